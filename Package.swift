@@ -1,0 +1,100 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// Every target is built alike; the arrows between targets are the architecture (docs/architecture.md).
+let houseStyle: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// A target in one of the rooms under `Sources/`.
+func room(_ folder: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(folder)/\(name)", swiftSettings: houseStyle)
+}
+
+/// A C library from Debian, or a header of our own, seen through a module map.
+func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/SystemLibraries/\(name)", pkgConfig: pkgConfig,
+        providers: package.map { [.apt([$0])] })
+}
+
+/// The tests of one target, with the test doubles.
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: dependencies + ["WaypostTestSupport"], path: "Tests/\(name)Tests",
+        swiftSettings: houseStyle)
+}
+
+let package = Package(
+    name: "waypost",
+    products: [
+        .library(name: "Waypost", targets: ["Waypost", "VehicleAuthorization"]),
+        .library(name: "DriverAuthorization", targets: ["DriverAuthorization", "VehicleAuthorization"]),
+        .executable(name: "waypost", targets: ["WaypostCommand"]),
+    ],
+    targets: [
+        // Core: pure; no I/O, no C.
+        room("Core", "HTTPMessages"),
+        room("Core", "GNSS"),
+        room("Core", "VehicleAuthorization"),
+        room("Core", "DriverAuthorization", ["VehicleAuthorization"]),
+        room("Core", "FleetEngine", ["HTTPMessages"]),
+        room("Core", "LocationReporting", ["GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+
+        // Adapters: one outside thing each.
+        room("Adapters", "LinuxPlatform", ["CLinux"]),
+        room("Adapters", "GNSSReceiver", ["GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+        room("Adapters", "BackendAuthorization", ["VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
+        room("Adapters", "CurlTransport", ["HTTPMessages", "LinuxPlatform", "CCurl"]),
+        room("Adapters", "SQLiteOutbox", ["LocationReporting", "LinuxPlatform", "CSQLite"]),
+        room("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform"]),
+
+        room("Simulator", "FleetEngineSimulator", ["FleetEngine", "HTTPMessages", "HTTPService", "CCrypto"]),
+
+        // Agent: the only ones who see both ports and adapters.
+        room(
+            "Agent", "Waypost",
+            [
+                "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting", "LinuxPlatform",
+                "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
+            ]),
+        .executableTarget(
+            name: "WaypostCommand",
+            dependencies: ["Waypost", "FleetEngineSimulator"],
+            path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
+
+        systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+        systemLibrary("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
+        systemLibrary("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
+        systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+        systemLibrary("CLinux"),
+
+        .target(
+            name: "WaypostTestSupport",
+            dependencies: [
+                "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "LocationReporting", "LinuxPlatform",
+            ],
+            path: "Tests/Support", swiftSettings: houseStyle),
+        tests("HTTPMessages", ["HTTPMessages"]),
+        tests("GNSS", ["GNSS"]),
+        tests("VehicleAuthorization", ["VehicleAuthorization"]),
+        tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization"]),
+        tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
+        tests(
+            "LocationReporting", ["LocationReporting", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+        tests("LinuxPlatform", ["LinuxPlatform"]),
+        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform"]),
+        tests("BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
+        tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
+        tests("SQLiteOutbox", ["SQLiteOutbox", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
+        tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
+        tests("FleetEngineSimulator", ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService"]),
+        tests("Architecture"),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,75 @@
+import CLinux
+import Glibc
+
+/// Runs an actor's jobs, one after another, on a thread of its own: for actors whose calls block (SQLite's fsync,
+/// file reads). The thread ends when the executor is released.
+package final class ThreadExecutor: SerialExecutor {
+    private let queue: JobQueue
+
+    package init(named name: String) {
+        let queue = JobQueue()
+        self.queue = queue
+        startThread(named: name) { queue.run() }
+    }
+
+    deinit { queue.stop() }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        unsafe queue.append(UnownedJob(job), for: asUnownedSerialExecutor())
+    }
+}
+
+/// What executor and thread share, so that the thread does not keep the executor alive.
+///
+/// `@unchecked Sendable`: every stored value is reached only under the mutex.
+@safe private final class JobQueue: @unchecked Sendable {
+    /// A job and the executor it belongs to.
+    @unsafe private struct Entry {
+        let job: UnownedJob
+        let executor: UnownedSerialExecutor
+    }
+
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t> = .allocate(capacity: 1)
+    private let filled: UnsafeMutablePointer<pthread_cond_t> = .allocate(capacity: 1)
+    private var jobs: [Entry] = unsafe []
+    private var isStopped = false
+
+    init() {
+        unsafe pthread_mutex_init(mutex, nil)
+        unsafe pthread_cond_init(filled, nil)
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(filled)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe filled.deallocate()
+        unsafe mutex.deallocate()
+    }
+
+    func append(_ job: UnownedJob, for executor: UnownedSerialExecutor) {
+        unsafe pthread_mutex_lock(mutex)
+        unsafe jobs.append(Entry(job: job, executor: executor))
+        unsafe pthread_cond_signal(filled)
+        unsafe pthread_mutex_unlock(mutex)
+    }
+
+    func stop() {
+        unsafe pthread_mutex_lock(mutex)
+        isStopped = true
+        unsafe pthread_cond_signal(filled)
+        unsafe pthread_mutex_unlock(mutex)
+    }
+
+    /// Until stopped and empty.
+    func run() {
+        while true {
+            unsafe pthread_mutex_lock(mutex)
+            while unsafe jobs.isEmpty, !isStopped { unsafe pthread_cond_wait(filled, mutex) }
+            let due = unsafe jobs
+            unsafe jobs.removeAll(keepingCapacity: true)
+            unsafe pthread_mutex_unlock(mutex)
+            if unsafe due.isEmpty { return }
+            for unsafe entry in unsafe due { unsafe entry.job.runSynchronously(on: entry.executor) }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// An instant in UTC, in milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted (POSIX time).
+///
+/// Its own type because this module knows neither Foundation nor the system clock: a time of fix comes from the
+/// receiver, never from the host.
+package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible {
+    package var millisecondsSince1970: Int64
+
+    package init(millisecondsSince1970: Int64) { self.millisecondsSince1970 = millisecondsSince1970 }
+
+    /// A civil date and time of day; nothing is range-checked.
+    package init(year: Int, month: Int, day: Int, millisecondOfDay: Int = 0) {
+        // Days from civil: the year begins in March, so that the leap day is its last.
+        let shifted = month > 2 ? year : year - 1
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        let days = era * 146_097 + dayOfEra - 719_468
+        millisecondsSince1970 = Int64(days) * Self.millisecondsPerDay + Int64(millisecondOfDay)
+    }
+
+    package static let millisecondsPerDay: Int64 = 86_400_000
+
+    package static func < (one: Self, other: Self) -> Bool {
+        one.millisecondsSince1970 < other.millisecondsSince1970
+    }
+
+    package func advanced(by duration: Duration) -> Self {
+        let (seconds, attoseconds) = duration.components
+        return Self(millisecondsSince1970: millisecondsSince1970 + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    }
+
+    package func duration(to other: Self) -> Duration {
+        .milliseconds(other.millisecondsSince1970 - millisecondsSince1970)
+    }
+
+    /// Year, month 1...12 and day 1...31 in the Gregorian calendar.
+    package var civilDate: (year: Int, month: Int, day: Int) {
+        let days = Int(millisecondsSince1970.floorDivided(by: Self.millisecondsPerDay)) + 719_468
+        let era = (days >= 0 ? days : days - 146_096) / 146_097
+        let dayOfEra = days - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    /// Milliseconds since midnight, 0..<86,400,000.
+    package var millisecondOfDay: Int {
+        Int(millisecondsSince1970 - millisecondsSince1970.floorDivided(by: Self.millisecondsPerDay) * Self.millisecondsPerDay)
+    }
+
+    /// RFC 3339 in UTC with milliseconds, as `2026-01-05T10:15:30.250Z`.
+    package var description: String {
+        let (year, month, day) = civilDate
+        let time = millisecondOfDay
+        func padded(_ value: Int, _ width: Int) -> String {
+            let digits = String(value)
+            return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+        }
+        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
+            + "\(padded(time / 3_600_000, 2)):\(padded(time / 60_000 % 60, 2)):\(padded(time / 1000 % 60, 2))"
+            + ".\(padded(time % 1000, 3))Z"
+    }
+}
+
+extension Int64 {
+    fileprivate func floorDivided(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,119 @@
+/// An absolute `https` URL, or an `http` URL of this machine's loopback.
+///
+/// A value of this type is the proof that what is sent to it is either encrypted or does not leave the machine:
+/// there is no other way to name an address to a transport.
+package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
+    /// Why a text is not an acceptable URL.
+    package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
+        case notAbsolute
+        case unsupportedScheme(String)
+        case missingHost
+        case userInformation
+        case invalidPort(String)
+        case invalidCharacter(UInt8)
+        case unencrypted(host: String)
+
+        package var description: String {
+            switch self {
+            case .notAbsolute: "is not an absolute URL; write it as https://HOST/PATH"
+            case .unsupportedScheme(let scheme): "has the scheme \"\(scheme)\"; use https"
+            case .missingHost: "names no host"
+            case .userInformation: "carries a user name or password; give credentials as a header from a file"
+            case .invalidPort(let port): "has the port \"\(port)\"; use 1 to 65535"
+            case .invalidCharacter(let byte):
+                "contains the byte 0x\(String(byte, radix: 16)), which must be percent-encoded"
+            case .unencrypted(let host): "would send to \(host) unencrypted; use https (http is for loopback hosts only)"
+            }
+        }
+    }
+
+    package enum Scheme: String, Sendable, Hashable { case http, https }
+
+    package let scheme: Scheme
+    /// The host as written, an IPv6 address without its brackets.
+    package let host: String
+    package let port: Int
+    /// Path and query as they go into the request line; at least `/`.
+    package let target: String
+
+    package init(_ text: String) throws(Problem) {
+        for byte in text.utf8 where byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") {
+            throw .invalidCharacter(byte)
+        }
+        guard let separator = text.firstRange(of: "://") else { throw .notAbsolute }
+        let schemeText = text[..<separator.lowerBound].lowercased()
+        guard let scheme = Scheme(rawValue: schemeText) else { throw .unsupportedScheme(schemeText) }
+        let rest = text[separator.upperBound...]
+        let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
+        let authority = rest[..<authorityEnd]
+        guard !authority.contains("@") else { throw .userInformation }
+
+        let hostText: Substring
+        let portText: Substring?
+        if authority.hasPrefix("["), let close = authority.firstIndex(of: "]") {
+            hostText = authority[authority.index(after: authority.startIndex)..<close]
+            let tail = authority[authority.index(after: close)...]
+            guard tail.isEmpty || tail.hasPrefix(":") else { throw .invalidPort(String(tail)) }
+            portText = tail.isEmpty ? nil : tail.dropFirst()
+        } else if let colon = authority.firstIndex(of: ":") {
+            hostText = authority[..<colon]
+            portText = authority[authority.index(after: colon)...]
+        } else {
+            (hostText, portText) = (authority, nil)
+        }
+        guard !hostText.isEmpty else { throw .missingHost }
+
+        if let portText {
+            guard portText.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+                let port = Int(portText), (1...65535).contains(port)
+            else { throw .invalidPort(String(portText)) }
+            self.port = port
+        } else {
+            port = scheme == .https ? 443 : 80
+        }
+        self.scheme = scheme
+        host = hostText.lowercased()
+        let fragment = rest.firstIndex(of: "#") ?? rest.endIndex
+        let path = rest[authorityEnd..<max(authorityEnd, fragment)]
+        target = path.hasPrefix("/") ? String(path) : "/" + path
+        guard scheme == .https || Self.isLoopback(host) else { throw .unencrypted(host: host) }
+    }
+
+    /// Whether packets to `host` stay on this machine: `localhost`, 127.0.0.0/8 in four parts, and `::1`.
+    package static func isLoopback(_ host: String) -> Bool {
+        if host == "localhost" || host == "::1" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// This URL with `suffix` after its path; `suffix` starts with `/` and is already percent-encoded.
+    package func appending(target suffix: String) throws(Problem) -> HTTPURL {
+        try HTTPURL(origin + (target.hasSuffix("/") ? String(target.dropLast()) : target) + suffix)
+    }
+
+    /// Scheme, host and port alone: what may stand in a log when the path may hold secrets.
+    package var origin: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        let standard = scheme == .https ? 443 : 80
+        return port == standard ? "\(scheme.rawValue)://\(name)" : "\(scheme.rawValue)://\(name):\(port)"
+    }
+
+    package var description: String { origin + target }
+
+    /// `text` with every byte outside RFC 3986's unreserved characters percent-encoded: safe in any part of a URL.
+    package static func percentEncoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            default:
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,27 @@
+#pragma once
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/timex.h>
+#include <termios.h>
+#include <unistd.h>
+
+// glibc shows these only to sources that define _GNU_SOURCE or _XOPEN_SOURCE.
+int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
+int posix_openpt(int flags);
+int grantpt(int descriptor);
+int unlockpt(int descriptor);
+int ptsname_r(int descriptor, char *_Nonnull buffer, unsigned long size);
+
+// ioctl is variadic, which Swift cannot call.
+static inline int clinux_set_exclusive(int descriptor) { return ioctl(descriptor, TIOCEXCL); }
+static inline int clinux_clear_exclusive(int descriptor) { return ioctl(descriptor, TIOCNXCL); }
+// open and fcntl are variadic; Glibc's overlay covers the usual forms, these the rest.
+static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
+    return open(path, flags, mode);
+}

@@ -1,0 +1,10 @@
+#pragma once
+#include <sqlite3.h>
+
+// SQLITE_TRANSIENT is a cast macro, which Swift does not import.
+static inline int csqlite_bind_blob_copy(sqlite3_stmt *_Nonnull statement, int index, const void *_Nullable bytes, int count) {
+    return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+static inline int csqlite_bind_text_copy(sqlite3_stmt *_Nonnull statement, int index, const char *_Nonnull text, int count) {
+    return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+}

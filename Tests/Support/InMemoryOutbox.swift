@@ -1,0 +1,56 @@
+import GNSS
+package import LocationReporting
+
+/// The outbox contract without a disk.
+package actor InMemoryOutbox: Outbox {
+    private var account = Ledger()
+    private var rows: [StoredUpdate] = []
+    private var newestUpdate: StoredUpdate?
+    package private(set) var quarantinedReasons: [Int64: String] = [:]
+    /// What the next appends throw; `nil` accepts.
+    private var appendFailure: OutboxError?
+
+    package init() {}
+
+    package func failAppends(with error: OutboxError?) { appendFailure = error }
+
+    @discardableResult
+    package func append(_ update: LocationUpdate) async throws(OutboxError) -> StoredUpdate {
+        if let appendFailure { throw appendFailure }
+        account.accepted += 1
+        account.pending += 1
+        let stored = StoredUpdate(sequence: account.accepted, update: update)
+        rows.append(stored)
+        if newestUpdate.map({ $0.update.timeOfFix <= update.timeOfFix }) ?? true { newestUpdate = stored }
+        return stored
+    }
+
+    package func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+        guard let last = newestUpdate, !rows.isEmpty else { return nil }
+        let past = rows.filter { $0.sequence != last.sequence }.prefix(maximumPastLocations)
+            .sorted { $0.update.timeOfFix < $1.update.timeOfFix }
+        return UploadBatch(last: last, lastIsPending: rows.contains { $0.sequence == last.sequence }, past: past)
+    }
+
+    package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
+        let delivered = Set(batch.pending.map(\.sequence))
+        let before = rows.count
+        rows.removeAll { delivered.contains($0.sequence) }
+        account.delivered += Int64(before - rows.count)
+        account.pending = Int64(rows.count)
+    }
+
+    package func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
+        guard let index = rows.firstIndex(where: { $0.sequence == update.sequence }) else { return }
+        rows.remove(at: index)
+        account.pending -= 1
+        account.quarantined += 1
+        quarantinedReasons[update.sequence] = reason
+    }
+
+    package func newest() async throws(OutboxError) -> StoredUpdate? { newestUpdate }
+
+    package func ledger() async throws(OutboxError) -> Ledger { account }
+
+    package func close() async throws(OutboxError) {}
+}

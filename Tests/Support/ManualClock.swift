@@ -1,0 +1,62 @@
+import LinuxPlatform
+
+/// A clock that moves only when the test says so.
+package final class ManualClock: Clock, Sendable {
+    package struct Instant: InstantProtocol {
+        var offset: Duration = .zero
+        package func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+        package func duration(to other: Self) -> Duration { other.offset - offset }
+        package static func < (lhs: Self, rhs: Self) -> Bool { lhs.offset < rhs.offset }
+    }
+
+    private struct Sleeper {
+        let id: Int
+        let deadline: Instant
+        let wake: AsyncStream<Never>.Continuation
+    }
+
+    private struct State {
+        var now = Instant()
+        var nextID = 0
+        var sleepers: [Sleeper] = []
+    }
+
+    private let state = Locked(State())
+    private let announcer: AsyncStream<Duration>.Continuation
+    /// Every sleep, announced as it begins, with its length.
+    package let sleeps: AsyncStream<Duration>
+
+    package init() { (sleeps, announcer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096)) }
+
+    package var now: Instant { state.withLock { $0.now } }
+    package var minimumResolution: Duration { .nanoseconds(1) }
+
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let (wakeUp, wake) = AsyncStream.makeStream(of: Never.self)
+        let (id, length) = state.withLock { state in
+            state.nextID += 1
+            state.sleepers.append(Sleeper(id: state.nextID, deadline: deadline, wake: wake))
+            return (state.nextID, state.now.duration(to: deadline))
+        }
+        defer { state.withLock { $0.sleepers.removeAll { $0.id == id } } }
+        announcer.yield(length)
+        advance(by: .zero)  // wakes this sleeper at once if its deadline has passed
+        for await _ in wakeUp {}  // ends when woken, or when the task is cancelled
+        try Task.checkCancellation()
+    }
+
+    /// Moves time on and wakes whoever is due.
+    package func advance(by duration: Duration) {
+        let due = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let now = state.now
+            let due = state.sleepers.filter { $0.deadline <= now }
+            state.sleepers.removeAll { $0.deadline <= now }
+            return due
+        }
+        for sleeper in due { sleeper.wake.finish() }
+    }
+
+    /// How many tasks sleep at this moment.
+    package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+}
