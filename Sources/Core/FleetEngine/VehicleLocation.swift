@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 
 /// A position in Fleet Engine's words: `VehicleLocation` and `DeliveryVehicleLocation`, which are the same message.
 ///
@@ -8,8 +8,8 @@ package struct VehicleLocation: Sendable, Hashable {
     /// Degrees, WGS 84.
     package var latitude: Double
     package var longitude: Double
-    /// When the receiver measured it.
-    package var time: Date
+    /// When the receiver measured it, in milliseconds since 1970 UTC.
+    package var timeMillisecondsSince1970: Int64
     /// Radius in metres.
     package var accuracyMeters: Double?
     /// Whole degrees from north, 0...359.
@@ -20,8 +20,9 @@ package struct VehicleLocation: Sendable, Hashable {
     /// Seconds since this same location was first sent; only for a repetition.
     package var secondsSinceFirstSent: Int?
 
-    package init(latitude: Double, longitude: Double, time: Date) {
-        (self.latitude, self.longitude, self.time) = (latitude, longitude, time)
+    package init(latitude: Double, longitude: Double, timeMillisecondsSince1970: Int64) {
+        (self.latitude, self.longitude) = (latitude, longitude)
+        self.timeMillisecondsSince1970 = timeMillisecondsSince1970
     }
 }
 
@@ -39,6 +40,7 @@ extension VehicleLocation: Encodable {
         var message = encoder.container(keyedBy: CodingKeys.self)
         let position = LatLng(latitude: Self.rounded(latitude, 1e7), longitude: Self.rounded(longitude, 1e7))
         try message.encode(position, forKey: .supplementalLocation)
+        let time = Date(timeIntervalSince1970: Double(timeMillisecondsSince1970) / 1000)
         try message.encode(
             time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
             forKey: .supplementalLocationTime)

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 package import HTTPMessages
 
 /// One `UpdateVehicle` or `UpdateDeliveryVehicle` call: what changes of a vehicle.
