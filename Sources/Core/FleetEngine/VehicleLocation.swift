@@ -40,16 +40,20 @@ extension VehicleLocation: Encodable {
         var message = encoder.container(keyedBy: CodingKeys.self)
         let position = LatLng(latitude: Self.rounded(latitude, 1e7), longitude: Self.rounded(longitude, 1e7))
         try message.encode(position, forKey: .supplementalLocation)
-        let time = Date(timeIntervalSince1970: Double(timeMillisecondsSince1970) / 1000)
-        try message.encode(
-            time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
-            forKey: .supplementalLocationTime)
+        try message.encode(timestamp, forKey: .supplementalLocationTime)
         try message.encode("CUSTOMER_SUPPLIED_LOCATION", forKey: .supplementalLocationSensor)
         try message.encodeIfPresent(accuracyMeters.map { Self.rounded($0, 1e2) }, forKey: .supplementalLocationAccuracy)
         try message.encodeIfPresent(headingDegrees, forKey: .heading)
         try message.encodeIfPresent(speedMetersPerSecond.map { Self.rounded($0, 1e2) }, forKey: .speed)
         try message.encodeIfPresent(altitudeMeters.map { Self.rounded($0, 1e2) }, forKey: .altitude)
         try message.encodeIfPresent(secondsSinceFirstSent, forKey: .timeSinceUpdate)
+    }
+
+    /// RFC 3339 with milliseconds. The style's own fractions are cut from a floating-point number and lose one in many.
+    private var timestamp: String {
+        let (seconds, milliseconds) = timeMillisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
+        let whole = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+        return "\(whole.dropLast()).\(String(1000 + milliseconds).dropFirst())Z"
     }
 
     /// A centimetre, the best a receiver gives, is 1e-7 degrees; more digits are bytes without meaning.

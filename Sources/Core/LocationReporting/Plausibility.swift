@@ -53,6 +53,6 @@ package struct Plausibility: Sendable {
         let seconds = previous.timeOfFix.duration(to: next.timeOfFix) / .seconds(1)
         let error = (previous.horizontalAccuracyMeters ?? usualError) + (next.horizontalAccuracyMeters ?? usualError)
         let distance = previous.distance(to: next)
-        return distance <= seconds * fastestSpeed + max(usualError, error * 2) ? nil : .jump(meters: Int(distance))
+        return distance <= seconds * fastestSpeed + max(usualError, error * 2) ? nil : .jump(meters: Int(distance.rounded()))
     }
 }
