@@ -51,7 +51,8 @@ extension VehicleLocation: Encodable {
 
     /// RFC 3339 with milliseconds. The style's own fractions are cut from a floating-point number and lose one in many.
     private var timestamp: String {
-        let (seconds, milliseconds) = timeMillisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
+        let milliseconds = (timeMillisecondsSince1970 % 1000 + 1000) % 1000
+        let seconds = (timeMillisecondsSince1970 - milliseconds) / 1000
         let whole = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
         return "\(whole.dropLast()).\(String(1000 + milliseconds).dropFirst())Z"
     }
