@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timex.h>
 #include <termios.h>
@@ -17,6 +18,7 @@ int posix_openpt(int flags);
 int grantpt(int descriptor);
 int unlockpt(int descriptor);
 int ptsname_r(int descriptor, char *_Nonnull buffer, unsigned long size);
+int accept4(int socket, struct sockaddr *_Nullable address, socklen_t *_Nullable length, int flags);
 
 // ioctl is variadic, which Swift cannot call.
 static inline int clinux_set_exclusive(int descriptor) { return ioctl(descriptor, TIOCEXCL); }
