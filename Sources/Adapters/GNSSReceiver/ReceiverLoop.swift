@@ -20,6 +20,7 @@ struct ReceiverLoop {
     private let newDecoder: NMEADecoder
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
+    private let patience: Duration
     /// Takes one datagram of any size; a tty gives 4 KiB at most.
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var schedule = ReopenSchedule()
@@ -28,8 +29,9 @@ struct ReceiverLoop {
     /// The line was opened anew for being silent: that alone is no news.
     private var isSecondChance = false
 
-    init(endpoint: any ReceiverEndpoint, decoder: NMEADecoder, stop: EventDescriptor, mailbox: EventMailbox) {
-        (self.endpoint, newDecoder, self.stop, self.mailbox) = (endpoint, decoder, stop, mailbox)
+    init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
+        (endpoint, newDecoder, patience) = (receiver.endpoint, receiver.decoder, receiver.patience)
+        (self.stop, self.mailbox) = (stop, mailbox)
     }
 
     /// Until stopped, or until the end of an input that cannot be opened again.
@@ -70,7 +72,7 @@ struct ReceiverLoop {
     private mutating func receive(from line: any ReceiverLine) -> Ending {
         var decoder = newDecoder
         var counter = SentenceCounter()
-        var watch = LineWatch(openedAt: MonotonicTime.now, interval: interval)
+        var watch = LineWatch(openedAt: MonotonicTime.now, interval: interval, patience: patience)
         var judged: LineWatch.Condition?
         defer {
             interval = watch.interval
