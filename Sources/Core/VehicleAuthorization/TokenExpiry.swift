@@ -47,6 +47,14 @@ package struct TokenExpiry: Sendable, Hashable {
                     + "the earlier is used. Check expirationKey and expirationFormat" : nil)
     }
 
+    /// The life of a token by its own `exp` and `iat` alone; `nil` when it tells none.
+    package static func lifetime(ofToken value: String) -> Duration? {
+        guard let token = try? JSONWebToken(value), let issuedAt = token.issuedAt else { return nil }
+        return TokenExpiry(
+            token: token, stated: nil, format: .automatic, issuerTime: nil, localTime: issuedAt
+        ).lifetime
+    }
+
     private init(_ seconds: Double?, doubt: String?) {
         lifetime = seconds.map { .milliseconds(Int64($0 * 1000)) }
         self.doubt = doubt
