@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/timex.h>
 #include <termios.h>
 #include <unistd.h>
@@ -31,4 +32,11 @@ static inline int clinux_is_exclusive(int descriptor) {
 // open and fcntl are variadic; Glibc's overlay covers the usual forms, these the rest.
 static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
     return open(path, flags, mode);
+}
+// glibc 2.36 has a wrapper for it, older ones only the call.
+static inline int clinux_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+// pipe2 needs _GNU_SOURCE. Closed on exec; only the reading end, ours, is non-blocking.
+static inline int clinux_pipe(int *_Nonnull ends) {
+    if (syscall(SYS_pipe2, ends, O_CLOEXEC) < 0) return -1;
+    return fcntl(ends[0], F_SETFL, O_NONBLOCK);
 }
