@@ -78,6 +78,7 @@ let package = Package(
             name: "WaypostTestSupport",
             dependencies: [
                 "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "LocationReporting", "LinuxPlatform",
+                "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("HTTPMessages", ["HTTPMessages"]),
@@ -88,8 +89,9 @@ let package = Package(
         tests(
             "LocationReporting", ["LocationReporting", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
         tests("LinuxPlatform", ["LinuxPlatform"]),
-        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform"]),
-        tests("BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
+        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+        tests(
+            "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
         tests("SQLiteOutbox", ["SQLiteOutbox", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),

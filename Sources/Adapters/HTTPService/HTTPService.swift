@@ -1,1 +1,51 @@
-// HTTPService
+package import LinuxPlatform
+
+/// A small HTTP/1.1 server for this machine alone: the agent's status, and the simulator.
+///
+/// It listens from the moment it exists, so that its address is known before `run`. All sockets live on one thread;
+/// handlers run as child tasks of `run`. Cancelling `run` closes every connection at once.
+package struct HTTPService: Sendable {
+    /// Answers one request; called concurrently, once for each open connection at most.
+    package typealias Handler = @Sendable (ServedRequest) async -> ServedResponse
+
+    private let listener: ListeningSocket
+    private let mailbox: ServiceMailbox
+    private let limits: HTTPServiceLimits
+    private let handler: Handler
+
+    /// Listens on `address`.
+    ///
+    /// - Throws: when the address is taken, or may not be used.
+    package init(
+        listeningOn address: LocalAddress, limits: HTTPServiceLimits = HTTPServiceLimits(), handler: @escaping Handler
+    ) throws(ListenError) {
+        listener = try ListeningSocket(on: address)
+        do { mailbox = try ServiceMailbox() } catch { throw .system(address, error) }
+        (self.limits, self.handler) = (limits, handler)
+    }
+
+    /// Where clients find the service; the port is the real one, also when port 0 was asked for.
+    package var address: LocalAddress { listener.address }
+
+    /// Serves until the task is cancelled; afterwards nothing listens any more. To be called once.
+    package func run() async {
+        let (arrivals, continuation) = AsyncStream.makeStream(
+            of: ServiceLoop.Arrival.self, bufferingPolicy: .bufferingOldest(2 * limits.connections))
+        let (listener, limits, mailbox, handler) = (listener, limits, mailbox, handler)
+        startThread(named: "http-service") {
+            var loop = ServiceLoop(listener: listener, limits: limits, mailbox: mailbox, arrivals: continuation)
+            loop.run()
+        }
+        await withTaskCancellationHandler {
+            await withDiscardingTaskGroup { group in
+                // A cancelled task would leave the loop before the thread has closed its sockets.
+                for await arrival in arrivals {
+                    group.addTask { mailbox.answer(await handler(arrival.request), on: arrival.connection) }
+                }
+                group.cancelAll()
+            }
+        } onCancel: {
+            mailbox.stop()
+        }
+    }
+}

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
@@ -18,10 +19,16 @@ int posix_openpt(int flags);
 int grantpt(int descriptor);
 int unlockpt(int descriptor);
 int ptsname_r(int descriptor, char *_Nonnull buffer, unsigned long size);
+int accept4(int socket, struct sockaddr *_Nullable address, socklen_t *_Nullable length, int flags);
 
 // ioctl is variadic, which Swift cannot call.
 static inline int clinux_set_exclusive(int descriptor) { return ioctl(descriptor, TIOCEXCL); }
 static inline int clinux_clear_exclusive(int descriptor) { return ioctl(descriptor, TIOCNXCL); }
+// 1 when someone has the terminal for himself, 0 when not, -1 on failure.
+static inline int clinux_is_exclusive(int descriptor) {
+    int exclusive = 0;
+    return ioctl(descriptor, TIOCGEXCL, &exclusive) == 0 ? exclusive != 0 : -1;
+}
 // open and fcntl are variadic; Glibc's overlay covers the usual forms, these the rest.
 static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
     return open(path, flags, mode);

@@ -1,0 +1,165 @@
+/// The conduct of one connection: when to read and write, which request is next, when to give up.
+///
+/// Bytes, answers and times come in, decisions are read off; sockets are `ServiceLoop`'s affair. Times are those of a
+/// monotonic clock, counted from any fixed moment. One request at a time: bytes behind it wait in the parser.
+struct HTTPConnection {
+    /// How the connection ends.
+    enum Ending: Sendable, Hashable {
+        /// An orderly end (FIN).
+        case close
+        /// A reset (RST).
+        case reset
+    }
+
+    private enum Phase {
+        /// Waits for a request until `deadline`.
+        case reading(deadline: Duration)
+        /// A request is with the handler.
+        case handling
+        /// The answer waits for its time.
+        case delaying(until: Duration, ServedResponse)
+        /// `output` goes out, and then comes `next`.
+        case writing(deadline: Duration, next: AfterWriting)
+        /// Silence until the client leaves.
+        case stalled
+        /// Everything is said; what still arrives is dropped, so that closing does not reset the answer away.
+        case draining(deadline: Duration)
+        case ended(Ending)
+    }
+
+    private enum AfterWriting { case nextRequest, stall, reset, drain }
+
+    private let limits: HTTPServiceLimits
+    private var parser: HTTPRequestParser
+    private var phase: Phase
+    private var request: ServedRequest?
+    private var hasRequestBytes = false
+    /// What is to be written next.
+    private(set) var output: ArraySlice<UInt8> = []
+
+    init(limits: HTTPServiceLimits, now: Duration) {
+        self.limits = limits
+        parser = HTTPRequestParser(limits: limits)
+        phase = .reading(deadline: now + limits.idle)
+    }
+
+    /// A connection beyond the limit: it is answered 503 and closed.
+    static func refused(limits: HTTPServiceLimits, now: Duration, date: String) -> Self {
+        var connection = Self(limits: limits, now: now)
+        connection.refuse(
+            .refusal(status: 503, "more than \(limits.connections) connections are open"), now: now, date: date)
+        return connection
+    }
+
+    var wantsToRead: Bool {
+        switch phase {
+        case .reading, .stalled, .draining: true
+        default: false
+        }
+    }
+
+    var wantsToWrite: Bool { !output.isEmpty }
+
+    var ending: Ending? { if case .ended(let ending) = phase { ending } else { nil } }
+
+    /// When `tick` is due.
+    var deadline: Duration? {
+        switch phase {
+        case .reading(let deadline), .writing(let deadline, _), .draining(let deadline): deadline
+        case .delaying(let until, _): until
+        case .handling, .stalled, .ended: nil
+        }
+    }
+
+    /// Bytes from the client; the request that they complete.
+    mutating func receive(_ bytes: some Collection<UInt8>, now: Duration, date: String) -> ServedRequest? {
+        guard case .reading = phase else { return nil }  // stalled or draining
+        parser.append(bytes)
+        return nextRequest(now: now, date: date)
+    }
+
+    /// The client sends no more.
+    mutating func receiveEnd() {
+        if wantsToRead { phase = .ended(.close) }
+    }
+
+    /// The handler's answer.
+    mutating func answer(_ response: ServedResponse, now: Duration, date: String) {
+        guard case .handling = phase else { return }
+        phase = .delaying(until: now + response.delay, response)
+        if response.delay <= .zero { startWriting(response, now: now, date: date) }
+    }
+
+    /// The socket took `count` bytes of `output`; the next request, if it has arrived already.
+    mutating func wrote(_ count: Int, now: Duration, date: String) -> ServedRequest? {
+        output.removeFirst(count)
+        guard output.isEmpty, case .writing(_, let next) = phase else { return nil }
+        switch next {
+        case .nextRequest:
+            hasRequestBytes = false
+            phase = .reading(deadline: now + limits.idle)
+            return nextRequest(now: now, date: date)
+        case .stall: phase = .stalled
+        case .reset: phase = .ended(.reset)
+        case .drain: phase = .draining(deadline: now + .seconds(2))
+        }
+        return nil
+    }
+
+    /// The deadline has come.
+    mutating func tick(now: Duration, date: String) {
+        guard let deadline, now >= deadline else { return }
+        switch phase {
+        case .delaying(_, let response): startWriting(response, now: now, date: date)
+        case .reading where !parser.isBetweenRequests:
+            refuse(.refusal(status: 408, HTTPRequestError.timedOut.description), now: now, date: date)
+        case .reading, .draining: phase = .ended(.close)
+        case .writing: phase = .ended(.reset)
+        case .handling, .stalled, .ended: break
+        }
+    }
+
+    /// The sockets's own end: nothing can be said any more.
+    mutating func fail() { phase = .ended(.close) }
+
+    private mutating func nextRequest(now: Duration, date: String) -> ServedRequest? {
+        do {
+            if let complete = try parser.next() {
+                request = complete
+                phase = .handling
+                output = []
+                return complete
+            }
+            if parser.takeContinue() { output += Array("HTTP/1.1 100 Continue\r\n\r\n".utf8) }
+            if !hasRequestBytes, !parser.isBetweenRequests {
+                hasRequestBytes = true
+                phase = .reading(deadline: now + limits.exchange)
+            }
+        } catch {
+            refuse(.refusal(status: error.status, error.description), now: now, date: date)
+        }
+        return nil
+    }
+
+    /// Answers with an error and ends the connection.
+    private mutating func refuse(_ response: ServedResponse, now: Duration, date: String) {
+        output = renderedResponse(response.response, to: nil, keepsAlive: false, date: date)[...]
+        phase = .writing(deadline: now + limits.exchange, next: .drain)
+    }
+
+    private mutating func startWriting(_ served: ServedResponse, now: Duration, date: String) {
+        let keepsAlive = request?.keepsAlive ?? false
+        let rendered = renderedResponse(served.response, to: request?.method, keepsAlive: keepsAlive, date: date)
+        let next: AfterWriting
+        switch served.delivery {
+        case .whole: (output, next) = (rendered[...], keepsAlive ? .nextRequest : .drain)
+        case .stall(let count): (output, next) = (rendered.prefix(count), .stall)
+        case .reset(let count): (output, next) = (rendered.prefix(count), .reset)
+        case .drop:
+            phase = .ended(.close)
+            return
+        }
+        phase = .writing(deadline: now + limits.exchange, next: next)
+        if output.isEmpty { _ = wrote(0, now: now, date: date) }
+    }
+}

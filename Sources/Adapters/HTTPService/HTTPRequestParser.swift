@@ -1,0 +1,270 @@
+import HTTPMessages
+
+/// Turns the bytes of one connection into requests (RFC 9112), in whatever pieces they arrive.
+///
+/// Strict where leniency lets two parsers disagree on where a request ends: CRLF only, no folded lines, no space
+/// before a colon, one length. It holds at most one request and what was appended behind it.
+package struct HTTPRequestParser: Sendable {
+    private enum State: Sendable {
+        case requestLine
+        case headers
+        case body(remaining: Int)
+        case chunkSize
+        case chunk(remaining: Int)
+        case chunkEnd
+        case trailers
+        case failed(HTTPRequestError)
+    }
+
+    private let limits: HTTPServiceLimits
+    private var state = State.requestLine
+    private var buffer: [UInt8] = []
+    /// Everything before it is parsed.
+    private var position = 0
+    /// Everything before it holds no line end that is not parsed.
+    private var searched = 0
+    private var request = ServedRequest(.get, "/")
+    private var sectionBytes = 0
+    private var isVersion10 = false
+    private var owesContinue = false
+
+    package init(limits: HTTPServiceLimits) { self.limits = limits }
+
+    /// Takes bytes as they come from the client.
+    package mutating func append(_ bytes: some Sequence<UInt8>) { buffer.append(contentsOf: bytes) }
+
+    /// Whether no byte of a next request has come.
+    package var isBetweenRequests: Bool {
+        if case .requestLine = state { position == buffer.count } else { false }
+    }
+
+    /// Whether the client waits for `100 Continue` before it sends the body; true once a request.
+    package mutating func takeContinue() -> Bool {
+        defer { owesContinue = false }
+        return owesContinue
+    }
+
+    /// The next complete request; `nil` when more bytes are needed. After an error there is nothing more to be had.
+    package mutating func next() throws(HTTPRequestError) -> ServedRequest? {
+        do throws(HTTPRequestError) {
+            while true {
+                switch try step() {
+                case .goOn: continue
+                case .needsBytes: return nil
+                case .complete(let request): return request
+                }
+            }
+        } catch {
+            state = .failed(error)
+            buffer = []
+            (position, searched) = (0, 0)
+            throw error
+        }
+    }
+
+    /// What one line, or one piece of a body, led to.
+    private enum Step {
+        case goOn
+        case needsBytes
+        case complete(ServedRequest)
+    }
+
+    private mutating func step() throws(HTTPRequestError) -> Step {
+        switch state {
+        case .failed(let error): throw error
+        case .requestLine:
+            let tooLong = HTTPRequestError.requestLineTooLong(limit: limits.requestLineBytes)
+            guard let line = try line(limit: limits.requestLineBytes, tooLong) else { return .needsBytes }
+            if line.isEmpty, request.byteCount == 2 { return .goOn }  // RFC 9112, 2.2: one empty line may precede
+            try startRequest(line)
+        case .headers:
+            guard let line = try headerLine() else { return .needsBytes }
+            guard line.isEmpty else {
+                try addHeader(line)
+                return .goOn
+            }
+            if try startBody() { return finish() }
+        case .body(let remaining):
+            let taken = takeBody(remaining)
+            state = .body(remaining: remaining - taken)
+            return taken == remaining ? finish() : .needsBytes
+        case .chunkSize:
+            guard let line = try line(limit: 256, .malformedChunk) else { return .needsBytes }
+            try startChunk(line)
+        case .chunk(let remaining):
+            let taken = takeBody(remaining)
+            state = taken == remaining ? .chunkEnd : .chunk(remaining: remaining - taken)
+            if taken < remaining { return .needsBytes }
+        case .chunkEnd:
+            guard try line(limit: 0, .malformedChunk) != nil else { return .needsBytes }
+            state = .chunkSize
+        case .trailers:
+            guard let line = try headerLine() else { return .needsBytes }
+            if line.isEmpty { return finish() }
+            _ = try field(line)  // checked and dropped: nothing here needs a trailer
+        }
+        return .goOn
+    }
+
+    // MARK: Lines
+
+    /// The next line without its CRLF, of at most `limit` bytes; `nil` when it is not complete.
+    private mutating func line(
+        limit: Int, _ tooLong: @autoclosure () -> HTTPRequestError
+    ) throws(HTTPRequestError) -> ArraySlice<UInt8>? {
+        guard let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
+            searched = buffer.count
+            guard buffer.count - position <= limit + 1 else { throw tooLong() }  // all but the LF may be there
+            return nil
+        }
+        guard end > position, buffer[end - 1] == UInt8(ascii: "\r") else {
+            if case .requestLine = state { throw .malformedRequestLine }
+            if case .headers = state { throw .malformedHeader }
+            if case .trailers = state { throw .malformedHeader }
+            throw .malformedChunk
+        }
+        let line = buffer[position..<end - 1]
+        guard line.count <= limit else { throw tooLong() }
+        request.byteCount += end + 1 - position
+        (position, searched) = (end + 1, end + 1)
+        return line
+    }
+
+    private mutating func headerLine() throws(HTTPRequestError) -> ArraySlice<UInt8>? {
+        let tooLarge = HTTPRequestError.headersTooLarge(limit: limits.headerBytes)
+        guard let line = try line(limit: max(0, limits.headerBytes - sectionBytes), tooLarge) else { return nil }
+        sectionBytes += line.count + 2
+        return line
+    }
+
+    // MARK: Head
+
+    private mutating func startRequest(_ line: ArraySlice<UInt8>) throws(HTTPRequestError) {
+        let parts = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[0].isEmpty, parts[0].allSatisfy(isTokenByte),
+            parts[1].first == UInt8(ascii: "/"),
+            parts[1].allSatisfy({ (0x21...0x7E).contains($0) }), parts[2].starts(with: "HTTP/".utf8)
+        else { throw .malformedRequestLine }
+        isVersion10 = parts[2].elementsEqual("HTTP/1.0".utf8)
+        guard isVersion10 || parts[2].elementsEqual("HTTP/1.1".utf8) else { throw .unsupportedVersion }
+        let name = String(decoding: parts[0], as: UTF8.self)
+        guard let method = HTTPMethod(rawValue: name) else { throw .unknownMethod(String(name.prefix(32))) }
+        request = ServedRequest(method, String(decoding: parts[1], as: UTF8.self), byteCount: request.byteCount)
+        sectionBytes = 0
+        state = .headers
+    }
+
+    private mutating func addHeader(_ line: ArraySlice<UInt8>) throws(HTTPRequestError) {
+        guard request.headers.fields.count < limits.headerCount else {
+            throw .tooManyHeaders(limit: limits.headerCount)
+        }
+        let (name, value) = try field(line)
+        request.headers.append(name, value)
+    }
+
+    private func field(_ line: ArraySlice<UInt8>) throws(HTTPRequestError) -> (name: String, value: String) {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+            line[..<colon].allSatisfy(isTokenByte)
+        else { throw .malformedHeader }
+        var value = line[(colon + 1)...]
+        while let first = value.first, isBlank(first) { value.removeFirst() }
+        while let last = value.last, isBlank(last) { value.removeLast() }
+        guard value.allSatisfy({ isBlank($0) || ($0 > 0x20 && $0 != 0x7F) }) else { throw .malformedHeader }
+        return (String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
+    }
+
+    /// Reads from the headers how the body is framed; true when there is none.
+    private mutating func startBody() throws(HTTPRequestError) -> Bool {
+        let hosts = values(of: "Host").count
+        guard hosts == 1 || (isVersion10 && hosts == 0) else { throw .missingHost }
+        let connection = values(of: "Connection").flatMap { $0.lowercased().split(separator: ",") }
+            .map { $0.trimmingBlanks }
+        request.keepsAlive = isVersion10 ? connection.contains("keep-alive") : !connection.contains("close")
+        let lengths = values(of: "Content-Length")
+        let codings = values(of: "Transfer-Encoding")
+        guard lengths.count + codings.count <= 1, !(isVersion10 && !codings.isEmpty) else { throw .conflictingLength }
+        if let coding = codings.first {
+            guard coding.lowercased() == "chunked" else { throw .unsupportedTransferCoding(String(coding.prefix(32))) }
+            state = .chunkSize
+        } else if let text = lengths.first {
+            guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+                throw .malformedLength
+            }
+            guard let length = Int(text), length <= limits.bodyBytes else {
+                throw .bodyTooLarge(limit: limits.bodyBytes)
+            }
+            if length == 0 { return true }
+            state = .body(remaining: length)
+        } else {
+            guard ![.post, .put, .patch].contains(request.method) else { throw .lengthRequired }
+            return true
+        }
+        owesContinue = !isVersion10 && values(of: "Expect").contains { $0.lowercased() == "100-continue" }
+        return false
+    }
+
+    private func values(of name: String) -> [String] {
+        let name = name.lowercased()
+        return request.headers.fields.filter { $0.name.lowercased() == name }.map(\.value)
+    }
+
+    // MARK: Body
+
+    private mutating func startChunk(_ line: ArraySlice<UInt8>) throws(HTTPRequestError) {
+        let digits = line.prefix { $0 != UInt8(ascii: ";") }  // what follows is an extension, which may be ignored
+        guard (1...8).contains(digits.count) else { throw .malformedChunk }
+        var size = 0
+        for byte in digits {
+            guard let digit = hexadecimalDigit(byte) else { throw .malformedChunk }
+            size = size << 4 | Int(digit)
+        }
+        guard size <= limits.bodyBytes - request.body.count else { throw .bodyTooLarge(limit: limits.bodyBytes) }
+        sectionBytes = 0
+        state = size == 0 ? .trailers : .chunk(remaining: size)
+    }
+
+    private mutating func takeBody(_ remaining: Int) -> Int {
+        let count = min(remaining, buffer.count - position)
+        request.body.append(contentsOf: buffer[position..<position + count])
+        request.byteCount += count
+        position += count
+        searched = position
+        compact()
+        return count
+    }
+
+    private mutating func finish() -> Step {
+        defer {
+            request = ServedRequest(.get, "/")
+            state = .requestLine
+            compact()
+        }
+        return .complete(request)
+    }
+
+    private mutating func compact() {
+        buffer.removeSubrange(..<position)
+        (position, searched) = (0, 0)
+    }
+}
+
+private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+/// RFC 9110, 5.6.2.
+private func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingBlanks: Substring {
+        var text = self
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,23 @@
+/// What a client may cost the service. Every size and time has a bound, so that no client can hold it up.
+package struct HTTPServiceLimits: Sendable, Hashable {
+    /// Method, target and version.
+    package var requestLineBytes: Int
+    /// All header lines together; the trailers of a chunked body count anew.
+    package var headerBytes: Int
+    package var headerCount: Int
+    package var bodyBytes: Int
+    /// Between two requests of a connection; then it is closed without a word.
+    package var idle: Duration
+    /// From a request's first byte to its last, and again for a client to take the answer.
+    package var exchange: Duration
+    /// Open at the same time; one more is answered 503 and closed.
+    package var connections: Int
+
+    package init(
+        requestLineBytes: Int = 8192, headerBytes: Int = 16384, headerCount: Int = 64, bodyBytes: Int = 1 << 20,
+        idle: Duration = .seconds(60), exchange: Duration = .seconds(30), connections: Int = 64
+    ) {
+        (self.requestLineBytes, self.headerBytes, self.headerCount) = (requestLineBytes, headerBytes, headerCount)
+        (self.bodyBytes, self.idle, self.exchange, self.connections) = (bodyBytes, idle, exchange, connections)
+    }
+}

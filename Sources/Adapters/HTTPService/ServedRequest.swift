@@ -1,0 +1,79 @@
+package import HTTPMessages
+
+/// A complete request that a client sent.
+package struct ServedRequest: Sendable, Hashable {
+    package var method: HTTPMethod
+    /// Path and query as they stand in the request line; begins with `/`.
+    package var target: String
+    package var headers: HTTPHeaders
+    package var body: [UInt8]
+    /// Whether the client wants to use the connection again.
+    package var keepsAlive: Bool
+    /// What the request took on the wire, head and framing included.
+    package var byteCount: Int
+
+    package init(
+        _ method: HTTPMethod, _ target: String, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [],
+        keepsAlive: Bool = true, byteCount: Int = 0
+    ) {
+        (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
+        (self.keepsAlive, self.byteCount) = (keepsAlive, byteCount)
+    }
+
+    /// The target up to its query, still percent-encoded.
+    package var path: String { String(target.prefix { $0 != "?" }) }
+
+    /// The path's parts without their percent-encoding; `nil` when that is malformed.
+    ///
+    /// Split before decoding, so that `%2F` inside a part does not divide it.
+    package var pathSegments: [String]? {
+        decodedParts(path.dropFirst().split(separator: "/", omittingEmptySubsequences: false))
+    }
+
+    /// The query's `name=value` pairs without their percent-encoding, in order; `nil` when that is malformed.
+    package var queryItems: [(name: String, value: String)]? {
+        guard let mark = target.firstIndex(of: "?") else { return [] }
+        var items: [(name: String, value: String)] = []
+        for pair in target[target.index(after: mark)...].split(separator: "&") {
+            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let decoded = decodedParts(halves) else { return nil }
+            items.append((decoded[0], decoded.count > 1 ? decoded[1] : ""))
+        }
+        return items
+    }
+
+    private func decodedParts(_ parts: [Substring]) -> [String]? {
+        var decoded: [String] = []
+        for part in parts {
+            guard let text = percentDecoded(part) else { return nil }
+            decoded.append(text)
+        }
+        return decoded
+    }
+}
+
+/// `text` with its `%XX` resolved; `nil` when a percent sign stands alone or the bytes are not UTF-8.
+private func percentDecoded(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+        guard byte == UInt8(ascii: "%") else {
+            bytes.append(byte)
+            continue
+        }
+        guard let high = rest.popFirst().flatMap(hexadecimalDigit), let low = rest.popFirst().flatMap(hexadecimalDigit)
+        else { return nil }
+        bytes.append(high << 4 | low)
+    }
+    return String(validating: bytes, as: UTF8.self)
+}
+
+/// The value of a hexadecimal digit.
+func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}

@@ -1,0 +1,144 @@
+import CLinux
+import Glibc
+import LinuxPlatform
+
+/// The sockets of one service, all on one thread.
+struct ServiceLoop {
+    /// A request with the number of the connection that its answer belongs to.
+    typealias Arrival = (connection: Int, request: ServedRequest)
+
+    /// An open socket and its conduct.
+    private final class Peer {
+        let socket: OwnedDescriptor
+        var connection: HTTPConnection
+
+        init(socket: consuming OwnedDescriptor, connection: HTTPConnection) {
+            self.socket = socket
+            self.connection = connection
+        }
+    }
+
+    private let listener: ListeningSocket
+    private let limits: HTTPServiceLimits
+    private let mailbox: ServiceMailbox
+    private let arrivals: AsyncStream<Arrival>.Continuation
+    private let start = ContinuousClock.now
+    private var peers: [Int: Peer] = [:]
+    private var nextNumber = 0
+    private var acceptsFrom = Duration.zero
+    private var buffer = [UInt8](repeating: 0, count: 65536)
+
+    init(
+        listener: ListeningSocket, limits: HTTPServiceLimits, mailbox: ServiceMailbox,
+        arrivals: AsyncStream<Arrival>.Continuation
+    ) {
+        (self.listener, self.limits, self.mailbox, self.arrivals) = (listener, limits, mailbox, arrivals)
+    }
+
+    /// Until the mailbox says stop; then every socket is closed, and the arrivals end.
+    mutating func run() {
+        while true {
+            let letters = mailbox.collect()
+            if letters.isStopped { break }
+            for (number, response) in letters.answers {
+                peers[number]?.connection.answer(response, now: now, date: date)
+                write(number)
+            }
+            waitAndServe()
+        }
+        peers = [:]
+        listener.close()
+        arrivals.finish()
+    }
+
+    private var now: Duration { start.duration(to: .now) }
+    private var date: String { httpDate(secondsSince1970: time(nil)) }
+
+    private mutating func waitAndServe() {
+        let numbers = Array(peers.keys)
+        var polled = [pollfd(fd: mailbox.raw, events: Int16(POLLIN), revents: 0)]
+        // A connection cannot be accepted when descriptors are short: then the listener rests for a moment.
+        polled.append(pollfd(fd: now >= acceptsFrom ? listener.raw : -1, events: Int16(POLLIN), revents: 0))
+        for number in numbers {
+            guard let peer = peers[number] else { continue }
+            let events = (peer.connection.wantsToRead ? POLLIN : 0) | (peer.connection.wantsToWrite ? POLLOUT : 0)
+            polled.append(pollfd(fd: peer.socket.raw, events: Int16(events), revents: 0))
+        }
+        guard unsafe poll(&polled, nfds_t(polled.count), timeout) >= 0 else { return }  // a signal came
+        if polled[1].revents != 0 { accept() }
+        for (number, entry) in zip(numbers, polled.dropFirst(2)) { serve(number, Int32(entry.revents)) }
+    }
+
+    /// Until the nearest deadline, in milliseconds for `poll`; -1 waits for ever.
+    private var timeout: CInt {
+        var deadlines = peers.values.compactMap(\.connection.deadline)
+        if now < acceptsFrom { deadlines.append(acceptsFrom) }
+        guard let nearest = deadlines.min() else { return -1 }
+        let milliseconds = (nearest - now) / .milliseconds(1)
+        return CInt(max(0, min(milliseconds.rounded(.up), 3_600_000)))
+    }
+
+    private mutating func accept() {
+        do {
+            guard let socket = try listener.accept() else { return }
+            let isRefused = peers.count >= limits.connections
+            guard !isRefused || peers.count < 2 * limits.connections else { return }  // closed without a word
+            let connection =
+                isRefused
+                ? HTTPConnection.refused(limits: limits, now: now, date: date)
+                : HTTPConnection(limits: limits, now: now)
+            nextNumber += 1
+            peers[nextNumber] = Peer(socket: socket, connection: connection)
+        } catch {
+            acceptsFrom = now + .milliseconds(100)
+        }
+    }
+
+    private mutating func serve(_ number: Int, _ events: Int32) {
+        guard let peer = peers[number] else { return }
+        if events & (POLLHUP | POLLERR | POLLNVAL) != 0, events & POLLIN == 0 { peer.connection.fail() }
+        if events & POLLIN != 0 { read(number, peer) }
+        peer.connection.tick(now: now, date: date)
+        write(number)
+    }
+
+    private mutating func read(_ number: Int, _ peer: Peer) {
+        let count = unsafe recv(peer.socket.raw, &buffer, buffer.count, CInt(MSG_DONTWAIT))
+        if count > 0 {
+            pass(peer.connection.receive(buffer[..<count], now: now, date: date), number)
+        } else if count == 0 {
+            peer.connection.receiveEnd()
+        } else if errno != EAGAIN, errno != EINTR {
+            peer.connection.fail()
+        }
+    }
+
+    /// Writes what the socket takes, and closes what has ended.
+    private mutating func write(_ number: Int) {
+        guard let peer = peers[number] else { return }
+        while peer.connection.wantsToWrite {
+            let count = unsafe peer.connection.output.withUnsafeBytes { bytes in
+                unsafe send(
+                    peer.socket.raw, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT)
+                )
+            }
+            if count >= 0 {
+                pass(peer.connection.wrote(count, now: now, date: date), number)
+            } else if errno == EAGAIN {
+                break
+            } else if errno != EINTR {
+                peer.connection.fail()
+                break
+            }
+        }
+        guard let ending = peer.connection.ending else { return }
+        if ending == .reset { resetOnClose(peer.socket.raw) }
+        peers[number] = nil
+    }
+
+    private func pass(_ request: ServedRequest?, _ number: Int) {
+        guard let request else { return }
+        guard case .dropped = arrivals.yield((number, request)) else { return }
+        mailbox.answer(.refusal(status: 503, "too many requests are in work"), on: number)
+    }
+}

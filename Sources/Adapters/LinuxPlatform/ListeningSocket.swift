@@ -1,0 +1,84 @@
+import CLinux
+import Glibc
+
+/// A socket that accepts connections from this machine; a Unix socket's file goes with it.
+package final class ListeningSocket: Sendable {
+    /// Where clients find it, the port being the real one.
+    package let address: LocalAddress
+    private let descriptor: Locked<OwnedDescriptor?>
+
+    /// Listens on `address`. A Unix socket that a dead process left behind is replaced; a new one is for its owner only.
+    package init(on address: LocalAddress) throws(ListenError) {
+        guard let target = address.socketAddress else {
+            throw .system(address, SystemError(call: "listen", number: EADDRNOTAVAIL))
+        }
+        do {
+            let socket = try Self.makeSocket(family: target.family)
+            if case .unix(let path) = address, Self.isAbandoned(target) { unsafe unlink(path) }
+            try valueOrSystemError("bind") { unsafe target.withPointer { unsafe bind(socket.raw, $0, $1) } }
+            try valueOrSystemError("listen") { listen(socket.raw, 128) }
+            if case .loopback(let host, 0) = address {
+                self.address = .loopback(host: host, port: SocketAddress.port(of: socket.raw))
+            } else {
+                self.address = address
+            }
+            descriptor = Locked(consume socket)
+        } catch {
+            if error.number == EADDRINUSE { throw .inUse(address) }
+            throw .system(address, error)
+        }
+    }
+
+    deinit { close() }
+
+    /// For `poll`; -1 once closed.
+    package var raw: CInt { descriptor.withLock { $0?.raw ?? -1 } }
+
+    /// The next waiting connection, not blocking; `nil` when there is none, or it has gone again.
+    package func accept() throws(SystemError) -> OwnedDescriptor? {
+        let listening = raw
+        let accepted = accept4(listening, nil, nil, CInt(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
+        if accepted >= 0 { return OwnedDescriptor(owning: accepted) }
+        let number = errno
+        if [EAGAIN, EINTR, ECONNABORTED].contains(number) { return nil }
+        throw SystemError(call: "accept on \(address)", number: number)
+    }
+
+    /// Stops listening.
+    package func close() {
+        let wasOpen = descriptor.withLock { descriptor in
+            let wasOpen = descriptor != nil
+            descriptor = nil
+            return wasOpen
+        }
+        if wasOpen, case .unix(let path) = address { unsafe unlink(path) }
+    }
+
+    private static func makeSocket(family: CInt) throws(SystemError) -> OwnedDescriptor {
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let owned = OwnedDescriptor(owning: try valueOrSystemError("socket") { socket(family, kind, 0) })
+        if family == AF_UNIX {
+            // Before bind, so that the file never exists with wider rights.
+            try valueOrSystemError("set the mode of the socket") { fchmod(owned.raw, 0o600) }
+        } else {
+            // Connections of a service that has just ended do not hold up its successor.
+            var one: CInt = 1
+            try valueOrSystemError("setsockopt") {
+                unsafe setsockopt(owned.raw, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<CInt>.size))
+            }
+        }
+        return owned
+    }
+
+    /// Whether nobody listens behind a Unix socket's file.
+    private static func isAbandoned(_ target: SocketAddress) -> Bool {
+        guard let probe = try? makeSocket(family: target.family) else { return false }
+        return unsafe target.withPointer { unsafe connect(probe.raw, $0, $1) } != 0 && errno == ECONNREFUSED
+    }
+}
+
+/// Makes `close` send a reset instead of an orderly end.
+package func resetOnClose(_ socket: CInt) {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    _ = unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+}

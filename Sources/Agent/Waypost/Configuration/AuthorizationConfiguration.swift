@@ -1,0 +1,26 @@
+/// Where vehicle tokens come from.
+package enum AuthorizationConfiguration: Sendable, Hashable {
+    case http(TokenEndpointConfiguration)
+    case command(arguments: [String], keys: TokenKeys, timeout: Duration)
+    case file(path: String, keys: TokenKeys)
+
+    /// The words of `authorization.type`.
+    enum Kind: String, CaseIterable { case http, command, file }
+}
+
+extension AuthorizationConfiguration {
+    /// `nil` when the type is missing or none of Waypost's.
+    init?(_ root: inout ConfigurationSection) {
+        var section = root.section("authorization", isRequired: true)
+        guard let kind = section.choice("type", default: Kind?.none) else { return nil }
+        defer { section.finish() }
+        switch kind {
+        case .http: self = .http(TokenEndpointConfiguration(&section))
+        case .command:
+            self = .command(
+                arguments: section.strings("command"), keys: TokenKeys(&section),
+                timeout: section.seconds("timeoutSeconds", in: 1...120, default: 15))
+        case .file: self = .file(path: section.string("path"), keys: TokenKeys(&section))
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/// Which of Fleet Engine's two services a vehicle belongs to.
+package enum FleetService: String, Sendable, Hashable, CaseIterable {
+    /// On-demand rides and deliveries: `providers/*/vehicles/*`, updated with PUT, has a vehicle state.
+    case onDemandTrips
+    /// Scheduled tasks: `providers/*/deliveryVehicles/*`, updated with PATCH, has no state.
+    case scheduledTasks
+}

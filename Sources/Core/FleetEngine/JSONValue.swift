@@ -1,0 +1,79 @@
+/// A JSON document as a value: for text whose shape is not known before it is read (error bodies, token answers,
+/// configuration, request bodies to be checked field by field).
+///
+/// A whole number that fits is an `integer`, so that `271` and `271.5` stay apart; `271.0` and `2.71e2` are whole too,
+/// as in protobuf's JSON mapping.
+package enum JSONValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    /// Reads one document strictly (RFC 8259): UTF-8, nothing after it, no key twice in an object, at most 64 levels.
+    ///
+    /// Not `JSONDecoder`, which lets a trailing comma and a repeated key pass and does not say where a text is wrong.
+    package init(parsing bytes: [UInt8]) throws(ParseError) {
+        var parser = JSONParser(bytes)
+        self = try parser.document()
+    }
+
+    /// Why a text is not an acceptable JSON document.
+    package struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
+        /// What is wrong, as a predicate: `expects a comma or "}"`.
+        package let problem: String
+        /// Counted from 1.
+        package let line: Int
+        /// In bytes, counted from 1.
+        package let column: Int
+
+        /// Fits behind the name of what was read: `config.json: line 3, column 7: …`.
+        package var description: String { "line \(line), column \(column): \(problem)" }
+    }
+}
+
+extension JSONValue {
+    /// The member `key` of an object; `nil` when there is none, or this is no object.
+    package subscript(key: String) -> JSONValue? { objectValue?[key] }
+
+    /// The element at `index` of an array; `nil` when there is none, or this is no array.
+    package subscript(index: Int) -> JSONValue? {
+        guard let elements = arrayValue, elements.indices.contains(index) else { return nil }
+        return elements[index]
+    }
+
+    package var isNull: Bool { self == .null }
+
+    package var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+
+    /// A whole number.
+    package var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
+
+    /// A number, whole or not.
+    package var doubleValue: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+
+    package var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+    package var arrayValue: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+    package var objectValue: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
+
+    /// The kind of value with its article, for error texts: `"a string"`.
+    package var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer: "an integer"
+        case .number: "a number with a fraction"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
