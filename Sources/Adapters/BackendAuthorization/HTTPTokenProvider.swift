@@ -44,7 +44,8 @@ package final class HTTPTokenProvider: VehicleAuthorization {
         let answer = try TokenAnswer(
             response.body, from: source, format: settings.format,
             moment: .init(
-                issuerTime: response.headers["Date"].flatMap(HTTPDate.init).map { Double($0.secondsSince1970) }, localTime: wallClock()))
+                issuerTime: response.headers["Date"].flatMap(HTTPDate.init).map { Double($0.secondsSince1970) },
+                localTime: wallClock()))
         doubts.tell(answer.doubt)
         return answer.token
     }
