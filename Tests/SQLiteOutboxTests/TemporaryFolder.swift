@@ -45,6 +45,33 @@ final class TemporaryFolder: Sendable {
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 
+    /// A store with that many pending updates, made at once.
+    func buildBacklog(_ count: Int) throws {
+        let files = StoreFiles(path: store)
+        try StoreBuilder.build(files) { builder throws(StoreError) in
+            var account = OutboxAccount()
+            for second in 1...count {
+                let stored = account.accept(sample(second))
+                let bytes = UpdateRecord(stored, newestSequence: stored.sequence).bytes
+                try builder.insertPending(bytes, sequence: stored.sequence)
+            }
+            return account
+        }
+        try files.adoptRebuilt()
+    }
+
+    func rename(_ source: String, to destination: String) throws {
+        try? FileManager.default.removeItem(atPath: path(destination))
+        try FileManager.default.moveItem(atPath: path(source), toPath: path(destination))
+    }
+
+    /// Leaves the files as a power cut would, and lets their owner go.
+    func moveStore(owner: OutboxEngine) throws {
+        try copyStore(to: "cut")
+        try owner.close()
+        for suffix in ["", "-wal"] { try rename("cut" + suffix, to: "outbox.sqlite" + suffix) }
+    }
+
     /// Copies the store as it lies on the disk at this moment, as a power cut would leave it.
     func copyStore(to name: String) throws {
         for suffix in ["", "-wal"] {

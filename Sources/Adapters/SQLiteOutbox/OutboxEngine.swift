@@ -8,7 +8,8 @@ import LocationReporting
 final class OutboxEngine {
     let configuration: OutboxConfiguration
     let files: StoreFiles
-    private let lock: FileLock
+    /// Until closed.
+    private var lock: FileLock?
     /// `nil` after an error that leaves the connection in doubt; the next call opens it anew and looks at it again.
     var store: OutboxStore?
     var account = OutboxAccount()
@@ -132,6 +133,7 @@ final class OutboxEngine {
         try perform { _ throws(StoreError) in try writeAcknowledgements() }
         isClosed = true
         store = nil
+        lock = nil
     }
 
     // MARK: Parts of operations
