@@ -54,7 +54,9 @@ let package = Package(
         room("Adapters", "SQLiteOutbox", ["LocationReporting", "LinuxPlatform", "CSQLite"]),
         room("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform"]),
 
-        room("Simulator", "FleetEngineSimulator", ["FleetEngine", "HTTPMessages", "HTTPService", "CCrypto"]),
+        room(
+            "Simulator", "FleetEngineSimulator",
+            ["FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto"]),
 
         // Agent: the only ones who see both ports and adapters.
         room(
@@ -95,7 +97,9 @@ let package = Package(
         tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
         tests("SQLiteOutbox", ["SQLiteOutbox", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
-        tests("FleetEngineSimulator", ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService"]),
+        tests(
+            "FleetEngineSimulator",
+            ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
         tests("Architecture"),
     ],
     swiftLanguageModes: [.v6]

@@ -40,10 +40,12 @@ package final class HTTPTokenProvider: VehicleAuthorization {
         let source = "token endpoint \(request.url.withoutQueryValues)"
         let response: HTTPResponse
         do { response = try await transport.send(request) } catch { throw TokenEndpointFailure.error(error, source) }
-        if let refusal = TokenEndpointFailure.error(response, source, localTime: wallClock()) { throw refusal }
+        if let refusal = TokenEndpointFailure.error(response, source) { throw refusal }
         let answer = try TokenAnswer(
             response.body, from: source, format: settings.format,
-            moment: .init(issuerTime: response.serverTime, localTime: wallClock()))
+            moment: .init(
+                issuerTime: response.headers["Date"].flatMap(HTTPDate.init).map { Double($0.secondsSince1970) },
+                localTime: wallClock()))
         doubts.tell(answer.doubt)
         return answer.token
     }

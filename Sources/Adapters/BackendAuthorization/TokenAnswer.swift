@@ -35,8 +35,8 @@ struct TokenAnswer {
                 "gave a page (HTML or XML), not a token; check that the address is the token endpoint itself "
                     + "and that no login page or captive portal stands before it")
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            let answer: JSONValue
-            do { answer = try JSONValue(parsing: text) } catch {
+            let answer: TokenJSON
+            do { answer = try TokenJSON(parsing: text) } catch {
                 throw unusable("gave \(bytes.count) bytes that are not complete JSON")
             }
             value = try Self.token(in: answer, format, unusable)
@@ -56,7 +56,7 @@ struct TokenAnswer {
     }
 
     private static func token(
-        in answer: JSONValue, _ format: TokenAnswerFormat, _ unusable: (String) -> AuthorizationError
+        in answer: TokenJSON, _ format: TokenAnswerFormat, _ unusable: (String) -> AuthorizationError
     ) throws(AuthorizationError) -> String {
         let key = format.tokenKey
         guard let members = answer.object else {
@@ -73,7 +73,7 @@ struct TokenAnswer {
     }
 
     private static func expiry(
-        in answer: JSONValue, _ format: TokenAnswerFormat, _ unusable: (String) -> AuthorizationError
+        in answer: TokenJSON, _ format: TokenAnswerFormat, _ unusable: (String) -> AuthorizationError
     ) throws(AuthorizationError) -> Double? {
         guard let value = answer[path: format.expirationKey], value != .null else { return nil }
         guard let number = value.number else {
@@ -84,7 +84,7 @@ struct TokenAnswer {
     }
 
     /// Key names, for the operator who looks for the right one.
-    private static func names(_ members: [String: JSONValue]) -> String {
+    private static func names(_ members: [String: TokenJSON]) -> String {
         guard !members.isEmpty else { return "no keys" }
         let shown = members.keys.sorted().prefix(8).map { "\"\($0.prefix(40))\"" }
         return shown.joined(separator: ", ") + (members.count > 8 ? " and \(members.count - 8) more" : "")

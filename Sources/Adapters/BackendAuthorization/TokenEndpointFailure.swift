@@ -4,7 +4,7 @@ import VehicleAuthorization
 /// What a token endpoint's refusal, or its silence, means; a table.
 enum TokenEndpointFailure {
     /// `nil` when the status is one of success.
-    static func error(_ response: HTTPResponse, _ source: String, localTime: Double) -> AuthorizationError? {
+    static func error(_ response: HTTPResponse, _ source: String) -> AuthorizationError? {
         let status = response.status
         let code: AuthorizationError.Code
         let advice: String
@@ -22,7 +22,7 @@ enum TokenEndpointFailure {
         default: (code, advice) = (.refused, "it refuses the request; check authorization.url and the backend's log")
         }
         return AuthorizationError(
-            code, "\(source) answered \(status): \(advice)", retryAfter: response.retryAfter(localTime: localTime))
+            code, "\(source) answered \(status): \(advice)", retryAfter: RetryAfter(response.headers)?.delay)
     }
 
     /// The exchange brought no answer.

@@ -7,7 +7,7 @@ extension UploadOutcome {
     /// - Parameter response: any answer, from Fleet Engine or from whatever stands in its place (a captive portal).
     package init(of response: HTTPResponse, for vehicle: VehicleName) {
         let error = FleetEngineError(response.body)
-        let after = error?.retryDelay ?? response.retryAfter(localTime: nil)
+        let after = error?.retryDelay ?? RetryAfter(response.headers)?.delay
         let words = Self.words(of: response, error)
         switch response.status {
         case 200 where Self.isResource(response.body, of: vehicle): self = .delivered

@@ -25,8 +25,8 @@ package struct JSONWebToken: Sendable {
         package var taskIDs: [String]?
     }
 
-    package let header: [String: JSONValue]
-    package let claims: [String: JSONValue]
+    package let header: [String: TokenJSON]
+    package let claims: [String: TokenJSON]
 
     package init(_ text: String) throws(Problem) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -62,9 +62,9 @@ package struct JSONWebToken: Sendable {
 
     private static func object(
         _ part: Substring.UTF8View, _ name: String
-    ) throws(Problem) -> [String: JSONValue] {
+    ) throws(Problem) -> [String: TokenJSON] {
         guard let bytes = base64URLDecoded(part) else { throw .notBase64URL(part: name) }
-        guard let members = (try? JSONValue(parsing: bytes))?.object else { throw .notJSONObject(part: name) }
+        guard let members = (try? TokenJSON(parsing: bytes))?.object else { throw .notJSONObject(part: name) }
         return members
     }
 }

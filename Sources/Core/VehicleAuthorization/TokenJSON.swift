@@ -1,17 +1,17 @@
 import FoundationEssentials
 
 /// Any JSON value, for documents whose shape is not ours.
-package enum JSONValue: Sendable, Hashable, Decodable {
+package enum TokenJSON: Sendable, Hashable, Decodable {
     case null
     case bool(Bool)
     case number(Double)
     case string(String)
-    case array([JSONValue])
-    case object([String: JSONValue])
+    case array([TokenJSON])
+    case object([String: TokenJSON])
 
     /// - Throws: what the decoder says when `bytes` are not one JSON document.
     package init(parsing bytes: some Sequence<UInt8>) throws {
-        self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+        self = try JSONDecoder().decode(TokenJSON.self, from: Data(bytes))
     }
 
     package init(from decoder: any Decoder) throws {
@@ -24,10 +24,10 @@ package enum JSONValue: Sendable, Hashable, Decodable {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
-        } else if let value = try? container.decode([JSONValue].self) {
+        } else if let value = try? container.decode([TokenJSON].self) {
             self = .array(value)
         } else {
-            self = .object(try container.decode([String: JSONValue].self))
+            self = .object(try container.decode([String: TokenJSON].self))
         }
     }
 
@@ -57,13 +57,13 @@ package enum JSONValue: Sendable, Hashable, Decodable {
         }
     }
 
-    package var object: [String: JSONValue]? {
+    package var object: [String: TokenJSON]? {
         guard case .object(let members) = self else { return nil }
         return members
     }
 
     /// The value under `path`: a key as it stands, or keys with dots between them, as `data.token.jwt`.
-    package subscript(path path: String) -> JSONValue? {
+    package subscript(path path: String) -> TokenJSON? {
         guard case .object(let members) = self else { return nil }
         if let value = members[path] { return value }
         guard let dot = path.firstIndex(of: ".") else { return nil }

@@ -1,0 +1,4 @@
+/// The page at `/`.
+enum SimulatorPage {
+    static let html = "<!doctype html><title>Simulator</title>"
+}
