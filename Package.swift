@@ -54,6 +54,7 @@ let package = Package(
         room("Adapters", "SQLiteOutbox", ["LocationReporting", "LinuxPlatform", "CSQLite"]),
         room("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform"]),
 
+        room("Simulator", "ReceiverSimulator", ["GNSS"]),
         room(
             "Simulator", "FleetEngineSimulator",
             ["FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto"]),
@@ -67,7 +68,10 @@ let package = Package(
             ]),
         .executableTarget(
             name: "WaypostCommand",
-            dependencies: ["Waypost", "FleetEngineSimulator"],
+            dependencies: [
+                "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
+                "LocationReporting", "SQLiteOutbox", "FleetEngineSimulator", "ReceiverSimulator",
+            ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
@@ -84,7 +88,7 @@ let package = Package(
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("HTTPMessages", ["HTTPMessages"]),
-        tests("GNSS", ["GNSS"]),
+        tests("GNSS", ["GNSS", "ReceiverSimulator"]),
         tests("VehicleAuthorization", ["VehicleAuthorization"]),
         tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization"]),
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
@@ -101,6 +105,14 @@ let package = Package(
             "FleetEngineSimulator",
             ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
         tests("Architecture"),
+
+        .executableTarget(
+            name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
+            swiftSettings: houseStyle),
+        .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
+        .executableTarget(
+            name: "NMEABenchmark", dependencies: ["GNSS", "ReceiverSimulator", "CByteLoop"],
+            path: "Tests/Benchmarks/NMEA", swiftSettings: houseStyle),
     ],
     swiftLanguageModes: [.v6]
 )

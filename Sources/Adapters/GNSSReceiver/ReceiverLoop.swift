@@ -74,6 +74,8 @@ struct ReceiverLoop {
         var counter = SentenceCounter()
         var watch = LineWatch(openedAt: MonotonicTime.now, interval: interval, patience: patience)
         var judged: LineWatch.Condition?
+        /// The idle deadline that has been told of already; the decoder may keep an epoch back beyond it.
+        var passedDeadline: Duration?
         defer {
             interval = watch.interval
             if watch.hasSentence { schedule.reset() }
@@ -86,14 +88,18 @@ struct ReceiverLoop {
             if condition != judged { report(condition, of: line, for: watch.limit) }
             judged = condition
 
-            let wakeUp = min(watch.nextChange(after: now), decoder.idleDeadline ?? .seconds(Int64.max))
+            let deadline = decoder.idleDeadline.flatMap { $0 == passedDeadline ? nil : $0 }
+            let nextChange = watch.nextChange(after: now)
+            let wakeUp = deadline.map { min($0, nextChange) } ?? nextChange
             switch wait(on: line, for: wakeUp - now) {
             case .failure(let error): return .lost("\(error)")
             case .success(.stopped): return .stopped
             case .success(.timedOut):
+                let now = MonotonicTime.now
                 var newest: Fix?
-                decoder.lineIsIdle(at: MonotonicTime.now) { newest = $0 }
+                decoder.lineIsIdle(at: now) { newest = $0 }
                 if let newest { mailbox.post(newest) }
+                if let deadline, deadline <= now { passedDeadline = deadline }
             case .success(.ready(let isHungUp)):
                 let ending = drain(line, isHungUp: isHungUp, &decoder, &counter, &watch)
                 if let ending { return ending }

@@ -8,7 +8,7 @@ package enum StandardOutput {
     package static func write(_ bytes: [UInt8]) throws(SystemError) {
         var done = 0
         while done < bytes.count {
-            done += try unsafe bytes.withUnsafeBytes { buffer throws(SystemError) in
+            done += try unsafe bytes.span.withUnsafeBytes { buffer throws(SystemError) in
                 try valueOrSystemError("write to standard output") {
                     unsafe Glibc.write(STDOUT_FILENO, buffer.baseAddress?.advanced(by: done), buffer.count - done)
                 }
@@ -18,4 +18,9 @@ package enum StandardOutput {
 
     /// Writes `text` and a line feed.
     package static func write(line text: String) throws(SystemError) { try write(Array((text + "\n").utf8)) }
+}
+
+extension StandardOutput {
+    /// Whether a person is looking.
+    package static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 }

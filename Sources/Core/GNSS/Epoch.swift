@@ -82,8 +82,10 @@ struct Epoch {
     /// Whether a position has been stated that no flag speaks against.
     var hasPosition: Bool {
         guard timeOfDay != nil, !isVoid else { return false }
-        return data?.status == .valid || maker?.status == .valid || minimum?.status == .valid || bare?.status == .valid
-            || bare?.status == .unstated && satellites?.mode != nil
+        if data?.status == .valid || maker?.status == .valid || minimum?.status == .valid || bare?.status == .valid {
+            return true
+        }
+        return (data?.status == .unstated || bare?.status == .unstated) && satellites?.mode != nil
     }
 
     /// Whether a sentence of the epoch says that its position is simulated or typed in.

@@ -68,6 +68,22 @@
         return word
     }
 
+    /// Whether the rest of the sentence holds `text`, which is in capitals; case does not matter.
+    func contains(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in
+            var place = unsafe position
+            while unsafe end - place >= text.count {
+                if text.indices.allSatisfy({ unsafe Self.capital(place[$0]) == text[$0] }) { return true }
+                unsafe place += 1
+            }
+            return false
+        }
+    }
+
+    private static func capital(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 0x20 : byte
+    }
+
     /// A number; `nil` when the field is empty, or malformed, which is noted.
     @inline(__always)
     mutating func decimal() -> Decimal? {
