@@ -20,8 +20,9 @@ struct SourceFile: Sendable {
     /// The modules that this file imports, however the import is written.
     var imports: [String] {
         // An attribute, an access level and a kind of declaration may stand around the module's name.
-        let pattern =
-            /\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+\s+)?import\s+(?:(?:struct|class|enum|protocol|typealias|func|var|let)\s+)?(\w+)/
-        return code.filter { $0.contains("import ") }.compactMap { line in line.prefixMatch(of: pattern).map { String($0.output.1) } }
+        let pattern = /\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+\s+)?import\s+(?:[a-z]+\s+)?(\w+)/
+        return code.filter { $0.contains("import ") }.compactMap { line in
+            line.prefixMatch(of: pattern).map { String($0.output.1) }
+        }
     }
 }
