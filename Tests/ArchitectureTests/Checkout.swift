@@ -9,9 +9,11 @@ enum Checkout {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// Every Swift file below `folder`, in the order of paths.
+    /// Every Swift file below `folder`, in the order of paths; none where there is no such folder.
     static func sources(below folder: String) throws -> [SourceFile] {
-        try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path).sorted()
+        let place = root.appending(path: folder).path
+        guard FileManager.default.fileExists(atPath: place) else { return [] }
+        return try FileManager.default.subpathsOfDirectory(atPath: place).sorted()
             .filter { $0.hasSuffix(".swift") }
             .map { SourceFile(path: "\(folder)/\($0)", text: try text("\(folder)/\($0)")) }
     }

@@ -51,6 +51,3 @@ let modules: [Module] = [
         coreAndAdapters.union(["Waypost", "FleetEngineSimulator", "ReceiverSimulator", "FoundationEssentials", "Glibc"])
     ),
 ]
-
-/// The modules of the table above that the checkout does not hold yet or any more are found by `Layout`.
-let moduleNames = Set(modules.map(\.name))

@@ -48,7 +48,8 @@ extension Rule {
 
     /// Dispatch and detached tasks stand outside structured concurrency: nothing cancels them, nobody waits for them.
     static let structuredConcurrency = Rule(name: "structured concurrency") { file in
-        lines(of: file, containing: /\bDispatch(?:Queue|Group|Semaphore|Source|WorkItem)\b|\bTask\.detached\b/)
+        // Swift's word boundary is not at a full stop between letters.
+        lines(of: file, containing: /(?:^|\W)(?:Dispatch(?:Queue|Group|Semaphore|Source)|Task\.detached)(?!\w)/)
             .map { "\(file.path): not structured: \($0)" }
     }
 

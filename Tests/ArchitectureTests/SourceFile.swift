@@ -1,5 +1,3 @@
-import Foundation
-
 /// One Swift file of the checkout, as the rules see it.
 struct SourceFile: Sendable {
     /// Relative to the checkout, as `Sources/Core/GNSS/Fix.swift`.
@@ -10,22 +8,21 @@ struct SourceFile: Sendable {
     init(path: String, text: String) {
         self.path = path
         lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        code = lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }
     }
 
     /// The folder of the module: `Sources/<room>/<module>`.
     var moduleFolder: String { path.split(separator: "/").prefix(3).joined(separator: "/") }
 
     /// The lines that are not comments.
-    var code: [String] { lines.filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") } }
+    let code: [String]
 
     /// The modules that this file imports, however the import is written.
     var imports: [String] {
-        code.compactMap { line in
-            line.prefixMatch(of: SourceFile.importDeclaration).map { String($0.output.1) }
+        // An attribute, an access level and a kind of declaration may stand around the module's name.
+        let pattern = /\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+\s+)?import\s+(?:[a-z]+\s+)?(\w+)/
+        return code.filter { $0.contains("import ") }.compactMap { line in
+            line.prefixMatch(of: pattern).map { String($0.output.1) }
         }
     }
-
-    // An attribute, an access level and a kind of declaration may stand around the module's name.
-    private nonisolated(unsafe) static let importDeclaration =
-        /\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+\s+)?import\s+(?:(?:struct|class|enum|protocol|typealias|func|var|let)\s+)?(\w+)/
 }
