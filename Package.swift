@@ -104,6 +104,13 @@ let package = Package(
         tests(
             "FleetEngineSimulator",
             ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
+        tests(
+            "Agent",
+            [
+                "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineSimulator", "GNSS", "GNSSReceiver",
+                "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
+                "SQLiteOutbox", "VehicleAuthorization",
+            ]),
         tests("Architecture"),
 
         .executableTarget(

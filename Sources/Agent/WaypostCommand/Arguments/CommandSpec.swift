@@ -30,10 +30,12 @@ struct CommandSpec: Sendable {
         case .optional(let operand): words.append("[\(operand)]")
         case .oneOf(let choices): words.append(choices.joined(separator: "|"))
         }
-        for option in options {
+        let isLong = options.count > 6
+        for option in options where option.isRequired || !isLong {
             let word = option.valueName.map { "\(option.name) \($0)" } ?? option.name
             words.append(option.isRequired ? word : "[\(word)]")
         }
+        if isLong { words.append("[OPTIONS]") }
         return words.joined(separator: " ")
     }
 }
