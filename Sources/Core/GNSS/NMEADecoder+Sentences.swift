@@ -81,7 +81,7 @@ extension NMEADecoder {
 
     /// PUBX: the first field tells which of u-blox's own sentences it is.
     private mutating func readMakersPosition(_ fields: inout FieldCursor, _ emit: (Fix) -> Void) -> Bool {
-        switch fields.decimal()?.mantissa {
+        switch fields.decimal()?.whole {
         case 0:
             guard let sentence = PositionSentence(pubx00: &fields) else { return false }
             assembler.take(sentence, .pubx00, emit)
