@@ -26,7 +26,7 @@ actor SimulatedFleetEngine {
         startedAt = settings.clock()
         fleet = Fleet(existence: settings.existence)
         chance = SeededChance(seed: settings.seed)
-        do { authority = try TokenAuthority(keyID: "simulator-\(settings.seed)") } catch {
+        do { authority = try TokenAuthority(keyID: "simulator-\(settings.seed)", key: settings.signingKey) } catch {
             throw .signing(error.description)
         }
         guard let path = settings.recordPath else {
