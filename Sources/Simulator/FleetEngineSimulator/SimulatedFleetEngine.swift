@@ -26,7 +26,7 @@ actor SimulatedFleetEngine {
         startedAt = settings.clock()
         fleet = Fleet(existence: settings.existence)
         chance = SeededChance(seed: settings.seed)
-        do { authority = try TokenAuthority(keyID: "simulator-\(settings.seed)") } catch {
+        do { authority = try TokenAuthority(keyID: "simulator-\(settings.seed)", key: settings.signingKey) } catch {
             throw .signing(error.description)
         }
         guard let path = settings.recordPath else {
@@ -58,20 +58,24 @@ actor SimulatedFleetEngine {
         guard request.method == .get || request.method == .head else {
             return .refusal(status: 405, "this address can only be read")
         }
-        let noStore: HTTPHeaders = HTTPHeaders(["Cache-Control": "no-store"])
+        let headers = HTTPHeaders([
+            "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy":
+                "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'",
+        ])
         switch segments[0] {
         case "":
             return ServedResponse(
-                status: 200, contentType: "text/html; charset=utf-8", SimulatorPage.html, headers: noStore)
+                status: 200, contentType: "text/html; charset=utf-8", SimulatorPage.html, headers: headers)
         case "record.json":
             return ServedResponse(
-                status: 200, contentType: "application/json", record.json.text + "\n", headers: noStore)
+                status: 200, contentType: "application/json", record.json.text + "\n", headers: headers)
         default:
             let selected = request.queryItems?.first { $0.name == "vehicle" }?.value
             let view = PageView(
                 record: record, selected: selected, now: now, startedAt: startedAt, faults: settings.faults,
                 outageSince: hasOutage ? (outageSince ?? now) : nil, recordFailure: recordFailure)
-            return ServedResponse(status: 200, contentType: "application/json", view.json.text, headers: noStore)
+            return ServedResponse(status: 200, contentType: "application/json", view.json.text, headers: headers)
         }
     }
 

@@ -11,6 +11,8 @@ package struct SimulatorSettings: Sendable {
     package var faults = FaultPlan()
     /// Decides where the faults fall.
     package var seed: UInt64 = 1
+    /// An RSA private key in DER that signs the tokens; `nil` makes a new one, so that no earlier token is valid.
+    package var signingKey: [UInt8]?
     /// Where the complete record goes as JSON Lines; `nil` keeps it in memory only, within bounds.
     package var recordPath: String?
     /// The server's clock, in milliseconds since 1970.

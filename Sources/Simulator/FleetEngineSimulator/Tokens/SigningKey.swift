@@ -1,6 +1,6 @@
 import CCrypto
 
-/// An RSA key of 2048 bits, made at start and never written anywhere: signs and verifies RS256.
+/// An RSA key of 2048 bits, made at start and never written anywhere by the simulator: signs and verifies RS256.
 @safe struct SigningKey: ~Copyable {
     /// libcrypto could not make a key or a signature; with a sound library this does not happen.
     struct Failure: Error, CustomStringConvertible {
@@ -14,6 +14,26 @@ import CCrypto
             throw Failure(description: "libcrypto cannot make an RSA key; check the installation of libssl3")
         }
         unsafe self.key = key
+    }
+
+    /// A key that `encoded` gave: making a new one takes a good part of a second.
+    init(encoded: [UInt8]) throws(Failure) {
+        let key = unsafe encoded.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return unsafe d2i_AutoPrivateKey(nil, &start, bytes.count)
+        }
+        guard let key = unsafe key else { throw Failure(description: "the signing key is not a private key in DER") }
+        unsafe self.key = key
+    }
+
+    /// The private key in DER.
+    var encoded: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(unsafe i2d_PrivateKey(key, nil)))
+        unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+            var start = bytes.baseAddress
+            _ = unsafe i2d_PrivateKey(key, &start)
+        }
+        return bytes
     }
 
     deinit { unsafe EVP_PKEY_free(key) }

@@ -11,8 +11,9 @@ struct TokenAuthority: ~Copyable {
     private let key: SigningKey
     private let keyID: String
 
-    init(keyID: String) throws(SigningKey.Failure) {
-        key = try SigningKey()
+    /// `key` is a private key in DER; without one a new one is made.
+    init(keyID: String, key: [UInt8]? = nil) throws(SigningKey.Failure) {
+        if let key { self.key = try SigningKey(encoded: key) } else { self.key = try SigningKey() }
         self.keyID = keyID
     }
 
