@@ -95,7 +95,7 @@ let package = Package(
         tests(
             "LocationReporting", ["LocationReporting", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
         tests("LinuxPlatform", ["LinuxPlatform"]),
-        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CLinux", "CZlib"]),
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),

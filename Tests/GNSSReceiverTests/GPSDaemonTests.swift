@@ -8,7 +8,7 @@ import WaypostTestSupport
 @testable import GNSSReceiver
 
 /// The real gpsd, where it is installed, fed by a pseudo-terminal.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: GPSDaemon.path != nil, "gpsd is not installed"))
+@Suite(.timeLimit(.minutes(1)), .enabled(if: ChildProcess.gpsd != nil, "gpsd is not installed"))
 struct RealGPSD {
     @Test func givesTheFixesOfItsReceiverAlsoAfterARestart() async throws {
         let port = try LoopbackSocket(.stream).port  // free a moment ago
@@ -16,7 +16,9 @@ struct RealGPSD {
         try await observe(receiver) { observer in
             for second in [0, 20] {
                 let terminal = try PseudoTerminal()
-                let daemon = try GPSDaemon(port: port, device: terminal.path)
+                // In the foreground (-N), reading at once (-n) and only reading (-b).
+                let daemon = try ChildProcess(
+                    [ChildProcess.gpsd ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path])
                 await observer.state(saying: "connected")
                 // gpsd listens to some sentences before it knows what speaks; as fast as this it keeps up.
                 let feeding = Task {

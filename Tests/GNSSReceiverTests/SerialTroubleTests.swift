@@ -1,4 +1,6 @@
+import CLinux
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 import LocationReporting
 import Testing
@@ -31,6 +33,26 @@ import WaypostTestSupport
             #expect(state?.description.contains("(process \(ProcessInfo.processInfo.processIdentifier))") == true)
         }
         withExtendedLifetime(holder) {}
+    }
+
+    @Test func whoElseHasTheLineOpenIsTold() async throws {
+        let terminal = try PseudoTerminal()
+        let other = try ChildProcess(["sleep", "60"], input: terminal.path)
+        let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
+        await observe(receiver) { observer in
+            #expect(await observer.state(saying: "also open in sleep (process \(other.processID))") != nil)
+        }
+    }
+
+    @Test func aProgramThatKeepsTheLineToItselfIsNamed() async throws {
+        let terminal = try PseudoTerminal()
+        let other = try ChildProcess(["sleep", "60"], input: terminal.path)
+        let exclusive = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        clinux_set_exclusive(exclusive.raw)
+        await observe(SerialReceiver(device: terminal.path, baudRate: 9600)) { observer in
+            #expect(await observer.state(saying: "is held by sleep (process \(other.processID)); stop it") != nil)
+        }
+        _ = consume exclusive
     }
 
     @Test(arguments: [

@@ -1,26 +1,26 @@
 import Glibc
 import LinuxPlatform
 
-/// A gpsd process of the test's own.
-final class GPSDaemon {
+/// A process of the test's own, ended with the value.
+final class ChildProcess {
     /// Where gpsd is installed; `nil` where it is not.
-    static var path: String? {
+    static var gpsd: String? {
         ["/usr/sbin/gpsd", "/usr/local/sbin/gpsd", "/usr/bin/gpsd"].first { unsafe access($0, X_OK) == 0 }
     }
 
-    private var processID: pid_t = 0
+    private(set) var processID: pid_t = 0
 
-    /// Starts it in the foreground, reading at once (`-n`) and only reading (`-b`), known on `port` of loopback alone.
-    init(port: Int, device: String) throws {
-        let arguments = [Self.path ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", device]
+    /// Starts `arguments[0]`, found by `PATH`, with `input` opened as its standard input.
+    init(_ arguments: [String], input: String = "/dev/null") throws {
         var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe pointers.forEach { unsafe free($0) } }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // It complains of the missing D-Bus, which is no concern of the test.
+        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY | O_NOCTTY, 0)
+        // gpsd complains of the missing D-Bus, which is no concern of the test.
         unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        let code = unsafe posix_spawn(&processID, arguments[0], &actions, nil, &pointers, environ)
+        let code = unsafe posix_spawnp(&processID, arguments[0], &actions, nil, &pointers, environ)
         guard code == 0 else { throw SystemError(call: "start \(arguments[0])", number: code) }
     }
 
