@@ -13,6 +13,8 @@ struct NginxServer: Sendable {
     let expiredPort: UInt16
     /// Where one for another host does.
     let foreignPort: UInt16
+    /// Where HTTP/1.1 is spoken and every connection ends after one request.
+    let briefPort: UInt16
     private let folder: URL
 
     /// The authority that signed all of them.
@@ -30,6 +32,7 @@ struct NginxServer: Sendable {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = NginxServer(
             port: try Loopback.freePort(), expiredPort: try Loopback.freePort(), foreignPort: try Loopback.freePort(),
+            briefPort: try Loopback.freePort(),
             folder: folder)
         try await server.makeCertificates()
         try Data(server.configuration.utf8).write(to: folder.appending(path: "nginx.conf"))
@@ -90,16 +93,19 @@ struct NginxServer: Sendable {
     }
 
     private var configuration: String {
-        let servers = [(port, "good"), (expiredPort, "expired"), (foreignPort, "foreign")].map { port, name in
+        let servers = [
+            (port, "good", 10_000), (expiredPort, "expired", 1), (foreignPort, "foreign", 1), (briefPort, "good", 1),
+        ].map { port, name, requests in
             """
             server {
-                listen 127.0.0.1:\(port) ssl http2;
+                listen 127.0.0.1:\(port) ssl\(requests == 1 ? "" : " http2");
                 ssl_certificate \(name).pem;
                 ssl_certificate_key \(name).key;
+                keepalive_requests \(requests);
                 location /protocol { return 200 "$server_protocol $ssl_protocol"; }
                 location /connection { return 200 "$connection $connection_requests"; }
                 location /bytes { return 200 "$request_length"; }
-                location /session { return 200 "$ssl_session_reused"; }
+                location /session { return 200 "$connection_requests $ssl_session_reused"; }
                 location /slow { limit_rate 1; return 200 "\(String(repeating: "slow", count: 100))"; }
                 location / { return 200 "ok"; }
             }
@@ -118,7 +124,6 @@ struct NginxServer: Sendable {
                 uwsgi_temp_path uwsgi;
                 scgi_temp_path scgi;
                 http2_max_concurrent_streams 256;
-                keepalive_requests 10000;
                 ssl_protocols TLSv1.2 TLSv1.3;
                 ssl_session_cache shared:tls:1m;
                 \(servers.joined(separator: "\n"))

@@ -60,17 +60,27 @@ struct SecureExchange {
         }
     }
 
-    @Test func leavesALateConnectionAndResumesItsTLSSession() async throws {
+    @Test func resumesTheTLSSessionOnANewConnection() async throws {
         try await NginxServer.run { server in
             let transport = try Loopback.transport(caFile: server.caFile)
-            // A time limit closes the connection, so that the next request needs a new one.
-            let late = HTTPRequest(
+            #expect(try await text(transport, server.briefPort, "/session") == "1 .")
+            let second = try await text(transport, server.briefPort, "/session")
+            #expect(second == "1 r")
+        }
+    }
+
+    @Test func leavesAConnectionThatWasTooSlow() async throws {
+        try await NginxServer.run { server in
+            let transport = try Loopback.transport(caFile: server.caFile)
+            let first = try await text(transport, server.port, "/connection")
+            #expect(first.hasSuffix(" 1"))
+            let slow = HTTPRequest(
                 .get, try HTTPURL("https://localhost:\(server.port)/slow"),
                 limits: HTTPLimits(total: .milliseconds(100)))
-            let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(late) }
+            let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(slow) }
             #expect(error?.code == .timedOut)
-            let session = try await text(transport, server.port, "/session")
-            #expect(session == "r")
+            let next = try await text(transport, server.port, "/connection")
+            #expect(next != first && next.hasSuffix(" 1"), "\(first), then \(next)")
         }
     }
 

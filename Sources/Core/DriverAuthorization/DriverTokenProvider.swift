@@ -34,7 +34,8 @@ public actor DriverTokenProvider: VehicleAuthorization {
         let asking = Task { await ask(context, answer) }
         let waiting = Task { [clock, timeLimit] in
             try await clock.sleep(for: timeLimit)
-            answer.give(nil, AuthorizationError(.unavailable, "the provider did not call back within \(timeLimit)"))
+            answer.give(
+                nil, AuthorizationError(.unavailable, "the provider did not call back within \(timeLimit.secondsText)"))
         }
         defer {
             asking.cancel()
