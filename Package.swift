@@ -95,6 +95,10 @@ let package = Package(
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests("FleetEngineSimulator", ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService"]),
         tests("Architecture"),
+
+        .executableTarget(
+            name: "OutboxBenchmark", dependencies: ["SQLiteOutbox", "LocationReporting", "GNSS", "CSQLite"],
+            path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),
     ],
     swiftLanguageModes: [.v6]
 )
