@@ -82,7 +82,7 @@ import Testing
             folder.recoveries == [
                 StoreRecovery(
                     path: folder.store, reason: "it is not a SQLite database", setAside: folder.path(name), salvaged: 0,
-                    lostAtLeast: 0, foundLedger: false)
+                    lost: 0...0, foundLedger: false)
             ])
         #expect(
             folder.recoveries.first?.description

@@ -16,7 +16,7 @@ import Testing
         let recovery = try #require(folder.recoveries.first)
         #expect(folder.recoveries.count == 1)
         #expect(recovery.reason == "update 5000 fails its checksum")
-        #expect(recovery.lostAtLeast == 1)
+        #expect(recovery.lost == 1...1)
         #expect(try outbox.ledger() == Ledger(accepted: 30_001, delivered: 30_000, evicted: 1))
         try outbox.close()
         #expect(try OutboxReader(path: folder.store).summary().lostToDamage.count == 1)
