@@ -120,6 +120,9 @@ let package = Package(
         .executableTarget(
             name: "NMEABenchmark", dependencies: ["GNSS", "ReceiverSimulator", "CByteLoop"],
             path: "Tests/Benchmarks/NMEA", swiftSettings: houseStyle),
+        .executableTarget(
+            name: "OutboxBenchmark", dependencies: ["SQLiteOutbox", "LocationReporting", "GNSS", "CSQLite"],
+            path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -49,7 +49,7 @@ extension OutboxEngine {
         configuration.reportRecovery(
             StoreRecovery(
                 path: files.path, reason: reason, setAside: setAside, salvaged: result.salvaged,
-                lostAtLeast: result.lost, foundLedger: result.foundLedger))
+                lost: result.lost, foundLedger: result.foundLedger))
     }
 
     /// Whether there has never been a store here. Ends a replacement that a power cut interrupted.

@@ -48,13 +48,26 @@ enum RecordScan {
     ) throws(StoreError) {
         var position = 0
         while position < end {
-            guard let row = row(in: bytes, at: position), let found = record(bytes[row.body], id: row.id) else {
+            guard mayBegin(bytes, at: position), let row = row(in: bytes, at: position),
+                let found = record(bytes[row.body], id: row.id)
+            else {
                 position += 1
                 continue
             }
             try visit(found)
             position = row.body.upperBound
         }
+    }
+
+    /// Rules most places out quickly: a payload has 8 bytes or more and fewer than 1024, and the record header follows
+    /// the id.
+    private static func mayBegin(_ bytes: [UInt8], at position: Int) -> Bool {
+        let first = bytes[position]
+        if first < 8 || first >= 0x88 { return false }
+        var next = position + (first < 0x80 ? 1 : 2)
+        while next < bytes.count, bytes[next] >= 0x80 { next += 1 }
+        guard next + 2 < bytes.count else { return false }
+        return (bytes[next + 1] == 3 || bytes[next + 1] == 4) && bytes[next + 2] == 0
     }
 
     /// What would be a row if it began at `position`.

@@ -56,6 +56,10 @@ final class StoreBuilder {
     /// Pending rows; the ledger's own row is not there yet.
     func countPending() throws(StoreError) -> Int64 { try connection.integer("SELECT count(*) FROM records") ?? 0 }
 
+    func countQuarantined(from sequence: Int64) throws(StoreError) -> Int64 {
+        try connection.integer("SELECT count(*) FROM quarantined WHERE id >= \(sequence)") ?? 0
+    }
+
     func highestQuarantined() throws(StoreError) -> Int64 {
         try connection.integer("SELECT max(id) FROM quarantined") ?? 0
     }

@@ -8,15 +8,18 @@ package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
     package let setAside: String?
     /// Updates that wait again for delivery.
     package let salvaged: Int64
-    /// Updates that were accepted and not found again; counted as evicted.
-    package let lostAtLeast: Int64
-    /// Whether the damaged store still told what had been delivered; if not, some of `lostAtLeast` may have been.
+    /// Updates that were pending and are not found again, at least and at most. The ledger counts the most as evicted, so
+    /// that no loss is hidden; some of these may have been delivered before.
+    package let lost: ClosedRange<Int64>
+    /// Whether the damaged store still told what had been delivered.
     package let foundLedger: Bool
 
     package var description: String {
         let place = setAside.map { "it was set aside as \($0)" } ?? "nothing was left of it"
+        let count =
+            lost.lowerBound == lost.upperBound ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
         let doubt = foundLedger ? "" : "; its ledger was unreadable, so some of these may have been delivered"
         return "\(path) was damaged (\(reason)); \(place); \(salvaged) pending updates salvaged, "
-            + "\(lostAtLeast) lost\(doubt). Check the disk if this comes again"
+            + "\(count) lost\(doubt). Check the disk if this comes again"
     }
 }
