@@ -89,8 +89,8 @@ let package = Package(
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("HTTPMessages", ["HTTPMessages"]),
         tests("GNSS", ["GNSS", "ReceiverSimulator"]),
-        tests("VehicleAuthorization", ["VehicleAuthorization"]),
-        tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization"]),
+        tests("VehicleAuthorization", ["VehicleAuthorization", "LinuxPlatform"]),
+        tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization", "LinuxPlatform"]),
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
         tests(
             "LocationReporting", ["LocationReporting", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
@@ -98,7 +98,7 @@ let package = Package(
         tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
-        tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
+        tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),
         tests("SQLiteOutbox", ["SQLiteOutbox", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests(

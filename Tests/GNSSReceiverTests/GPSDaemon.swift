@@ -10,12 +10,17 @@ final class GPSDaemon {
 
     private var processID: pid_t = 0
 
-    /// Starts it in the foreground, reading at once (`-n`), known on `port` of loopback alone.
+    /// Starts it in the foreground, reading at once (`-n`) and only reading (`-b`), known on `port` of loopback alone.
     init(port: Int, device: String) throws {
-        let arguments = [Self.path ?? "gpsd", "-N", "-n", "-S", "\(port)", device]
+        let arguments = [Self.path ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", device]
         var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe pointers.forEach { unsafe free($0) } }
-        let code = unsafe posix_spawn(&processID, arguments[0], nil, nil, &pointers, environ)
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        // It complains of the missing D-Bus, which is no concern of the test.
+        unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        let code = unsafe posix_spawn(&processID, arguments[0], &actions, nil, &pointers, environ)
         guard code == 0 else { throw SystemError(call: "start \(arguments[0])", number: code) }
     }
 
@@ -24,7 +29,8 @@ final class GPSDaemon {
     /// Ends the process and waits until it has gone.
     func stop() {
         guard processID > 0 else { return }
-        kill(processID, SIGTERM)
+        // Not SIGTERM: the child inherits the mask of a pool's thread, which blocks it.
+        kill(processID, SIGKILL)
         waitpid(processID, nil, 0)
         processID = 0
     }

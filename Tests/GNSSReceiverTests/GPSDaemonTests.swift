@@ -11,14 +11,14 @@ import WaypostTestSupport
 @Suite(.timeLimit(.minutes(1)), .enabled(if: GPSDaemon.path != nil, "gpsd is not installed"))
 struct RealGPSD {
     @Test func givesTheFixesOfItsReceiverAlsoAfterARestart() async throws {
-        let terminal = try PseudoTerminal()
         let port = try LoopbackSocket(.stream).port  // free a moment ago
         let receiver = GPSDReceiver(host: "127.0.0.1", port: port, patience: .seconds(30))
         try await observe(receiver) { observer in
             for second in [0, 20] {
+                let terminal = try PseudoTerminal()
                 let daemon = try GPSDaemon(port: port, device: terminal.path)
                 await observer.state(saying: "connected")
-                // gpsd listens to a device for some sentences before it knows what it is.
+                // gpsd listens to some sentences before it knows what speaks; as fast as this it keeps up.
                 let feeding = Task {
                     for step in 0..<60 {
                         try terminal.send(epoch(second: second + step % 20, minute: 15 + step / 20))

@@ -28,8 +28,8 @@ final class TemporaryFolder: Sendable {
         get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
     }
 
-    func configuration(_ name: String = "outbox.sqlite", maximumBytes: Int64 = 64_000_000) -> OutboxConfiguration {
-        OutboxConfiguration(
+    func configuration(_ name: String = "outbox.sqlite", maximumBytes: Int64 = 64_000_000) -> OutboxSettings {
+        OutboxSettings(
             path: path(name), maximumBytes: maximumBytes,
             now: { UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_250) },
             reportRecovery: { [told] recovery in told.withLock { $0.append(recovery) } })

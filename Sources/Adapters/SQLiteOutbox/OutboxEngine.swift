@@ -6,7 +6,7 @@ import LocationReporting
 /// Every operation computes the account that will be, writes it together with the rows in one transaction, and only then
 /// makes it the account that is.
 final class OutboxEngine {
-    let configuration: OutboxConfiguration
+    let configuration: OutboxSettings
     let files: StoreFiles
     /// Until closed.
     private var lock: FileLock?
@@ -27,7 +27,7 @@ final class OutboxEngine {
     /// What is given back when the disk is full: room for the log between two checkpoints, and for one checkpoint.
     static let reserveBytes: Int64 = 512 * 1024
 
-    init(_ configuration: OutboxConfiguration) throws(OutboxError) {
+    init(_ configuration: OutboxSettings) throws(OutboxError) {
         self.configuration = configuration
         files = StoreFiles(path: configuration.path)
         lock = try Self.takeLock(files)

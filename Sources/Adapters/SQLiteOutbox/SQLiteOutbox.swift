@@ -16,7 +16,7 @@ package actor SQLiteOutbox: Outbox {
     /// `configuration.reportRecovery` tells).
     ///
     /// - Throws: `locked`, `full`, `newerSchema`, or `unusable`.
-    package static func open(_ configuration: OutboxConfiguration) async throws(OutboxError) -> SQLiteOutbox {
+    package static func open(_ configuration: OutboxSettings) async throws(OutboxError) -> SQLiteOutbox {
         let outbox = SQLiteOutbox()
         try await outbox.start(configuration)
         return outbox
@@ -24,7 +24,7 @@ package actor SQLiteOutbox: Outbox {
 
     private init() { executor = ThreadExecutor(named: "outbox") }
 
-    private func start(_ configuration: OutboxConfiguration) throws(OutboxError) {
+    private func start(_ configuration: OutboxSettings) throws(OutboxError) {
         engine = try OutboxEngine(configuration)
     }
 

@@ -1,3 +1,4 @@
+import FleetEngine
 import FoundationEssentials
 import GNSS
 import HTTPMessages

@@ -95,9 +95,16 @@ static inline CURLcode ccurl_abandon_name_lookups(CURL *_Nonnull easy) {
 #endif
 }
 
+// Before 8.7 the size of the request includes a body that was appended to the header lines, which libcurl does below
+// 64 KiB (MAX_INITIAL_POST_SIZE) over HTTP/1; the size of the upload has it too. Asked of the library that is loaded.
+static inline size_t ccurl_body_counted_twice(size_t body) {
+    return curl_version_info(CURLVERSION_NOW)->version_num < 0x080700 && body < 64 * 1024 ? body : 0;
+}
+
 // Macros that Swift does not import.
 static inline CURLcode ccurl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 static const long ccurl_http_version_2_over_tls = CURL_HTTP_VERSION_2TLS;
+static const long ccurl_answered_http_2 = CURL_HTTP_VERSION_2_0;
 static const long ccurl_tls_1_2_or_newer = CURL_SSLVERSION_TLSv1_2;
 static const long ccurl_multiplex = CURLPIPE_MULTIPLEX;
 static const int ccurl_prereq_ok = CURL_PREREQFUNC_OK;

@@ -1,6 +1,7 @@
 import BackendAuthorization
 import CurlTransport
-package import GNSS
+import FleetEngine
+import GNSS
 import GNSSReceiver
 package import HTTPMessages
 package import LocationReporting
@@ -14,7 +15,7 @@ extension Configuration {
 
     /// The receiver that is configured.
     package func makeSource() -> any FixSource {
-        let live = NMEADecoder(options: NMEADecoderOptions(dates: .live(reference: Release.date)))
+        let live = NMEADecoder(options: NMEADecoderOptions(dates: .repaired(reference: Release.date)))
         return switch receiver {
         case .serial(let device, let baudRate): SerialReceiver(device: device, baudRate: baudRate, decoder: live)
         case .file(let path): LogReceiver(paths: [path])

@@ -1,4 +1,4 @@
-package import FleetEngine
+import FleetEngine
 package import GNSS
 package import HTTPMessages
 package import LocationReporting

@@ -32,8 +32,8 @@ struct OutboxCommand {
         let quarantined = try reader.quarantined()
         if asJSON {
             let listing = OutboxListing(
-                path: path, ledger: summary.ledger, evictedForSpace: summary.evictedForSpace,
-                lostToDamage: summary.lostToDamage, quarantined: quarantined.map(OutboxRow.init))
+                path: path, ledger: summary.ledger, evictedForSpace: summary.evictedForSpace.count,
+                lostToDamage: summary.lostToDamage.count, quarantined: quarantined.map(OutboxRow.init))
             return try StandardOutput.write(line: Self.encoded(listing))
         }
         let ledger = summary.ledger

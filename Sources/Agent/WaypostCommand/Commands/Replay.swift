@@ -39,7 +39,12 @@ struct Replay: Sendable {
     /// Runs to the end; what went wrong with the input is returned, so that the summary can come first.
     func run(progress showsProgress: Bool) async -> AgentError? {
         await withTaskGroup(of: AgentError?.self) { group in
-            if showsProgress { group.addTask { await drawProgress() } }
+            if showsProgress {
+                group.addTask {
+                    await drawProgress()
+                    return nil
+                }
+            }
             for agent in agents {
                 group.addTask {
                     do throws(AgentError) { try await agent.run() } catch { return error }
@@ -51,7 +56,7 @@ struct Replay: Sendable {
             for await result in group {
                 if let result { failure = result }
                 running -= 1
-                if running == 0 { group.cancelAll() }
+                if running == 0 { group.cancelAll() }  // only the progress line is left
             }
             return failure
         }

@@ -22,6 +22,12 @@ struct ReplayOptions: Sendable, Equatable {
         self.vehicles = vehicles
     }
 
+    /// One vehicle at `speed`.
+    init(logs: [String], speed: ReplaySpeed) {
+        (self.logs, self.speed) = (logs, speed)
+        (keepsTime, loops, vehicles, asJSON) = (false, false, 1, false)
+    }
+
     private static func speed(_ text: String) throws(UsageError) -> ReplaySpeed {
         if text == "max" { return .maximum }
         guard let factor = Double(text), factor.isFinite, (0.01...100_000).contains(factor) else {

@@ -1,4 +1,6 @@
+import FleetEngine
 import FleetEngineSimulator
+import HTTPMessages
 import LinuxPlatform
 
 /// `waypost simulator`: token issuer and strict Fleet Engine, alone.

@@ -1,7 +1,7 @@
 package import GNSS
 
 /// What `SQLiteOutbox` needs to know.
-package struct OutboxConfiguration: Sendable {
+package struct OutboxSettings: Sendable {
     /// The database; other files lie beside it under names that begin with this one.
     package var path: String
     /// Bytes of the database in use above which the oldest pending updates give way; at least 64 KiB.
