@@ -109,8 +109,8 @@ import SQLiteOutbox
         try await outbox.close()
     }
 
-    private static func configuration(_ folder: URL, _ name: String) -> OutboxConfiguration {
-        OutboxConfiguration(
+    private static func configuration(_ folder: URL, _ name: String) -> OutboxSettings {
+        OutboxSettings(
             path: folder.appending(path: name).path, maximumBytes: 1_000_000_000,
             now: { UTCTime(year: 2026, month: 1, day: 5) }, reportRecovery: { print($0) })
     }
