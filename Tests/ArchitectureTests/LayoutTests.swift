@@ -30,10 +30,12 @@ import Testing
         #expect(dependencies.isSubset(of: module.mayImport), "\(dependencies.subtracting(module.mayImport).sorted())")
     }
 
+    /// The agent and its commands are tested as one, from outside; generator and decoder of sentences by each other.
+    private static let testedTogether = ["Waypost": "Agent", "WaypostCommand": "Agent", "ReceiverSimulator": "GNSS"]
+
     @Test(arguments: modules.map(\.name))
     func hasTests(module name: String) throws {
-        // The agent and its commands are tested together, from outside.
-        let folder = ["Waypost", "WaypostCommand"].contains(name) ? "Tests/AgentTests" : "Tests/\(name)Tests"
+        let folder = "Tests/\(Self.testedTogether[name] ?? name)Tests"
         let hasTests = try Checkout.sources(below: folder).contains { $0.code.contains { $0.contains("@Test") } }
         #expect(hasTests, "\(folder) holds no test")
     }
