@@ -1,4 +1,5 @@
 import GNSS
+import Glibc
 import LinuxPlatform
 import LocationReporting
 import Testing
@@ -80,5 +81,25 @@ import WaypostTestSupport
         for await _ in events.prefix(1) {}
         running.cancel()
         await #expect(throws: FixSourceError.self) { try await running.value }
+    }
+
+    @Test func readsAPipeAndEndsWhenCancelledWhileItWaitsForAWriter() async throws {
+        let path = folder.path("fifo")
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        let abandoned = await observe(LogReceiver(paths: [path])) { observer in _ = await observer.next() }
+        #expect(abandoned?.code == .cancelled)
+
+        let ending = try await observe(LogReceiver(paths: [path])) { observer in
+            _ = await observer.next()
+            do {
+                let writer = try OwnedDescriptor(opening: path, O_RDWR)
+                try writer.writeAll(Array(epoch(second: 1).utf8).span)
+                try writer.writeAll(Array(epoch(second: 2).utf8).span)
+                #expect(await observer.fix() != nil)
+            }
+            await observer.state(saying: "end of log")
+            #expect(secondsDelivered(observer.seen) == [1, 2])
+        }
+        #expect(ending == nil)
     }
 }

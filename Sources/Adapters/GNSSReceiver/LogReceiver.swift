@@ -1,4 +1,5 @@
 package import GNSS
+import LinuxPlatform
 package import LocationReporting
 
 /// Fixes from recorded logs, plain or gzip, one after another as if they were one; `-` is standard input.
@@ -32,12 +33,17 @@ package struct LogReceiver: FixSource {
     func run(
         progressStep: Int64, deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
     ) async throws(FixSourceError) {
-        let reader = LogReader(paths: paths, decoder: decoder, chunkBytes: chunkBytes)
+        let stop = try EventDescriptor.forReceiver()
+        let reader = LogReader(paths: paths, decoder: decoder, chunkBytes: chunkBytes, stop: stop)
         let totalBytes = await reader.totalBytes(of: paths)
         try await deliver(.state(.receiving(source: name)))
         var told: Int64 = 0
         while true {
-            let chunk = await reader.next()
+            let chunk = await withTaskCancellationHandler {
+                await reader.next()
+            } onCancel: {
+                stop.signal()
+            }
             for fix in chunk.fixes {
                 try stopIfCancelled()
                 try await deliver(.fix(fix))
