@@ -69,12 +69,13 @@ actor LogReader {
         return remaining.isEmpty
     }
 
-    /// The size of all logs together; `nil` when one of them is no file, or cannot be opened.
-    func totalBytes(of paths: [String]) -> Int64? {
-        var sum: Int64 = 0
+    /// Opens every log once, so that a wrong name is told before the first fix, and gives their size together; `nil`
+    /// when one of them is a pipe, which can only be opened for good.
+    func totalBytes(of paths: [String]) throws(FixSourceError) -> Int64? {
+        var sum: Int64? = 0
         for path in paths {
-            guard let size = fileSize(path) else { return nil }
-            sum += size
+            let size = isReadOnce(path) ? nil : try RecordedLog(path: path).totalBytes
+            sum = if let sum, let size { sum + size } else { nil }
         }
         return sum
     }

@@ -26,8 +26,8 @@ package struct LogReceiver: FixSource {
     /// What the operator calls it.
     var name: String { paths.count == 1 ? RecordedLog.name(of: paths[0]) : "\(paths.count) logs" }
 
-    /// Standard input can be read once only.
-    var readsStandardInput: Bool { paths.contains("-") }
+    /// Whether one of the logs is a pipe.
+    var isReadOnce: Bool { paths.contains(where: GNSSReceiver.isReadOnce) }
 
     /// Everything but the closing state, with progress after each `progressStep` bytes.
     func run(
@@ -35,7 +35,7 @@ package struct LogReceiver: FixSource {
     ) async throws(FixSourceError) {
         let stop = try EventDescriptor.forReceiver()
         let reader = LogReader(paths: paths, decoder: decoder, chunkBytes: chunkBytes, stop: stop)
-        let totalBytes = await reader.totalBytes(of: paths)
+        let totalBytes = try await reader.totalBytes(of: paths)
         try await deliver(.state(.receiving(source: name)))
         var told: Int64 = 0
         while true {

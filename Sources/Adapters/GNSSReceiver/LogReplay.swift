@@ -43,8 +43,9 @@ package struct LogReplay: FixSource {
     ///
     /// - Throws: when there is no fix to be replayed.
     package func survey() async throws(FixSourceError) -> LogSurvey {
-        guard !log.readsStandardInput else {
-            throw FixSourceError(.cannotOpen, "standard input cannot be replayed, for it is read twice; name a file")
+        guard !log.isReadOnce else {
+            throw FixSourceError(
+                .cannotOpen, "\(log.name) cannot be replayed: a pipe, and it is read twice; name files")
         }
         var survey = LogSurvey()
         do throws(FixSourceError) {
