@@ -54,6 +54,7 @@ let package = Package(
         room("Adapters", "SQLiteOutbox", ["LocationReporting", "LinuxPlatform", "CSQLite"]),
         room("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform"]),
 
+        room("Simulator", "ReceiverSimulator", ["GNSS"]),
         room("Simulator", "FleetEngineSimulator", ["FleetEngine", "HTTPMessages", "HTTPService", "CCrypto"]),
 
         // Agent: the only ones who see both ports and adapters.
@@ -82,7 +83,7 @@ let package = Package(
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("HTTPMessages", ["HTTPMessages"]),
-        tests("GNSS", ["GNSS"]),
+        tests("GNSS", ["GNSS", "ReceiverSimulator"]),
         tests("VehicleAuthorization", ["VehicleAuthorization"]),
         tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization"]),
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
@@ -97,6 +98,14 @@ let package = Package(
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests("FleetEngineSimulator", ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService"]),
         tests("Architecture"),
+
+        .executableTarget(
+            name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
+            swiftSettings: houseStyle),
+        .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
+        .executableTarget(
+            name: "NMEABenchmark", dependencies: ["GNSS", "ReceiverSimulator", "CByteLoop"],
+            path: "Tests/Benchmarks/NMEA", swiftSettings: houseStyle),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -3,7 +3,7 @@ struct CycleLearner {
     /// A sentence's place in an epoch: the `ordinal`th of its type, as receivers repeat GSA and GGA by constellation.
     struct Place: Hashable {
         let type: SentenceType
-        let ordinal: Int
+        let ordinal: UInt8
     }
 
     private var candidate: Place?

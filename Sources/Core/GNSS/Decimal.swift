@@ -1,16 +1,23 @@
-/// A decimal number exactly as written: `mantissa` / 10^`decimals`.
+/// A decimal number exactly as written.
 struct Decimal {
-    let mantissa: Int64
-    /// 0...9; further decimals were dropped.
+    let isNegative: Bool
+    /// The digits before the point.
+    let whole: Int64
+    /// The digits behind the point, as a number.
+    let fraction: Int64
+    /// How many digits `fraction` has: 0...9; further ones were dropped.
     let decimals: Int
+
+    /// All digits as one number: units of the last decimal, without sign.
+    @inline(__always)
+    var mantissa: Int64 { whole * Self.powerOfTen(decimals) + fraction }
 
     /// Nearest double: both operands are exact, so that one division rounds once.
     @inline(__always)
-    var value: Double { Double(mantissa) / Double(Self.powerOfTen(decimals)) }
-
-    /// Digits before the decimal point.
-    @inline(__always)
-    var whole: Int64 { mantissa / Self.powerOfTen(decimals) }
+    var value: Double {
+        let magnitude = decimals == 0 ? Double(whole) : Double(mantissa) / Double(Self.powerOfTen(decimals))
+        return isNegative ? -magnitude : magnitude
+    }
 
     /// 10^`exponent` for 0...9.
     @inline(__always)

@@ -14,20 +14,34 @@ struct Epoch {
     var timeOfDay: TimeOfDay?
     /// Whether a sentence without time, as a receiver sends it before it knows any, began it.
     var lacksTime = false
-    var dated: DateSentence?
+    /// The date that a valid sentence states, with its own time.
+    private(set) var dated: DateSentence?
     /// The useful sentence that came last.
     private(set) var lastPlace: CycleLearner.Place?
     /// Sentences by type, four bits each.
     private var counts: UInt64 = 0
-    private var data: PositionSentence?
-    private var maker: PositionSentence?
-    private var minimum: PositionSentence?
-    private var bare: PositionSentence?
-    private var motion: MotionSentence?
-    private var satellites: SatellitesSentence?
-    private var noiseMeters: Double?
-    private var faultDetectionMeters: Double?
-    private var makersMeters: Double?
+
+    private var valid: PositionSource = []
+    private var void: PositionSource = []
+    /// Positions that another sentence must bear out.
+    private var unstated: PositionSource = []
+    /// Whether a sentence says that its position is simulated or typed in.
+    private(set) var isExcluded = false
+    private var isEstimated = false
+
+    private var latitude = Ranked()
+    private var longitude = Ranked()
+    private var altitudeMeters: Double?
+    private var geoidSeparationMeters: Double?
+    private var speed = Ranked()
+    private var course = Ranked()
+    private var accuracy = Ranked()
+    private var hdop = Ranked()
+    private var satellitesUsed: Int?
+    private var quality: FixQuality?
+    private var qualityRank: UInt8 = 0
+    private var makersMode: FixMode?
+    private var mode: FixMode?
 
     /// Notes that a useful sentence came.
     @inline(__always)
@@ -35,7 +49,7 @@ struct Epoch {
         let shift = UInt64(type.rawValue) * 4
         let before = counts >> shift & 15
         if before < 15 { counts &+= 1 << shift }
-        let place = CycleLearner.Place(type: type, ordinal: Int(before))
+        let place = CycleLearner.Place(type: type, ordinal: UInt8(truncatingIfNeeded: before))
         lastPlace = place
         return place
     }
@@ -43,107 +57,93 @@ struct Epoch {
     /// Takes a position; of several by one type (one a constellation) the first valid one stays.
     @inline(__always)
     mutating func take(_ sentence: PositionSentence, _ type: SentenceType) {
-        switch type {
-        case .rmc: minimum = Self.better(of: minimum, and: sentence)
-        case .gll: bare = Self.better(of: bare, and: sentence)
-        case .pubx00: maker = Self.better(of: maker, and: sentence)
-        default: data = Self.better(of: data, and: sentence)
+        let source = PositionSource(type)
+        switch sentence.status {
+        case .void, .excluded:
+            if sentence.status == .excluded { isExcluded = true }
+            if !valid.contains(source) { void.formUnion(source) }
+            return
+        case .valid:
+            valid.formUnion(source)
+            void.subtract(source)
+            if let date = sentence.date, let timeOfDay = sentence.timeOfDay {
+                dated = DateSentence(timeOfDay: timeOfDay, date: date)
+            }
+        case .unstated: unstated.formUnion(source)
         }
-        if let date = sentence.date, sentence.status == .valid, let timeOfDay = sentence.timeOfDay {
-            dated = DateSentence(timeOfDay: timeOfDay, date: date)
+        let rank = source.rawValue
+        latitude.offer(sentence.latitude, rank: rank)
+        longitude.offer(sentence.longitude, rank: rank)
+        if sentence.quality != nil, rank > qualityRank { (quality, qualityRank) = (sentence.quality, rank) }
+        switch source {
+        case .data:
+            altitudeMeters = altitudeMeters ?? sentence.altitudeMeters
+            geoidSeparationMeters = geoidSeparationMeters ?? sentence.geoidSeparationMeters
+            hdop.offer(sentence.hdop, rank: 3)
+            satellitesUsed = sentence.satellitesUsed ?? satellitesUsed
+        case .maker:
+            makersMode = sentence.mode
+            speed.offer(sentence.speedMetersPerSecond, rank: 1)
+            course.offer(sentence.courseDegrees, rank: 1)
+            hdop.offer(sentence.hdop, rank: 1)
+            accuracy.offer(sentence.horizontalAccuracyMeters, rank: 2)
+            satellitesUsed = satellitesUsed ?? sentence.satellitesUsed
+        case .minimum:
+            speed.offer(sentence.speedMetersPerSecond, rank: 3)
+            course.offer(sentence.courseDegrees, rank: 3)
+            if sentence.quality == .estimated { isEstimated = true }
+        default:
+            if sentence.quality == .estimated { isEstimated = true }
         }
     }
 
     @inline(__always)
     mutating func take(_ sentence: MotionSentence) {
-        if motion == nil { motion = sentence }
+        speed.offer(sentence.speedMetersPerSecond, rank: 2)
+        course.offer(sentence.courseDegrees, rank: 2)
     }
 
     /// Takes solution mode and HDOP; of several (one a constellation) the best mode stays.
     @inline(__always)
     mutating func take(_ sentence: SatellitesSentence) {
-        guard let satellites else {
-            self.satellites = sentence
-            return
-        }
-        let mode = sentence.mode == .threeDimensional ? sentence.mode : satellites.mode ?? sentence.mode
-        self.satellites?.mode = mode
-        self.satellites?.hdop = satellites.hdop ?? sentence.hdop
+        if sentence.mode == .threeDimensional || mode == nil { mode = sentence.mode }
+        hdop.offer(sentence.hdop, rank: 2)
     }
 
     mutating func take(_ sentence: AccuracySentence, _ type: SentenceType) {
         switch type {
-        case .gst: noiseMeters = sentence.horizontalAccuracyMeters
-        case .gbs: faultDetectionMeters = sentence.horizontalAccuracyMeters
-        default: makersMeters = sentence.horizontalAccuracyMeters
+        case .gst: accuracy.offer(sentence.horizontalAccuracyMeters, rank: 4)
+        case .gbs: accuracy.offer(sentence.horizontalAccuracyMeters, rank: 3)
+        default: accuracy.offer(sentence.horizontalAccuracyMeters, rank: 1)
         }
     }
 
     /// Whether a position has been stated that no flag speaks against.
     var hasPosition: Bool {
-        guard timeOfDay != nil, !isVoid else { return false }
-        return data?.status == .valid || maker?.status == .valid || minimum?.status == .valid || bare?.status == .valid
-            || bare?.status == .unstated && satellites?.mode != nil
-    }
-
-    /// Whether a sentence of the epoch says that its position is simulated or typed in.
-    var isExcluded: Bool {
-        data?.status == .excluded || minimum?.status == .excluded || bare?.status == .excluded
-    }
-
-    private var isVoid: Bool {
-        Self.isVoid(data) || Self.isVoid(maker) || Self.isVoid(minimum) || Self.isVoid(bare)
-    }
-
-    private static func isVoid(_ sentence: PositionSentence?) -> Bool {
-        sentence?.status == .void || sentence?.status == .excluded
-    }
-
-    private static func better(of one: PositionSentence?, and other: PositionSentence) -> PositionSentence {
-        guard let one else { return other }
-        return isVoid(one) && !isVoid(other) || one.latitude == nil ? other : one
+        guard timeOfDay != nil, void.isEmpty else { return false }
+        return !valid.isEmpty || !unstated.isEmpty && mode != nil
     }
 
     /// What the epoch comes to, each part from the best sentence that has it.
     func verdict() -> Verdict {
-        if isVoid { return .void }
-        guard hasPosition, let timeOfDay else { return .nothing }
-        guard let position = firstPosition(), let latitude = position.latitude, let longitude = position.longitude
-        else {
+        if !void.isEmpty { return .void }
+        guard hasPosition, let timeOfDay, let latitude = latitude.value, let longitude = longitude.value else {
             return .nothing
         }
-        let quality = statedQuality
+        // GGA's word, unless a mode letter admits dead reckoning, which the GGA of NMEA 2.1 could not say.
+        let quality = isEstimated ? .estimated : quality ?? .gps
         var fix = Fix(
             timeOfFix: UTCTime(millisecondsSince1970: timeOfDay.posixMilliseconds), latitude: latitude,
             longitude: longitude, quality: quality)
-        fix.altitudeMeters = data?.altitudeMeters
-        fix.geoidSeparationMeters = data?.geoidSeparationMeters
-        fix.speedMetersPerSecond =
-            minimum?.speedMetersPerSecond ?? motion?.speedMetersPerSecond
-            ?? maker?.speedMetersPerSecond
-        fix.headingDegrees = minimum?.courseDegrees ?? motion?.courseDegrees ?? maker?.courseDegrees
-        fix.hdop = data?.hdop ?? satellites?.hdop ?? maker?.hdop
-        fix.satellitesUsed = data?.satellitesUsed ?? maker?.satellitesUsed
-        fix.mode = satellites?.mode ?? maker?.mode
-        fix.horizontalAccuracyMeters = statedAccuracy ?? fix.hdop.map { $0 * Self.rangeErrorMeters(quality) }
+        fix.altitudeMeters = altitudeMeters
+        fix.geoidSeparationMeters = geoidSeparationMeters
+        fix.speedMetersPerSecond = speed.value
+        fix.headingDegrees = course.value
+        fix.hdop = hdop.value
+        fix.satellitesUsed = satellitesUsed
+        fix.mode = mode ?? makersMode
+        fix.horizontalAccuracyMeters = accuracy.value ?? fix.hdop.map { $0 * Self.rangeErrorMeters(quality) }
         return .fix(fix)
-    }
-
-    private func firstPosition() -> PositionSentence? {
-        if let data, data.latitude != nil { return data }
-        if let maker, maker.latitude != nil { return maker }
-        if let minimum, minimum.latitude != nil { return minimum }
-        return bare
-    }
-
-    /// GGA's word, unless a mode letter admits dead reckoning, which the GGA of NMEA 2.1 could not say.
-    private var statedQuality: FixQuality {
-        if minimum?.quality == .estimated || bare?.quality == .estimated { return .estimated }
-        return data?.quality ?? maker?.quality ?? minimum?.quality ?? bare?.quality ?? .gps
-    }
-
-    private var statedAccuracy: Double? {
-        noiseMeters ?? faultDetectionMeters ?? maker?.horizontalAccuracyMeters ?? makersMeters
     }
 
     /// Range error that HDOP multiplies to a 68 % radius; engineering values.

@@ -22,9 +22,9 @@ struct EpochAssembler {
     private(set) var epochs = 0
     private(set) var fixes = 0
     private(set) var voidEpochs = 0
-    private(set) var excludedEpochs = 0
-    private(set) var nullIslandEpochs = 0
     private(set) var repeatedEpochs = 0
+    /// One bit a warning that has come up since it was last asked.
+    private var warnings: UInt64 = 0
     /// Fixes that went out of memory before a date came.
     private(set) var undatedDropped = 0
 
@@ -35,8 +35,17 @@ struct EpochAssembler {
         calendar = FixCalendar(dates: dates)
     }
 
-    var hasRepairedRollover: Bool { calendar.hasRepairedRollover }
-    var hasRefusedDate: Bool { calendar.hasRefusedDate }
+    /// A warning that has come up; `nil` when all are taken.
+    @inline(__always)
+    mutating func takeWarning() -> ReceiverWarning? {
+        guard warnings != 0 else { return nil }
+        let bit = warnings.trailingZeroBitCount
+        warnings &= warnings - 1
+        return ReceiverWarning(rawValue: bit)
+    }
+
+    private mutating func warn(_ warning: ReceiverWarning) { warnings |= 1 << UInt64(warning.rawValue) }
+
     /// Fixes that still wait for a date.
     var undatedCount: Int { undated.count }
     /// Whether a quiet line would complete an epoch.
@@ -144,8 +153,10 @@ struct EpochAssembler {
         case .nothing: break
         case .void:
             voidEpochs += 1
-            if epoch.isExcluded { excludedEpochs += 1 }
-        case .fix(let fix) where fix.latitude == 0 && fix.longitude == 0: nullIslandEpochs += 1
+            if epoch.isExcluded { warn(.simulatedOrManual) }
+        case .fix(let fix) where fix.latitude == 0 && fix.longitude == 0:
+            voidEpochs += 1
+            warn(.nullIsland)
         case .fix(let fix): date(fix, at: time, emit)
         }
     }
@@ -158,7 +169,9 @@ struct EpochAssembler {
         }
         previousTime = time
         var fix = fix
-        guard let instant = calendar.instant(of: time, dated: epoch.dated) else {
+        let instant = calendar.instant(of: time, dated: epoch.dated)
+        if let warning = calendar.takeWarning() { warn(warning) }
+        guard let instant else {
             if undated.count == Self.undatedCapacity {
                 undated.removeFirst()
                 undatedDropped += 1

@@ -4,16 +4,16 @@ extension FieldCursor {
     @inline(__always)
     mutating func timeOfDay() -> TimeOfDay? {
         guard let number = decimal() else { return nil }
-        let scale = Decimal.powerOfTen(number.decimals)
-        let whole = number.mantissa / scale
-        let fraction = number.mantissa - whole * scale
-        let (hour, minute, second) = (whole / 10_000, whole / 100 % 100, whole % 100)
+        let (hour, minute, second) = (number.whole / 10_000, number.whole / 100 % 100, number.whole % 100)
         let isLeapSecond = second == 60 && minute == 59 && hour == 23
-        guard number.mantissa >= 0, hour < 24, minute < 60, second < 60 || isLeapSecond else {
+        guard !number.isNegative, hour < 24, minute < 60, second < 60 || isLeapSecond else {
             note(.outOfRange)
             return nil
         }
-        let milliseconds = fraction * 1000 / scale
+        let milliseconds =
+            number.decimals <= 3
+            ? number.fraction * Decimal.powerOfTen(3 - number.decimals)
+            : number.fraction / Decimal.powerOfTen(number.decimals - 3)
         return TimeOfDay(milliseconds: Int32((hour * 3600 + minute * 60 + second) * 1000 + milliseconds))
     }
 
@@ -31,10 +31,9 @@ extension FieldCursor {
             return nil
         }
         let scale = Decimal.powerOfTen(number.decimals)
-        let degrees = number.mantissa / (scale * 100)
-        let minutes = number.mantissa - degrees * scale * 100
-        let total = degrees * 60 * scale + minutes
-        guard number.mantissa >= 0, minutes < 60 * scale, total <= maximumDegrees * 60 * scale else {
+        let (degrees, minutes) = (number.whole / 100, number.whole % 100)
+        let total = (degrees * 60 + minutes) * scale + number.fraction
+        guard !number.isNegative, minutes < 60, total <= maximumDegrees * 60 * scale else {
             note(.outOfRange)
             return nil
         }
@@ -90,8 +89,8 @@ extension FieldCursor {
         let faultBefore = fault
         let number = decimal()
         fault = faultBefore
-        guard let number, number.decimals == 0, number.mantissa >= 0 else { return nil }
-        let (day, month, year) = (number.mantissa / 10_000, number.mantissa / 100 % 100, number.mantissa % 100)
+        guard let number, number.decimals == 0, !number.isNegative else { return nil }
+        let (day, month, year) = (number.whole / 10_000, number.whole / 100 % 100, number.whole % 100)
         return Self.days(year: Int(year < 80 ? year + 2000 : year + 1900), month: Int(month), day: Int(day))
     }
 

@@ -68,6 +68,22 @@
         return word
     }
 
+    /// Whether the rest of the sentence holds `text`, which is in capitals; case does not matter.
+    func contains(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in
+            var place = unsafe position
+            while unsafe end - place >= text.count {
+                if text.indices.allSatisfy({ unsafe Self.capital(place[$0]) == text[$0] }) { return true }
+                unsafe place += 1
+            }
+            return false
+        }
+    }
+
+    private static func capital(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 0x20 : byte
+    }
+
     /// A number; `nil` when the field is empty, or malformed, which is noted.
     @inline(__always)
     mutating func decimal() -> Decimal? {
@@ -84,30 +100,30 @@
             unsafe place += 1
             first = unsafe place.pointee
         }
-        var mantissa: Int64 = 0
+        var whole: Int64 = 0
         let start = unsafe place
         var digit = first &- UInt8(ascii: "0")
         while digit < 10 {
-            mantissa = mantissa &* 10 &+ Int64(digit)
+            whole = whole &* 10 &+ Int64(digit)
             unsafe place += 1
             digit = unsafe place.pointee &- UInt8(ascii: "0")
         }
         let wholeDigits = unsafe place - start
+        var fraction: Int64 = 0
         var decimals = 0
-        var hasDigits = wholeDigits > 0
         if unsafe place.pointee == UInt8(ascii: ".") {
             unsafe place += 1
             digit = unsafe place.pointee &- UInt8(ascii: "0")
             while digit < 10 {
                 if decimals < 9 {
-                    mantissa = mantissa &* 10 &+ Int64(digit)
+                    fraction = fraction &* 10 &+ Int64(digit)
                     decimals += 1
                 }
                 unsafe place += 1
                 digit = unsafe place.pointee &- UInt8(ascii: "0")
             }
-            hasDigits = hasDigits || decimals > 0
         }
+        var hasDigits = wholeDigits + decimals > 0
         if unsafe place == end {
             unsafe position = place
         } else if unsafe place.pointee == UInt8(ascii: ",") {
@@ -121,7 +137,7 @@
             note(.malformed)
             return nil
         }
-        return Decimal(mantissa: isNegative ? -mantissa : mantissa, decimals: decimals)
+        return Decimal(isNegative: isNegative, whole: whole, fraction: fraction, decimals: decimals)
     }
 
     /// A number in `range`; `nil` when the field is empty or at fault, which is noted.

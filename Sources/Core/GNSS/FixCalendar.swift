@@ -8,8 +8,7 @@ struct FixCalendar {
     /// The last dated instant.
     private var last: UTCTime?
     private let dates: NMEADecoderOptions.Dates
-    private(set) var hasRepairedRollover = false
-    private(set) var hasRefusedDate = false
+    private var warning: ReceiverWarning?
 
     /// Dates further before the reference than this are not believed: clocks of servers and receivers differ a little.
     private static let toleranceMilliseconds = 2 * UTCTime.millisecondsPerDay
@@ -20,7 +19,11 @@ struct FixCalendar {
 
     init(dates: NMEADecoderOptions.Dates) { self.dates = dates }
 
-    var isDated: Bool { last != nil }
+    /// What the last date was found guilty of.
+    mutating func takeWarning() -> ReceiverWarning? {
+        defer { warning = nil }
+        return warning
+    }
 
     /// Keeps a date that no flag vouches for.
     mutating func consider(_ sentence: DateSentence) { offer = sentence }
@@ -55,10 +58,10 @@ struct FixCalendar {
         let periods = (gap >= 0 ? gap + half : gap - half) / Self.rolloverMilliseconds
         let repaired = stated + periods * Self.rolloverMilliseconds
         guard repaired >= reference.millisecondsSince1970 - Self.toleranceMilliseconds else {
-            hasRefusedDate = true
+            warning = .dateBeforeReference
             return nil
         }
-        if periods != 0 { hasRepairedRollover = true }
+        if periods != 0 { warning = .weekRolloverRepaired }
         return UTCTime(millisecondsSince1970: repaired)
     }
 

@@ -46,7 +46,8 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// GGA: fix data. A fix from fewer than three satellites is none, except by dead reckoning.
+    /// GGA: fix data. A fix from fewer than three satellites needs another sentence to vouch for it, except by dead
+    /// reckoning.
     @inline(__always)
     init?(gga fields: inout FieldCursor) {
         timeOfDay = fields.timeOfDay()
@@ -55,7 +56,7 @@ extension PositionSentence {
         longitude = fields.longitude()
         (status, quality) = SolutionStatus.ofQuality(fields.letter())
         readSolution(&fields, unitFollows: true)
-        if let satellitesUsed, satellitesUsed < 3, status == .valid, quality != .estimated { status = .void }
+        if let satellitesUsed, satellitesUsed < 3, status == .valid, quality != .estimated { status = .unstated }
         guard conclude(&fields) else { return nil }
     }
 

@@ -4,7 +4,7 @@ enum SolutionStatus: Hashable {
     case void
     /// Simulated or typed in by hand: never a fix.
     case excluded
-    /// The sentence has no flag (old GLL).
+    /// The sentence has no flag (old GLL), or one that another sentence must bear out.
     case unstated
 }
 
