@@ -42,7 +42,7 @@ private final class QuietLine: ReceiverLine {
 
 @Suite(.timeLimit(.minutes(1))) struct ReportedState {
     @Test(arguments: [
-        (false, ["line: missing", "line: enough"]), (true, ["line: open", "line: silence", "line: enough"]),
+        (false, ["line: missing", "line: enough"]), (true, ["line: silence", "line: enough"]),
     ])
     func isToldOnceForManyAttempts(opens: Bool, states: [String]) async {
         let source = LiveSource(
@@ -50,7 +50,9 @@ private final class QuietLine: ReceiverLine {
                 endpoint: RepeatingEndpoint(opens: opens), decoder: NMEADecoder(), patience: .milliseconds(10)))
         await observe(source) { observer in
             await observer.state(saying: "enough")
-            #expect(observer.states == states)
+            // That the line is open may have been overtaken by its silence.
+            #expect(observer.states.filter { $0 != "line: open" } == states)
+            #expect(observer.states.filter { $0 == "line: open" }.count <= 1)
         }
     }
 }
