@@ -45,12 +45,16 @@ import WaypostTestSupport
     }
 
     @Test func tellsEachStateOnce() async throws {
-        try await observe(receiver) { observer in
+        let folder = try TemporaryFolder()
+        let link = folder.path("usb-receiver")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
+        try await observe(SerialReceiver(device: link, baudRate: 9600)) { observer in
             await observer.state(saying: "open at 9600 baud")
             for second in 1...5 {
                 try terminal.send(epoch(second: second))
                 if second == 1 { await observer.state(saying: "receiving") }
             }
+            try FileManager.default.removeItem(atPath: link)
             terminal.unplug()
             await observer.state(saying: "is not there")
             // That it was lost may have been overtaken by its absence.
@@ -70,8 +74,9 @@ import WaypostTestSupport
             try terminal.send(epoch(second: 1))
             await observer.state(saying: "receiving")
 
-            terminal.unplug()
+            // In this order, for another test may be given the terminal's number at once.
             try FileManager.default.removeItem(atPath: link)
+            terminal.unplug()
             await observer.state(saying: "is not there")
             let successor = try PseudoTerminal()
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: successor.path)
