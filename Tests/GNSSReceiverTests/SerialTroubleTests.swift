@@ -9,8 +9,11 @@ import WaypostTestSupport
 @testable import GNSSReceiver
 
 @Suite(.timeLimit(.minutes(1))) struct SerialTrouble {
+    private let terminal: PseudoTerminal
+
+    init() throws { terminal = try PseudoTerminal() }
+
     @Test func noiseIsBlamedOnTheBaudRate() async throws {
-        let terminal = try PseudoTerminal()
         let receiver = SerialReceiver(device: terminal.path, baudRate: 4800, patience: .milliseconds(300))
         await observe(receiver) { observer in
             let noise = Task {
@@ -25,7 +28,6 @@ import WaypostTestSupport
     }
 
     @Test func aBusyDeviceNamesItsHolder() async throws {
-        let terminal = try PseudoTerminal()
         let holder = try SerialLine(path: terminal.path, baudRate: 9600)
         await observe(SerialReceiver(device: terminal.path, baudRate: 9600)) { observer in
             let state = await observer.state(saying: "is held by")
@@ -35,7 +37,6 @@ import WaypostTestSupport
     }
 
     @Test func whoElseHasTheLineOpenIsTold() async throws {
-        let terminal = try PseudoTerminal()
         let other = try ChildProcess(["sleep", "60"], input: terminal.path)
         let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
         await observe(receiver) { observer in
@@ -44,7 +45,6 @@ import WaypostTestSupport
     }
 
     @Test func aProgramThatKeepsTheLineToItselfIsNamed() async throws {
-        let terminal = try PseudoTerminal()
         let other = try ChildProcess(["sleep", "60"], input: terminal.path)
         let exclusive = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         clinux_set_exclusive(exclusive.raw)
@@ -72,7 +72,6 @@ import WaypostTestSupport
 
     @Test(arguments: [Stage.missing, .waiting, .receiving])
     func cancellingEndsAtOnceAndGivesTheLineBack(stage: Stage) async throws {
-        let terminal = try PseudoTerminal()
         let device = stage == .missing ? "/dev/no-such-receiver" : terminal.path
         var cancelled: ContinuousClock.Instant?
         let ending = try await observe(SerialReceiver(device: device, baudRate: 9600)) { observer in
