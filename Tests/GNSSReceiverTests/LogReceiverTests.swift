@@ -1,4 +1,6 @@
+import FoundationEssentials
 import GNSS
+import Glibc
 import LinuxPlatform
 import LocationReporting
 import Testing
@@ -34,9 +36,9 @@ import WaypostTestSupport
 
     @Test func tellsProgressUpToTheEnd() async throws {
         let path = try log("1.nmea", seconds: 0...99)
-        await observe(LogReceiver(paths: [path])) { observer in
+        try await observe(LogReceiver(paths: [path])) { observer in
             await observer.state(saying: "end of log")
-            let size = fileSize(path) ?? 0
+            let size = Int64(try Data(contentsOf: URL(filePath: path)).count)
             #expect(
                 observer.seen.suffix(2) == [
                     .progress(bytesRead: size, totalBytes: size), .state(.ended(source: path)),
@@ -58,14 +60,26 @@ import WaypostTestSupport
         }
     }
 
-    @Test func deliversWhatCameBeforeTheTroubleThenFails() async throws {
+    @Test func tellsAWrongNameBeforeTheFirstFix() async throws {
         let paths = [try log("1.nmea", seconds: 0...9), folder.path("missing.nmea")]
         let ending = await observe(LogReceiver(paths: paths)) { observer in
             while await observer.next() != nil {}
-            #expect(secondsDelivered(observer.seen) == Array(0...9))
+            #expect(observer.seen == [])
         }
         #expect(ending?.code == .cannotOpen)
         #expect(ending?.detail.contains("missing.nmea does not exist") == true)
+    }
+
+    @Test func deliversWhatCameBeforeTheCutThenFails() async throws {
+        let archive = try gzip(try Data(contentsOf: URL(filePath: try log("1.nmea", seconds: 0...999))), in: folder)
+        let path = try folder.write(archive[..<(archive.count / 2)], to: "cut.gz")
+        let ending = await observe(LogReceiver(paths: [path])) { observer in
+            while await observer.next() != nil {}
+            let seconds = secondsDelivered(observer.seen)
+            #expect(seconds.count > 100 && seconds == Array(0..<seconds.count))
+        }
+        #expect(ending?.code == .notALog)
+        #expect(ending?.detail.contains("cut.gz ends in the middle of the archive") == true)
     }
 
     @Test func endsWhenCancelled() async throws {
@@ -80,5 +94,25 @@ import WaypostTestSupport
         for await _ in events.prefix(1) {}
         running.cancel()
         await #expect(throws: FixSourceError.self) { try await running.value }
+    }
+
+    @Test func readsAPipeAndEndsWhenCancelledWhileItWaitsForAWriter() async throws {
+        let path = folder.path("fifo")
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        let abandoned = await observe(LogReceiver(paths: [path])) { observer in _ = await observer.next() }
+        #expect(abandoned?.code == .cancelled)
+
+        let ending = try await observe(LogReceiver(paths: [path])) { observer in
+            _ = await observer.next()
+            do {
+                let writer = try OwnedDescriptor(opening: path, O_RDWR)
+                try writer.writeAll(Array(epoch(second: 1).utf8).span)
+                try writer.writeAll(Array(epoch(second: 2).utf8).span)
+                #expect(await observer.fix() != nil)
+            }
+            await observer.state(saying: "end of log")
+            #expect(secondsDelivered(observer.seen) == [1, 2])
+        }
+        #expect(ending == nil)
     }
 }

@@ -83,6 +83,17 @@ import WaypostTestSupport
         #expect(zip(result.times, result.times.dropFirst()).allSatisfy { $0 < $1 }, "\(result.times)")
     }
 
+    @Test func isReceivingOnceHoweverOftenItBeginsAgain() async throws {
+        let replay = try replay(threeFixes, .init(speed: .maximum, keepsTime: true, loops: true))
+        let clock = clock
+        let pacing = Task { for await wait in clock.sleeps { clock.advance(by: wait) } }
+        await observe(replay) { observer in
+            for _ in 1...9 { _ = await observer.fix() }
+            #expect(observer.states.count == 1, "\(observer.states)")
+        }
+        pacing.cancel()
+    }
+
     @Test func tellsWhatTheLogHolds() async throws {
         let survey = try await replay(threeFixes, .init()).survey()
         #expect(survey.fixes == 3)

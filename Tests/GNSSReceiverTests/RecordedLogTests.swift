@@ -1,4 +1,3 @@
-import CZlib
 import FoundationEssentials
 import Glibc
 import LocationReporting
@@ -29,14 +28,7 @@ import WaypostTestSupport
         }
     }
 
-    /// `bytes` as one member of a gzip archive.
-    private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
-        let path = folder.path("member.gz")
-        let file = try unsafe #require(gzopen(path, "wb"))
-        unsafe gzwrite(file, bytes, UInt32(bytes.count))
-        unsafe gzclose(file)
-        return Array(try Data(contentsOf: URL(filePath: path)))
-    }
+    private func gzip(_ bytes: [UInt8]) throws -> [UInt8] { try GNSSReceiverTests.gzip(bytes, in: folder) }
 
     /// Long enough for several buffers, and not the same everywhere.
     private static let text = Array((0..<6000).map { "$GPGLL,\($0),N\r\n" }.joined().utf8)

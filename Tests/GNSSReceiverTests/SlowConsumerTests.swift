@@ -6,10 +6,13 @@ import WaypostTestSupport
 @testable import GNSSReceiver
 
 @Suite(.timeLimit(.minutes(1))) struct SlowConsumer {
+    private let terminal: PseudoTerminal
+
+    init() throws { terminal = try PseudoTerminal() }
+
     /// While the first fix is held back, more is sent than the kernel holds for a terminal (640 KiB): it fits only
     /// if it is read.
     @Test func neverHoldsUpTheLineAndGetsTheNewestFix() async throws {
-        let terminal = try PseudoTerminal()
         let receiver = SerialReceiver(device: terminal.path, baudRate: 9600)
         let (gate, opener) = AsyncStream.makeStream(of: Never.self, bufferingPolicy: .bufferingNewest(1))
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(10_000))

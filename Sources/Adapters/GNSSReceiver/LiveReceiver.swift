@@ -11,7 +11,7 @@ struct LiveReceiver: Sendable {
 
     /// See `FixSource.run`. When this returns or throws, the thread has ended and the line is closed.
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
-        let stop = try Self.makeStopSignal()
+        let stop = try EventDescriptor.forReceiver()
         let mailbox = EventMailbox()
         let failure = Locked<FixSourceError?>(nil)
         await withTaskCancellationHandler {
@@ -35,8 +35,11 @@ struct LiveReceiver: Sendable {
         for event in mailbox.take() { await deliver(event) }
         if let error = failure.withLock({ $0 }) { throw error }
     }
+}
 
-    private static func makeStopSignal() throws(FixSourceError) -> EventDescriptor {
+extension EventDescriptor {
+    /// The signal by which a receiver is stopped.
+    static func forReceiver() throws(FixSourceError) -> EventDescriptor {
         do throws(SystemError) {
             return try EventDescriptor()
         } catch {

@@ -17,6 +17,7 @@ actor LogReader {
 
     private let executor = ThreadExecutor(named: "gnss-log")
     private let newDecoder: NMEADecoder
+    private let stop: EventDescriptor?
     private var remaining: ArraySlice<String>
     private var log: RecordedLog?
     private var decoder: NMEADecoder
@@ -24,7 +25,10 @@ actor LogReader {
     private var buffer: [UInt8]
 
     /// Reads the logs at `paths` one after another; each gets a decoder of its own, so that no date is carried over.
-    init(paths: [String], decoder: NMEADecoder, chunkBytes: Int) {
+    ///
+    /// `stop` ends the wait for a pipe.
+    init(paths: [String], decoder: NMEADecoder, chunkBytes: Int, stop: EventDescriptor?) {
+        self.stop = stop
         (remaining, newDecoder, self.decoder) = (paths[...], decoder, decoder)
         buffer = [UInt8](repeating: 0, count: chunkBytes)
     }
@@ -50,7 +54,7 @@ actor LogReader {
         if log == nil {
             guard let path = remaining.popFirst() else { return true }
             decoder = newDecoder
-            log = try RecordedLog(path: path)
+            log = try RecordedLog(path: path, stop: stop)
         }
         var span = buffer.mutableSpan
         let count = try log?.read(into: &span) ?? 0
@@ -65,12 +69,13 @@ actor LogReader {
         return remaining.isEmpty
     }
 
-    /// The size of all logs together; `nil` when one of them is no file, or cannot be opened.
-    func totalBytes(of paths: [String]) -> Int64? {
-        var sum: Int64 = 0
+    /// Opens every log once, so that a wrong name is told before the first fix, and gives their size together; `nil`
+    /// when one of them is a pipe, which can only be opened for good.
+    func totalBytes(of paths: [String]) throws(FixSourceError) -> Int64? {
+        var sum: Int64? = 0
         for path in paths {
-            guard let size = fileSize(path) else { return nil }
-            sum += size
+            let size = isReadOnce(path) ? nil : try RecordedLog(path: path).totalBytes
+            sum = if let sum, let size { sum + size } else { nil }
         }
         return sum
     }

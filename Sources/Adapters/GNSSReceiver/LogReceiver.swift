@@ -1,4 +1,5 @@
 package import GNSS
+import LinuxPlatform
 package import LocationReporting
 
 /// Fixes from recorded logs, plain or gzip, one after another as if they were one; `-` is standard input.
@@ -25,19 +26,24 @@ package struct LogReceiver: FixSource {
     /// What the operator calls it.
     var name: String { paths.count == 1 ? RecordedLog.name(of: paths[0]) : "\(paths.count) logs" }
 
-    /// Standard input can be read once only.
-    var readsStandardInput: Bool { paths.contains("-") }
+    /// Whether one of the logs is a pipe.
+    var isReadOnce: Bool { paths.contains(where: GNSSReceiver.isReadOnce) }
 
     /// Everything but the closing state, with progress after each `progressStep` bytes.
     func run(
         progressStep: Int64, deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
     ) async throws(FixSourceError) {
-        let reader = LogReader(paths: paths, decoder: decoder, chunkBytes: chunkBytes)
-        let totalBytes = await reader.totalBytes(of: paths)
+        let stop = try EventDescriptor.forReceiver()
+        let reader = LogReader(paths: paths, decoder: decoder, chunkBytes: chunkBytes, stop: stop)
+        let totalBytes = try await reader.totalBytes(of: paths)
         try await deliver(.state(.receiving(source: name)))
         var told: Int64 = 0
         while true {
-            let chunk = await reader.next()
+            let chunk = await withTaskCancellationHandler {
+                await reader.next()
+            } onCancel: {
+                stop.signal()
+            }
             for fix in chunk.fixes {
                 try stopIfCancelled()
                 try await deliver(.fix(fix))

@@ -43,8 +43,9 @@ package struct LogReplay: FixSource {
     ///
     /// - Throws: when there is no fix to be replayed.
     package func survey() async throws(FixSourceError) -> LogSurvey {
-        guard !log.readsStandardInput else {
-            throw FixSourceError(.cannotOpen, "standard input cannot be replayed, for it is read twice; name a file")
+        guard !log.isReadOnce else {
+            throw FixSourceError(
+                .cannotOpen, "\(log.name) cannot be replayed: a pipe, and it is read twice; name files")
         }
         var survey = LogSurvey()
         do throws(FixSourceError) {
@@ -75,7 +76,11 @@ package struct LogReplay: FixSource {
         let progressStep: Int64 = options.speed == .maximum ? 256 << 10 : 1
         while true {
             try await log.run(progressStep: progressStep) { event throws(FixSourceError) in
-                guard case .fix(var fix) = event else { return await deliver(event) }
+                guard case .fix(var fix) = event else {
+                    // That the log is read again is no change of state.
+                    if case .state = event, timeline.pass > 1 { return }
+                    return await deliver(event)
+                }
                 timeline.advance(to: fix.timeOfFix)
                 let moment = start.advanced(by: timeline.due)
                 if moment > clock.now {

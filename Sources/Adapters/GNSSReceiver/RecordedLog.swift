@@ -1,5 +1,5 @@
 import Glibc
-import LinuxPlatform
+package import LinuxPlatform
 package import LocationReporting
 
 /// A recorded log, read from its beginning: plain or gzip, told by its first bytes. Reading blocks.
@@ -12,6 +12,8 @@ package final class RecordedLog {
     package private(set) var bytesRead: Int64 = 0
 
     private let descriptor: OwnedDescriptor
+    /// Ends the wait for a pipe; a file never makes one wait.
+    private let stop: EventDescriptor?
     private var gzip: GzipStream?
     private var isAtEnd = false
     /// What has been read from the file and is not yet handed on: `input[taken..<filled]`.
@@ -26,8 +28,11 @@ package final class RecordedLog {
 
     /// Opens `path`, or standard input for `-`, and looks at what it is.
     ///
+    /// `stop` ends the wait for a pipe whose other end is quiet.
+    ///
     /// - Throws: `cannotOpen` or `notALog`, saying what to do.
-    package init(path: String) throws(FixSourceError) {
+    package init(path: String, stop: EventDescriptor? = nil) throws(FixSourceError) {
+        self.stop = stop
         name = Self.name(of: path)
         descriptor = try Self.open(path)
         totalBytes = try Self.size(of: descriptor.raw, name)
@@ -98,10 +103,18 @@ package final class RecordedLog {
 
     private func fill() throws(FixSourceError) {
         do throws(SystemError) {
+            if totalBytes == nil {
+                let stop = if let stop { stop } else { try EventDescriptor() }
+                if try poll(descriptor.raw, within: nil, unless: stop) == .stopped {
+                    throw SystemError(call: "poll", number: ECANCELED)
+                }
+            }
             var span = input.mutableSpan
             filled = try descriptor.read(into: &span)
         } catch {
-            throw FixSourceError(.readFailed, "\(name): \(error.reason) after \(bytesRead) bytes")
+            throw error.number == ECANCELED
+                ? FixSourceError(.cancelled, "\(name): stopped")
+                : FixSourceError(.readFailed, "\(name): \(error.reason) after \(bytesRead) bytes")
         }
         taken = 0
         bytesRead += Int64(filled)
@@ -136,7 +149,8 @@ package final class RecordedLog {
 
     private static func open(_ path: String) throws(FixSourceError) -> OwnedDescriptor {
         do throws(SystemError) {
-            guard path == "-" else { return try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY) }
+            // Without O_NONBLOCK, opening a pipe waits for a writer.
+            guard path == "-" else { return try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK) }
             return OwnedDescriptor(
                 owning: try valueOrSystemError("standard input") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) })
         } catch {

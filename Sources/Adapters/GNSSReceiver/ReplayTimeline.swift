@@ -27,7 +27,8 @@ struct ReplayTimeline: Sendable, Hashable {
     private let length: Duration
     private var previous: UTCTime?
     private var logTime = Duration.zero
-    private var pass = 1
+    /// How often the log has been begun, this time included.
+    private(set) var pass = 1
     /// When the next fix is read, since the replay began.
     private(set) var due = Duration.zero
 

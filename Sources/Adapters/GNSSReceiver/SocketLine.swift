@@ -70,15 +70,19 @@ final class SocketLine: ReceiverLine {
         _ address: NetworkAddress, _ request: [UInt8], unless stop: EventDescriptor
     ) throws(SystemError) -> SocketLine? {
         let descriptor = OwnedDescriptor(owning: try makeSocket(address.family, SOCK_STREAM))
-        if unsafe address.withPointer({ unsafe Glibc.connect(descriptor.raw, $0, $1) }) != 0 {
-            guard errno == EINPROGRESS else { throw SystemError(call: "connect", number: errno) }
+        let code = unsafe address.withPointer { unsafe Glibc.connect(descriptor.raw, $0, $1) == 0 ? 0 : errno }
+        if code != 0 {
+            guard code == EINPROGRESS else { throw SystemError(call: "connect", number: code) }
             switch try poll(descriptor.raw, for: .writing, within: connectTimeout, unless: stop) {
             case .stopped: return nil
             case .timedOut: throw SystemError(call: "connect", number: ETIMEDOUT)
             case .ready: try throwPendingError(of: descriptor.raw)
             }
         }
-        try descriptor.writeAll(request.span)  // short enough for any empty send buffer
+        // Short enough for any empty send buffer; a peer that has gone already is an error, not a signal.
+        try valueOrSystemError("send") {
+            unsafe send(descriptor.raw, request, request.count, CInt(MSG_NOSIGNAL))
+        }
         return SocketLine(descriptor, .stream, greeting: "connected, waiting for the first sentence")
     }
 

@@ -14,7 +14,7 @@ package struct StandardInputReceiver: FixSource {
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
-        guard descriptor != STDIN_FILENO || fileSize("/dev/stdin") == nil else {
+        guard descriptor != STDIN_FILENO || isReadOnce("/dev/stdin") else {
             return try await LogReceiver(paths: ["-"], decoder: decoder).run(deliver: deliver)
         }
         try await LiveReceiver(endpoint: StandardInputEndpoint(descriptor: descriptor), decoder: decoder)

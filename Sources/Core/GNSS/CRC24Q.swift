@@ -3,7 +3,10 @@ struct CRC24Q: Sendable {
     /// Eight tables of 256: the remainder of a byte followed by 0 to 7 zero bytes.
     private let tables: [UInt32]
 
-    init() {
+    /// The only one there need be.
+    static let standard = CRC24Q()
+
+    private init() {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {
             var remainder = UInt32(byte) << 16

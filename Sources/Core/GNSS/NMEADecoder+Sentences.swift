@@ -18,9 +18,13 @@ extension NMEADecoder {
                 byte: origin + start)
         }
         if assembler.fixes != before { lastFixReceivedAt = lastReceivedAt }
-        while let warning = assembler.takeWarning() {
-            account.add(warning, line: account.lines + 1, byte: origin + start)
-        }
+        noteWarnings(at: origin + start)
+    }
+
+    /// Counts what the assembler has found, as seen at a place in the stream.
+    @inline(__always)
+    mutating func noteWarnings(at byte: Int) {
+        while let warning = assembler.takeWarning() { account.add(warning, line: account.lines + 1, byte: byte) }
     }
 
     /// Gives the sentence to the assembler; `false` when a field is at fault.

@@ -5,10 +5,11 @@ package struct NMEADecoder: Sendable {
     let options: NMEADecoderOptions
     var account = DecoderStatistics()
     var assembler: EpochAssembler
-    let crc = CRC24Q()
+    let crc = CRC24Q.standard
     /// The beginning of a sentence or frame whose end has not come yet; its size never changes.
     private var carry = [UInt8](repeating: 0, count: BinaryFrame.maximumLength + Self.topUp)
     private var carried = 0
+    private var opening = StreamOpening()
     /// Whether the last byte ended a line: only there `#` begins a comment.
     var isAtLineStart = true
     var isInComment = false
@@ -63,21 +64,20 @@ package struct NMEADecoder: Sendable {
         let before = assembler.fixes
         assembler.lineIsQuiet(emit)
         if assembler.fixes != before { lastFixReceivedAt = lastReceivedAt }
+        noteWarnings(at: account.bytes)
     }
 
     /// Tells that nothing more will come; completes the epoch under way.
     package mutating func finish(_ emit: (Fix) -> Void) {
         // A line end completes what the last bytes began.
-        var ending = carry
-        ending[carried] = UInt8(ascii: "\r")
-        let count = carried + 1
-        origin = account.bytes - carried
+        carry[carried] = UInt8(ascii: "\r")
+        carried += 1
+        account.bytes += 1
+        giveUpBinary(emit)
+        account.bytes -= 1
         carried = 0
-        isWithBinary = false
-        unsafe ending.withUnsafeBufferPointer { buffer in
-            _ = unsafe scan(UnsafeBufferPointer(rebasing: buffer[..<count]), from: 0, isFinal: true, emit)
-        }
         assembler.finish(emit)
+        noteWarnings(at: account.bytes)
         (isAtLineStart, isInComment) = (true, false)
     }
 
@@ -113,7 +113,9 @@ package struct NMEADecoder: Sendable {
                 carried = left
             }
         }
+        let isOpening = unsafe opening.add(bytes, after: account.bytes)
         account.bytes += bytes.count
+        if isOpening, opening.isUTF16 { account.add(.utf16Text, line: 1, byte: 0) }
     }
 
     /// Adds bytes to the carried ones until none of them is left; gives the index of the first byte not used.

@@ -1,0 +1,64 @@
+// Built together with the sources of GNSS as one module; see scripts/fuzz-nmea.
+
+/// One input of libFuzzer: the first byte says how the rest is cut, the next which options are on.
+///
+/// No input may trap, the fixes must not depend on the cuts, every fix must be possible on earth, and what comes out
+/// is bounded by what goes in.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzNMEA(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    guard let start, count > 2 else { return 0 }
+    let (first, second) = unsafe (start[0], start[1])
+    let options = NMEADecoderOptions(
+        dates: second & 1 == 0 ? .asStated : .repaired(reference: UTCTime(year: 2026, month: 1, day: 1)),
+        acceptsMissingChecksum: second & 2 != 0)
+    let input = unsafe Array(UnsafeBufferPointer(start: start + 2, count: count - 2))
+    let whole = fixes(of: input, pieceLength: input.count, options)
+    let cut = fixes(of: input, pieceLength: Int(first % 64) + 1, options)
+    precondition(whole.fixes == cut.fixes, "cutting changed the fixes")
+    precondition(whole.written == cut.written, "cutting changed what is written")
+    // The shortest sentence that can give a fix is longer than 30 bytes.
+    precondition(whole.fixes.count * 30 <= input.count, "more fixes than sentences")
+    precondition(whole.fixes.allSatisfy(isPossible), "an impossible fix")
+    exerciseLiveLine(input, pieceLength: Int(first % 64) + 1, options)
+    return 0
+}
+
+private func fixes(
+    of input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions
+) -> (fixes: [Fix], written: [UInt8]) {
+    var decoder = NMEADecoder(options: options)
+    var fixes: [Fix] = []
+    var written: [UInt8] = []
+    for from in stride(from: 0, to: input.count, by: pieceLength) {
+        let piece = Array(input[from..<min(input.count, from + pieceLength)])
+        decoder.decode(piece.span, receivedAt: .zero) { fixes.append($0) }
+    }
+    decoder.finish { fixes.append($0) }
+    for fix in fixes {
+        JSONLinesFormat.append(fix, to: &written)
+        CSVFormat.append(fix, to: &written)
+    }
+    let statistics = decoder.statistics
+    precondition(statistics.fixes == fixes.count && statistics.bytes == input.count, "the account is wrong")
+    return (fixes, written)
+}
+
+/// Pauses between the pieces: fixes may differ from those of a recorded log, traps may not come.
+private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) {
+    var decoder = NMEADecoder(options: options)
+    var now = Duration.zero
+    for from in stride(from: 0, to: input.count, by: pieceLength) {
+        let piece = Array(input[from..<min(input.count, from + pieceLength)])
+        decoder.decode(piece.span, receivedAt: now) { precondition(isPossible($0), "an impossible fix") }
+        now += .milliseconds(Int(piece[0]) * 2)
+        if let deadline = decoder.idleDeadline, deadline <= now {
+            decoder.lineIsIdle(at: now) { precondition(isPossible($0), "an impossible fix") }
+        }
+    }
+}
+
+private func isPossible(_ fix: Fix) -> Bool {
+    (-90...90).contains(fix.latitude) && (-180...180).contains(fix.longitude)
+        && (0..<360).contains(fix.headingDegrees ?? 0) && (0...515).contains(fix.speedMetersPerSecond ?? 0)
+        && (fix.horizontalAccuracyMeters ?? 1) > 0 && fix.timeOfFix >= UTCTime(year: 1979, month: 12, day: 31)
+}

@@ -1,0 +1,14 @@
+import CZlib
+import FoundationEssentials
+import Testing
+import WaypostTestSupport
+
+/// `bytes` as one member of a gzip archive, made by way of a file in `folder`.
+func gzip(_ bytes: some Sequence<UInt8>, in folder: TemporaryFolder) throws -> [UInt8] {
+    let path = folder.path("member.gz")
+    let file = try unsafe #require(gzopen(path, "wb"))
+    let bytes = Array(bytes)
+    unsafe gzwrite(file, bytes, UInt32(bytes.count))
+    unsafe gzclose(file)
+    return Array(try Data(contentsOf: URL(filePath: path)))
+}

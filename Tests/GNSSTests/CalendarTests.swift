@@ -1,0 +1,112 @@
+import GNSS
+import Testing
+
+@Suite struct Calendar {
+    static func minimum(_ time: String, _ date: String, minute: String = "31.5") -> String {
+        Decoding.sentence("GPRMC,\(time),A,52\(minute),N,01324.25,E,,,\(date),,,A")
+    }
+
+    static func data(_ time: String) -> String { Decoding.sentence("GPGGA,\(time),5231.5,N,01324.25,E,1,08,0.9,,,,,,") }
+
+    /// Streams and the times of their fixes.
+    static let streams: [(String, [String])] = [
+        (
+            minimum("235959.00", "311225") + minimum("000000.00", "010126"),
+            ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]
+        ),
+        // Time-only sentences cross midnight by themselves.
+        (
+            minimum("235959.00", "280224") + data("000000.00") + data("000001.00"),
+            ["2024-02-28T23:59:59.000Z", "2024-02-29T00:00:00.000Z", "2024-02-29T00:00:01.000Z"]
+        ),
+        // The last second of a day is told after the first one of the next.
+        (minimum("000000.00", "010326") + data("235959.90"), ["2026-03-01T00:00:00.000Z", "2026-02-28T23:59:59.900Z"]),
+        // Twice past midnight counts twice, no more.
+        (
+            minimum("230000.00", "010126") + data("080000.00") + data("190000.00") + data("060000.00"),
+            [
+                "2026-01-01T23:00:00.000Z", "2026-01-02T08:00:00.000Z", "2026-01-02T19:00:00.000Z",
+                "2026-01-03T06:00:00.000Z",
+            ]
+        ),
+        // The leap second stays in its day and moves time on.
+        (
+            minimum("235959.00", "311216") + minimum("235960.00", "311216") + minimum("000000.00", "010117"),
+            ["2016-12-31T23:59:59.000Z", "2016-12-31T23:59:59.999Z", "2017-01-01T00:00:00.000Z"]
+        ),
+        // Sentences of one epoch a few milliseconds apart, across midnight.
+        (minimum("235959.996", "311225") + data("000000.000"), ["2025-12-31T23:59:59.996Z"]),
+        // Held until the date is known.
+        (
+            data("101529.00") + data("101530.00") + minimum("101531.00", "050126"),
+            ["2026-01-05T10:15:29.000Z", "2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
+        ),
+        (data("235959.00") + minimum("000000.00", "010126"), ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]),
+        (data("101530.00") + Decoding.date(), ["2026-01-05T10:15:30.000Z"]),
+        (Decoding.date("101531.00") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
+        (
+            Decoding.sentence("PUBX,04,101530.00,050126,37000.00,2400,18D,1,0.0,0") + data("101530.00"),
+            ["2026-01-05T10:15:30.000Z"]
+        ),
+        // Never dated, never given.
+        (data("101529.00") + data("101530.00"), []),
+        // A void sentence's date is a guess, and so is one of hours ago.
+        (Decoding.sentence("GPRMC,101529.00,V,,,,,,,060180,,,N") + data("101530.00"), []),
+        (Decoding.date("031530.00") + data("101530.00"), []),
+        // Bad dates leave the position alone.
+        (
+            minimum("101530.00", "050126") + minimum("101531.00", "2208-1"),
+            ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
+        ),
+        (
+            minimum("101530.00", "050126") + minimum("101531.00", ""),
+            ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
+        ),
+        (minimum("101530.00", "310226") + minimum("101531.00", "001326"), []),
+        // Recorded logs keep what they state.
+        (minimum("101530.00", "060180"), ["1980-01-06T10:15:30.000Z"]),
+        (minimum("101530.00", "220899"), ["1999-08-22T10:15:30.000Z"]),
+        (
+            minimum("101530.12", "050126") + minimum("101530.987654", "050126"),
+            ["2026-01-05T10:15:30.120Z", "2026-01-05T10:15:30.987Z"]
+        ),
+    ]
+
+    @Test(arguments: streams)
+    func datesEveryFix(stream: String, times: [String]) {
+        #expect(Decoding.fixes(stream).map(\.timeOfFix.description) == times)
+    }
+
+    /// Stated dates, and what a live receiver's become on 2026-01-05.
+    static let repairs: [(String, String?, ReceiverWarning?)] = [
+        ("050126", "2026-01-05T10:15:30.000Z", nil), ("050127", "2027-01-05T10:15:30.000Z", nil),
+        // 1024 and 2048 weeks ago.
+        ("220506", "2026-01-05T10:15:30.000Z", .weekRolloverRepaired),
+        ("061086", "2026-01-05T10:15:30.000Z", .weekRolloverRepaired),
+        // Default dates that no roll-over explains.
+        ("010925", nil, .dateBeforeReference), ("010124", nil, .dateBeforeReference),
+    ]
+
+    @Test(arguments: repairs)
+    func repairsDatesOfLiveReceivers(date: String, time: String?, warning: ReceiverWarning?) {
+        let reference = UTCTime(year: 2026, month: 1, day: 5)
+        let outcome = Decoding.outcome(
+            of: Array(Self.minimum("101530.00", date).utf8),
+            options: NMEADecoderOptions(dates: .repaired(reference: reference)))
+        #expect(outcome.fixes.first?.timeOfFix.description == time)
+        for other in ReceiverWarning.allCases {
+            #expect(outcome.statistics.warnings(other).count == (other == warning ? 1 : 0))
+        }
+    }
+
+    @Test func keepsFixesForTheFirstDateWithinBounds() {
+        let text = (0..<300).map { tick in
+            let second = tick % 60 < 10 ? "0\(tick % 60)" : "\(tick % 60)"
+            return Self.data("10\(10 + tick / 60)\(second)")
+        }
+        let outcome = Decoding.outcome(of: Array((text.joined() + Self.minimum("110000.00", "050126")).utf8))
+        #expect(outcome.fixes.count == 257)
+        #expect(outcome.statistics.undatedFixes == 44)
+        #expect(outcome.fixes.last?.timeOfFix.description == "2026-01-05T11:00:00.000Z")
+    }
+}

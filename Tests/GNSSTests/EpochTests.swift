@@ -1,0 +1,169 @@
+import GNSS
+import Testing
+
+@Suite struct Epochs {
+    /// One epoch's sentences in the orders that receivers use; the last is the last useful one.
+    static let orders: [[String]] = [
+        ["RMC", "VTG", "GGA", "GSA", "GSV", "GLL"], ["GGA", "GSA", "GSV", "RMC"],
+        ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG"],
+        ["RMC", "GGA"], ["GNS", "RMC", "GST"], ["ZDA", "GGA", "RMC"], ["RMC", "GGA", "ZDA"],
+        ["GLL", "RMC", "GGA", "GSA", "GSA"],
+        ["RMC"], ["GGA", "GGA", "RMC"],
+    ]
+
+    /// `type` of the epoch at `tick` intervals of `milliseconds` after 10:00:00.
+    static func sentence(_ type: String, tick: Int, milliseconds: Int) -> String {
+        let total = tick * milliseconds
+        let (minute, second) = (total / 60_000, total / 1000 % 60)
+        let time = "10\(two(minute))\(two(second)).\(two(total % 1000 / 10))"
+        let position = "5231.\(10_000 + tick),N,01324.\(20_000 + tick),E"
+        let body =
+            switch type {
+            case "RMC": "GNRMC,\(time),A,\(position),10.0,90.0,050126,,,A"
+            case "GGA": "GNGGA,\(time),\(position),1,08,0.9,34.5,M,46.9,M,,"
+            case "GNS": "GNGNS,\(time),\(position),AA,08,0.9,34.5,46.9,,"
+            case "GLL": "GNGLL,\(position),\(time),A,A"
+            case "GST": "GNGST,\(time),5,,,,3.0,4.0,5.0"
+            case "ZDA": "GNZDA,\(time),05,01,2026,00,00"
+            case "VTG": "GNVTG,90.0,T,,M,10.0,N,18.5,K,A"
+            case "GSA": "GNGSA,A,3,01,02,03,04,,,,,,,,,1.7,0.9,1.3"
+            default: "GPGSV,1,1,01,01,40,083,46"
+            }
+        return Decoding.sentence(body)
+    }
+
+    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    @Test(arguments: orders, [1000, 200, 100])
+    func giveOneFixEach(order: [String], milliseconds: Int) {
+        let count = 40
+        let text = (0..<count).map { tick in
+            order.map { Self.sentence($0, tick: tick, milliseconds: milliseconds) }.joined()
+        }
+        let fixes = Decoding.fixes(text.joined())
+        #expect(fixes.count == count)
+        #expect(Set(fixes.map(\.timeOfFix)).count == count)
+        #expect(
+            zip(fixes, fixes.dropFirst()).allSatisfy {
+                $0.timeOfFix.duration(to: $1.timeOfFix) == .milliseconds(milliseconds)
+            })
+    }
+
+    @Test(arguments: orders)
+    func endWithTheLearnedSentence(order: [String]) {
+        var decoder = NMEADecoder()
+        var counts: [Int] = []
+        for tick in 0..<6 {
+            var fixes = 0
+            for type in order {
+                decoder.decode(Array(Self.sentence(type, tick: tick, milliseconds: 1000).utf8).span, receivedAt: .zero)
+                { _ in
+                    fixes += 1
+                }
+            }
+            counts.append(fixes)
+        }
+        // The third epoch begins with the second one's fix and, the ending being learned, ends with its own.
+        #expect(counts == [0, 1, 2, 1, 1, 1])
+    }
+
+    @Test func unlearnAnEndingThatDoesNotComeAnyMore() {
+        let early = (0..<5).map {
+            Self.sentence("GGA", tick: $0, milliseconds: 1000) + Self.sentence("RMC", tick: $0, milliseconds: 1000)
+        }
+        let late = (5..<12).map {
+            Self.sentence("RMC", tick: $0, milliseconds: 1000) + Self.sentence("GGA", tick: $0, milliseconds: 1000)
+        }
+        let fixes = Decoding.fixes((early + late).joined())
+        #expect(fixes.count == 12)
+        // The first epoch in the new order ends with the old ending, too early; all others are whole.
+        #expect(fixes.filter { $0.altitudeMeters == nil }.count == 1)
+    }
+
+    @Test func endWhenTheLineFallsQuiet() throws {
+        var decoder = NMEADecoder()
+        var fixes: [Fix] = []
+        let epoch =
+            Self.sentence("GGA", tick: 0, milliseconds: 1000) + Self.sentence("RMC", tick: 0, milliseconds: 1000)
+        #expect(decoder.idleDeadline == nil)
+        decoder.decode(Array(epoch.utf8).span, receivedAt: .seconds(5)) { fixes.append($0) }
+        #expect(decoder.idleDeadline == .milliseconds(5250))
+        decoder.lineIsIdle(at: .milliseconds(5249)) { fixes.append($0) }
+        #expect(fixes.isEmpty)
+        decoder.lineIsIdle(at: .milliseconds(5250)) { fixes.append($0) }
+        #expect(fixes.count == 1)
+        #expect(decoder.idleDeadline == nil)
+        #expect(decoder.lastFixReceivedAt == .seconds(5))
+        decoder.finish { fixes.append($0) }
+        #expect(fixes.count == 1)
+    }
+
+    @Test func waitShorterAtTenHertz() {
+        var decoder = NMEADecoder()
+        for tick in 0..<5 {
+            let epoch = Self.sentence("RMC", tick: tick, milliseconds: 100)
+            decoder.decode(Array(epoch.utf8).span, receivedAt: .milliseconds(tick * 20)) { _ in }
+        }
+        decoder.decode(
+            Array(Self.sentence("GGA", tick: 5, milliseconds: 100).utf8).span, receivedAt: .milliseconds(100)
+        ) { _ in }
+        #expect(decoder.idleDeadline == .milliseconds(130))
+    }
+
+    @Test func beginWithWhatFollowsAQuietLine() {
+        var decoder = NMEADecoder()
+        var fixes: [Fix] = []
+        for tick in 0..<4 {
+            let motion = Decoding.sentence("GNVTG,,T,,M,\(tick).0,N,,K,A")
+            let position = Self.sentence("GGA", tick: tick, milliseconds: 1000)
+            let date = Self.sentence("ZDA", tick: tick, milliseconds: 1000)
+            decoder.decode(Array((motion + date + position).utf8).span, receivedAt: .seconds(tick)) { fixes.append($0) }
+        }
+        decoder.finish { fixes.append($0) }
+        #expect(fixes.map { ($0.speedMetersPerSecond ?? -1) * 3600 / 1852 }.map { $0.rounded() } == [0, 1, 2, 3])
+    }
+
+    @Test func takeEachPartFromTheBestSentence() throws {
+        let time = "101530.00"
+        let bodies = [
+            "GPGLL,5231.1,N,01324.1,E,\(time),A,A", "GPVTG,91.0,T,,M,11.0,N,20.4,K,A",
+            "GPRMC,\(time),A,5231.2,N,01324.2,E,10.0,90.0,050126,,,A", "GPGSA,A,3,01,02,03,04,,,,,,,,,1.7,1.1,1.3",
+            "GPGGA,\(time),5231.3,N,01324.3,E,2,09,0.9,34.5,M,46.9,M,,", "GPGST,\(time),5,,,,3.0,4.0,5.0",
+        ]
+        for order in [bodies, bodies.reversed()] {
+            let fixes = Decoding.fixes(order.map { Decoding.sentence($0) }.joined())
+            try #require(fixes.count == 1)
+            let fix = fixes[0]
+            #expect(abs(fix.latitude - (52 + 31.3 / 60)) < 1e-9)
+            #expect(fix.speedMetersPerSecond == 10.0 * 1852 / 3600)
+            #expect(fix.headingDegrees == 90)
+            #expect(fix.altitudeMeters == 34.5)
+            #expect(fix.geoidSeparationMeters == 46.9)
+            #expect(fix.horizontalAccuracyMeters == 5)
+            #expect(fix.hdop == 0.9)
+            #expect(fix.satellitesUsed == 9)
+            #expect(fix.quality == .dgps)
+            #expect(fix.mode == .threeDimensional)
+        }
+    }
+
+    /// What stands beside a valid RMC and takes its validity away.
+    @Test(arguments: [
+        "GPGGA,101530.00,5231.3,N,01324.3,E,0,00,99.9,,M,,M,,",
+        "GPGGA,101530.00,5231.3,N,01324.3,E,8,09,0.9,34.5,M,46.9,M,,",
+        "GPGLL,5231.1,N,01324.1,E,101530.00,V,N", "GNGNS,101530.00,5231.3,N,01324.3,E,NN,08,0.9,34.5,46.9,,",
+    ])
+    func thatContradictThemselvesAreVoid(body: String) {
+        let valid = Decoding.sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,10.0,90.0,050126,,,A")
+        for text in [valid + Decoding.sentence(body), Decoding.sentence(body) + valid] {
+            let outcome = Decoding.outcome(of: Array(text.utf8))
+            #expect(outcome.fixes.isEmpty)
+            #expect(outcome.statistics.voidEpochs == 1)
+        }
+    }
+
+    @Test func ofAFrozenClockGiveNothingNew() {
+        let text = (0..<20).map { _ in Self.sentence("GGA", tick: 1, milliseconds: 1000) }
+        #expect(Decoding.fixes(Self.sentence("RMC", tick: 0, milliseconds: 1000) + text.joined()).count == 2)
+    }
+}

@@ -1,0 +1,96 @@
+import GNSS
+import Testing
+
+@Suite struct Framing {
+    static let body = "GNRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,A"
+    static let plain = Decoding.sentence(body, ending: "")
+
+    static let surroundings: [(String, [UInt8])] = [
+        ("line feed", bytes(plain + "\n")), ("CR alone", bytes(plain + "\r")), ("no line end", bytes(plain)),
+        ("CR CR LF", bytes("\r\r\n" + plain + "\r\r\n")), ("two starts", bytes("$" + plain + "\n")),
+        ("partial first sentence", bytes("24.25,E,1.0*5A\r\n" + plain)), ("start alone", bytes("$" + plain)),
+        ("date of a log tool", bytes("2026-01-05 10:15:30.123: " + plain)),
+        ("syslog", bytes("(1767608130.1) can0 " + plain)), ("modem", bytes("+GPSRD:" + plain)),
+        ("tag block", bytes("\\s:r1,c:1767608130*2C\\" + plain)), ("NUL bytes", [0, 0, 0] + bytes(plain) + [0]),
+        ("wrong baud", [0xFF, 0x80, 0x24, 0x99, 0xF0] + bytes(plain)), ("dollars", bytes("$$$$$$" + plain)),
+        ("comment", bytes("# $GPRMC,101529,A,1.0,N,1.0,E,,,050126*00\r\n" + plain)),
+        ("UBX", ubx(payload: bytes("$GPGLL,0100.0,N,00100.0,E,101530,A*2F\r\n")) + bytes(plain)),
+        ("broken UBX", [0xB5, 0x62, 1, 7, 4, 0, 1, 2, 3, 4, 9, 9] + bytes(plain)),
+        ("UBX that never ends", [0xB5, 0x62, 1, 7, 0, 16] + bytes(plain)),
+        ("UBX too long to be one", [0xB5, 0x62, 1, 7, 0xFF, 0xFF] + bytes(plain)),
+        ("RTCM", rtcmStationPosition + bytes(plain)), ("RTCM that never ends", [0xD3, 0, 200] + bytes(plain)),
+        ("half a UBX", bytes(plain) + [0xB5]), ("half an RTCM", bytes(plain) + [0xD3, 0]),
+        ("lower-case checksum", bytes("$GNRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,D*" + lowerSum)),
+    ]
+
+    /// The checksum of the body above with mode D, in lower case.
+    static let lowerSum = String((body.dropLast() + "D").utf8.reduce(UInt8(0), ^), radix: 16)
+
+    static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    static func ubx(payload: [UInt8]) -> [UInt8] {
+        let content = [1, 7, UInt8(payload.count & 255), UInt8(payload.count >> 8)] + payload
+        var (sum, sumOfSums) = (UInt8(0), UInt8(0))
+        for byte in content {
+            sum &+= byte
+            sumOfSums &+= sum
+        }
+        return [0xB5, 0x62] + content + [sum, sumOfSums]
+    }
+
+    /// Message 1005 from the standard's own example (RTCM 10403, section 4.2).
+    static let rtcmStationPosition: [UInt8] = [
+        0xD3, 0x00, 0x13, 0x3E, 0xD7, 0xD3, 0x02, 0x02, 0x98, 0x0E, 0xDE, 0xEF, 0x34, 0xB4, 0xBD, 0x62, 0xAC, 0x09,
+        0x41, 0x98, 0x6F, 0x33, 0x36, 0x0B, 0x98,
+    ]
+
+    @Test(arguments: surroundings)
+    func findsTheSentence(among name: String, bytes: [UInt8]) {
+        let fixes = Decoding.fixes(bytes)
+        #expect(fixes.count == 1, "\(name)")
+        #expect(fixes.first?.latitude == 52.525, "\(name)")
+    }
+
+    @Test(arguments: surroundings)
+    func givesTheSameAtEveryCut(among name: String, bytes: [UInt8]) {
+        let whole = Decoding.fixes(bytes)
+        for cut in 1..<bytes.count {
+            var pieces = [cut, .max][...]
+            #expect(
+                Decoding.outcome(of: bytes, cuts: { pieces.popFirst() ?? .max }).fixes == whole, "\(name) at \(cut)")
+        }
+    }
+
+    @Test func skipsBinaryFramesByLength() {
+        let frames = Self.ubx(payload: Array(repeating: 10, count: 300)) + Self.rtcmStationPosition
+        let statistics = Decoding.outcome(of: frames + Self.bytes(Self.plain)).statistics
+        #expect(statistics.binaryBytes == frames.count)
+        #expect(statistics.lines == 300)
+        #expect(SentenceRefusal.allCases.allSatisfy { statistics.refusals($0).count == 0 })
+    }
+
+    @Test func isCompleteAtTheSecondChecksumDigit() {
+        var decoder = NMEADecoder()
+        decoder.decode(Self.bytes(String(Self.plain.dropLast())).span, receivedAt: .zero) { _ in }
+        #expect(decoder.statistics.sentences == 0)
+        decoder.decode([Self.plain.utf8.last ?? 0].span, receivedAt: .zero) { _ in }
+        #expect(decoder.statistics.sentences == 1)
+    }
+
+    @Test func releasesTheBytesBehindAFalseFrameWhenTheLineFallsQuiet() throws {
+        var decoder = NMEADecoder()
+        var fixes: [Fix] = []
+        let bytes = [0xB5, 0x62, 1, 7, 0, 16] + Self.bytes(Self.plain)
+        decoder.decode(bytes.span, receivedAt: .zero) { fixes.append($0) }
+        let deadline = try #require(decoder.idleDeadline)
+        decoder.lineIsIdle(at: deadline) { fixes.append($0) }
+        #expect(fixes.count == 1)
+    }
+
+    @Test(arguments: [(255, 1), (256, 0)])
+    func takesSentencesUpTo255Bytes(length: Int, sentences: Int) {
+        let text = Decoding.sentence("GPTXT," + String(repeating: "A", count: length - 10), ending: "")
+        #expect(text.utf8.count == length)
+        #expect(Decoding.outcome(of: Self.bytes(text)).statistics.sentences == sentences)
+    }
+}

@@ -1,0 +1,78 @@
+import GNSS
+import Testing
+
+@Suite struct Refusal {
+    static let damaged: [(String, SentenceRefusal)] = [
+        ("$GPGLL,5231.5,N,01324.25,E,101530,A*00\r\n", .checksumMismatch),
+        ("$GPGLL,5231.5,N,01324.25,E,101530,A*0\r\n", .malformedChecksum),
+        ("$GPGLL,5231.5,N,01324.25,E,101530,A*G0\r\n", .malformedChecksum),
+        ("$GPGLL,5231.5,N,01324.25,E,101530,A*\r\n", .malformedChecksum),
+        ("$GPGLL,5231.5,N,01324.25,E,101530,A\r\n", .missingChecksum),
+        ("$GPGLL,5231.5,N,01324.25,E,101530,A", .missingChecksum),
+        ("$GPGLL,5231.5,N,0132\u{0}4.25,E,101530,A*00\r\n", .interrupted),
+        ("$GPGLL,5231.5,N,$GPGLL", .interrupted),
+        ("$GPGLL,5231.5,\u{7F}N,01324.25,E,101530,A*00\r\n", .interrupted),
+        ("$GPGLL,5231.5,é,01324.25,E,101530,A*00\r\n", .interrupted),
+        ("$" + String(repeating: "A", count: 300) + "*00\r\n", .tooLong),
+    ]
+
+    @Test(arguments: damaged)
+    func ofDamagedSentencesNamesTheReason(text: String, reason: SentenceRefusal) {
+        let outcome = Decoding.outcome(of: Array(text.utf8))
+        #expect(outcome.statistics.refusals(reason).count == 1)
+        #expect(outcome.statistics.refusals(reason).firstLine == 1)
+        #expect(outcome.statistics.sentences == 0)
+    }
+
+    /// Right checksums around fields that no receiver can mean.
+    static let absurd: [(String, SentenceRefusal)] = [
+        ("GPRMC,241530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
+        ("GPRMC,106030.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
+        ("GPRMC,101560.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
+        ("GPRMC,-101530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
+        ("GPRMC,10:15:30,A,5231.5,N,01324.25,E,1.0,90.0,050126", .malformedField),
+        ("GPRMC,101530.00,A,5260.0,N,01324.25,E,1.0,90.0,050126", .outOfRange),
+        ("GPRMC,101530.00,A,9000.1,N,01324.25,E,1.0,90.0,050126", .outOfRange),
+        ("GPRMC,101530.00,A,5231.5,N,18000.1,E,1.0,90.0,050126", .outOfRange),
+        ("GPRMC,101530.00,A,-5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
+        ("GPRMC,101530.00,A,5231.5,X,01324.25,E,1.0,90.0,050126", .malformedField),
+        ("GPRMC,101530.00,A,5231.5,E,01324.25,N,1.0,90.0,050126", .malformedField),
+        ("GPRMC,101530.00,A,5231.5,,01324.25,E,1.0,90.0,050126", .malformedField),
+        ("GPRMC,101530.00,A,5231.5,N,,,1.0,90.0,050126", .malformedField),
+        ("GPRMC,101530.00,A,52O1.5,N,01324.25,E,1.0,90.0,050126", .malformedField),
+        ("GPRMC,101530.00,A,52.31.5,N,01324.25,E,1.0,90.0,050126", .malformedField),
+        ("GPRMC,101530.00,A,5231.5,N,01324.25,E,-1.0,90.0,050126", .outOfRange),
+        ("GPRMC,101530.00,A,5231.5,N,01324.25,E,1001,90.0,050126", .outOfRange),
+        ("GPRMC,101530.00,A,5231.5,N,01324.25,E,1.0,360.1,050126", .outOfRange),
+        ("GPRMC,101530.00,A,5231.5,N,01324.25,E,1.0,-90,050126", .outOfRange),
+        ("GPRMC,101530.00,A,1234567890123.5,N,01324.25,E,1.0,90,050126", .malformedField),
+        ("GPGGA,101530.00,5231.5,N,01324.25,E,1,256,0.9,34.5,M,46.9,M,,", .outOfRange),
+        ("GPGGA,101530.00,5231.5,N,01324.25,E,1,08,-0.9,34.5,M,46.9,M,,", .outOfRange),
+        ("GPGGA,101530.00,5231.5,N,01324.25,E,1,08,0.9,100001,M,46.9,M,,", .outOfRange),
+        ("GPGGA,101530.00,5231.5,N,01324.25,E,1,08,0.9,34.5,M,501,M,,", .outOfRange),
+        ("GPVTG,361,T,,M,5.5,N,10.2,K,A", .outOfRange),
+        ("GPVTG,54.7,T,,M,fast,N,10.2,K,A", .malformedField),
+        ("GPGSA,A,4,01,02,03,04,,,,,,,,,1.7,1.0,1.3", .malformedField),
+        ("GPGST,101530.00,1,1,1,1,-1,1,1", .outOfRange),
+    ]
+
+    @Test(arguments: absurd)
+    func ofAbsurdFieldsGivesNoFix(body: String, reason: SentenceRefusal) {
+        let outcome = Decoding.outcome(of: Array((Decoding.date() + Decoding.sentence(body)).utf8))
+        #expect(outcome.fixes.isEmpty)
+        #expect(outcome.statistics.refusals(reason).count == 1)
+        #expect(outcome.statistics.refusals(reason).firstLine == 2)
+        #expect(outcome.statistics.refusals(reason).firstByte == Decoding.date().utf8.count)
+    }
+
+    @Test func ofMissingChecksumsIsAnOption() {
+        let text = "$GPRMC,101530,A,5231.5,N,01324.25,E,1.0,90.0,050126\n$GPRMC,101531,A,5231.5,N,01324.25,E,,,050126"
+        #expect(Decoding.fixes(text).isEmpty)
+        #expect(Decoding.fixes(text, options: NMEADecoderOptions(acceptsMissingChecksum: true)).count == 2)
+    }
+
+    @Test(arguments: SentenceRefusal.allCases)
+    func hasWords(reason: SentenceRefusal) {
+        #expect(!reason.description.isEmpty)
+    }
+}
