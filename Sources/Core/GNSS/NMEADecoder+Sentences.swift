@@ -97,7 +97,7 @@ extension NMEADecoder {
 
     /// The address at `start`: its first eight bytes, first byte lowest, and its length.
     @inline(__always)
-    private static func address(
+    static func address(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
     ) -> (address: UInt64, length: Int) {
         if start + 8 <= bytes.count {
