@@ -30,8 +30,8 @@ private func fixes(
     var fixes: [Fix] = []
     var written: [UInt8] = []
     for from in stride(from: 0, to: input.count, by: pieceLength) {
-        let piece = Array(input[from..<min(input.count, from + pieceLength)])
-        decoder.decode(piece.span, receivedAt: .zero) { fixes.append($0) }
+        let piece = input.span.extracting(from..<min(input.count, from + pieceLength))
+        decoder.decode(piece, receivedAt: .zero) { fixes.append($0) }
     }
     decoder.finish { fixes.append($0) }
     for fix in fixes {
@@ -48,8 +48,8 @@ private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ options: NME
     var decoder = NMEADecoder(options: options)
     var now = Duration.zero
     for from in stride(from: 0, to: input.count, by: pieceLength) {
-        let piece = Array(input[from..<min(input.count, from + pieceLength)])
-        decoder.decode(piece.span, receivedAt: now) { precondition(isPossible($0), "an impossible fix") }
+        let piece = input.span.extracting(from..<min(input.count, from + pieceLength))
+        decoder.decode(piece, receivedAt: now) { precondition(isPossible($0), "an impossible fix") }
         now += .milliseconds(Int(piece[0]) * 2)
         if let deadline = decoder.idleDeadline, deadline <= now {
             decoder.lineIsIdle(at: now) { precondition(isPossible($0), "an impossible fix") }

@@ -98,6 +98,31 @@ import Testing
         #expect(fixes.count == 1)
     }
 
+    @Test func rememberWhenTheLastUsefulBytesOfAFixCame() {
+        var decoder = NMEADecoder()
+        var moments: [Duration?] = []
+        for (tick, type, milliseconds) in [(0, "RMC", 0), (0, "GGA", 40), (0, "GSV", 80), (1, "RMC", 120)] {
+            let sentence = Array(Self.sentence(type, tick: tick, milliseconds: 1000).utf8)
+            let count = decoder.statistics.fixes
+            decoder.decode(sentence.span, receivedAt: .milliseconds(milliseconds)) { _ in }
+            if decoder.statistics.fixes > count { moments.append(decoder.lastFixReceivedAt) }
+        }
+        #expect(moments == [.milliseconds(40)])
+    }
+
+    @Test func areNotGivenUpWhenTheLineFallsQuietTooEarly() {
+        var decoder = NMEADecoder()
+        var fixes: [Fix] = []
+        let date =
+            Self.sentence("ZDA", tick: 0, milliseconds: 1000) + Decoding.sentence("GPGST,100000.00,5,,,,3.0,4.0,5.0")
+        decoder.decode(Array(date.utf8).span, receivedAt: .zero) { fixes.append($0) }
+        decoder.decode(Array(Self.sentence("RMC", tick: 0, milliseconds: 1000).utf8).span, receivedAt: .seconds(1)) {
+            fixes.append($0)
+        }
+        decoder.finish { fixes.append($0) }
+        #expect(fixes.map(\.horizontalAccuracyMeters) == [5])
+    }
+
     @Test func waitShorterAtTenHertz() {
         var decoder = NMEADecoder()
         for tick in 0..<5 {

@@ -19,6 +19,13 @@ struct EpochAssembler {
     /// Time between the last two epochs with a position.
     private(set) var intervalMilliseconds: Int32 = 1000
 
+    /// When the bytes under way came, on the caller's scale.
+    var receivedAt = Duration.zero
+    /// When the last useful sentence of the epoch came.
+    private var usefulAt = Duration.zero
+    /// When the last useful sentence of the last fix came.
+    private(set) var lastFixReceivedAt: Duration?
+
     private(set) var epochs = 0
     private(set) var fixes = 0
     private(set) var voidEpochs = 0
@@ -45,6 +52,8 @@ struct EpochAssembler {
     }
 
     private mutating func warn(_ warning: ReceiverWarning) { warnings |= 1 << UInt64(warning.rawValue) }
+
+    mutating func adoptReference(_ reference: UTCTime) { calendar.adoptReference(reference) }
 
     /// Fixes that still wait for a date.
     var undatedCount: Int { undated.count }
@@ -101,6 +110,7 @@ struct EpochAssembler {
 
     /// Completes the epoch because the line is quiet: what comes next begins another.
     mutating func lineIsQuiet(_ emit: (Fix) -> Void) {
+        guard epoch.hasPosition else { return }  // what is said so far may still become a fix
         complete(emit)
         isClosed = true
     }
@@ -133,6 +143,7 @@ struct EpochAssembler {
     @inline(__always)
     private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
         let place = epoch.count(type)
+        usefulAt = receivedAt
         if !isComplete, cycle.endsEpoch(place) { complete(emit) }
     }
 
@@ -204,6 +215,7 @@ struct EpochAssembler {
         recent[recentIndex] = instant
         recentIndex = (recentIndex + 1) % recent.count
         fixes += 1
+        lastFixReceivedAt = usefulAt
         emit(fix)
     }
 }

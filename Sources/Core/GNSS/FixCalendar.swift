@@ -7,7 +7,7 @@ struct FixCalendar {
     private var offer: DateSentence?
     /// The last dated instant.
     private var last: UTCTime?
-    private let dates: NMEADecoderOptions.Dates
+    private var dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
 
     /// Dates further before the reference than this are not believed: clocks of servers and receivers differ a little.
@@ -25,14 +25,15 @@ struct FixCalendar {
         return warning
     }
 
+    mutating func adoptReference(_ reference: UTCTime) {
+        if case .repaired = dates { dates = .repaired(reference: reference) }
+    }
+
     /// Keeps a date that no flag vouches for.
     mutating func consider(_ sentence: DateSentence) { offer = sentence }
 
-    /// The instant of a valid fix; `nil` while no date is known.
-    ///
-    /// - Parameters:
-    ///   - timeOfDay: when the fix was.
-    ///   - dated: the date that a valid sentence of the same epoch states, with its own time of day.
+    /// The instant of a valid fix; `nil` while no date is known. `dated` is the date that a valid sentence of the same
+    /// epoch states, with its own time of day.
     mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
         if let dated, let stated = believed(dated) {
             last = Self.nearest(to: stated, timeOfDay)

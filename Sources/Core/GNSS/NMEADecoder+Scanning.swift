@@ -31,9 +31,7 @@ extension NMEADecoder {
                 isAtLineStart = false
                 switch outcome {
                 case .frame(let length):
-                    for place in index..<index + length where unsafe bytes[place] == UInt8(ascii: "\n") {
-                        account.lines += 1
-                    }
+                    unsafe account.lines += Self.lineFeeds(in: bytes, from: index, to: index + length)
                     account.binaryBytes += length
                     index += length
                 case .notAFrame: index += 1
@@ -60,5 +58,21 @@ extension NMEADecoder {
             }
         }
         return index
+    }
+
+    /// Counts line feeds, eight bytes at a time: lines are numbered as an editor numbers them, binary bytes or not.
+    private static func lineFeeds(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int {
+        let raw = UnsafeRawBufferPointer(bytes)
+        var (count, index) = (0, start)
+        while index + 8 <= end {
+            let word = unsafe raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            count += WordScan.count(of: UInt8(ascii: "\n"), in: word)
+            index += 8
+        }
+        while index < end {
+            if unsafe bytes[index] == UInt8(ascii: "\n") { count += 1 }
+            index += 1
+        }
+        return count
     }
 }

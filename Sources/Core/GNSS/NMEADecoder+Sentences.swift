@@ -11,13 +11,11 @@ extension NMEADecoder {
         let type = SentenceType(address: address, length: length)
         guard type != .other, let base = bytes.baseAddress else { return }
         var fields = unsafe FieldCursor(from: base + min(start + length + 2, end), to: base + end)
-        let before = assembler.fixes
         if !read(type, at: start, &fields, emit) {
             account.add(
                 fields.fault == .outOfRange ? .outOfRange : .malformedField, line: account.lines + 1,
                 byte: origin + start)
         }
-        if assembler.fixes != before { lastFixReceivedAt = lastReceivedAt }
         noteWarnings(at: origin + start)
     }
 
@@ -99,7 +97,7 @@ extension NMEADecoder {
 
     /// The address at `start`: its first eight bytes, first byte lowest, and its length.
     @inline(__always)
-    private static func address(
+    static func address(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
     ) -> (address: UInt64, length: Int) {
         if start + 8 <= bytes.count {

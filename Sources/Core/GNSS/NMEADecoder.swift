@@ -18,8 +18,8 @@ package struct NMEADecoder: Sendable {
     var isWithBinary = false
     /// Place in the stream of the buffer being scanned, in bytes.
     var origin = 0
-    /// When the bytes came that completed the last fix, on the scale of `receivedAt`.
-    package internal(set) var lastFixReceivedAt: Duration?
+    /// When the last useful bytes of the last fix came, on the scale of `receivedAt`.
+    package var lastFixReceivedAt: Duration? { assembler.lastFixReceivedAt }
 
     /// Bytes that are added to the carried ones at a time, until what they began is complete.
     private static let topUp = 512
@@ -41,10 +41,13 @@ package struct NMEADecoder: Sendable {
     }
 
     /// Takes the next bytes; `receivedAt` is monotonic time since any fixed moment and only serves the idle time-out.
+    ///
+    /// Bytes of a recorded log all come at the same moment: the pauses of its reader say nothing about the receiver.
     package mutating func decode(_ bytes: Span<UInt8>, receivedAt: Duration, _ emit: (Fix) -> Void) {
         guard bytes.count > 0 else { return }
         lineIsIdle(at: receivedAt, emit)
         lastReceivedAt = receivedAt
+        assembler.receivedAt = receivedAt
         unsafe bytes.withUnsafeBufferPointer { unsafe decode($0, emit) }
     }
 
@@ -61,9 +64,7 @@ package struct NMEADecoder: Sendable {
     package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
         if isWithBinary { giveUpBinary(emit) }
-        let before = assembler.fixes
         assembler.lineIsQuiet(emit)
-        if assembler.fixes != before { lastFixReceivedAt = lastReceivedAt }
         noteWarnings(at: account.bytes)
     }
 
@@ -80,6 +81,10 @@ package struct NMEADecoder: Sendable {
         noteWarnings(at: account.bytes)
         (isAtLineStart, isInComment) = (true, false)
     }
+
+    /// Replaces the reference of `.repaired` dates by a better one, as the server's time; the other way of dating keeps
+    /// what is stated.
+    package mutating func adoptReference(_ reference: UTCTime) { assembler.adoptReference(reference) }
 
     /// Takes what cannot be a binary frame any more, as the line is quiet within it, for noise.
     private mutating func giveUpBinary(_ emit: (Fix) -> Void) {
