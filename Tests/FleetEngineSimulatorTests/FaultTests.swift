@@ -16,6 +16,7 @@ import WaypostTestSupport
         ("--delay", "0.1..2", ["answers delayed 0.1 to 2.0 s"]), ("--retry-after", "5", ["Retry-After: 5"]),
         ("--retry-info", "5", ["RetryInfo of 5 s"]), ("--token-outage", "3", ["the first 3 token requests fail"]),
         ("--token-outage", "10..20", ["no tokens from 10.0 to 20.0 s"]), ("--token-life", "400", ["tokens live 400 s"]),
+        ("--past-limit", "5", ["more than 5 past locations refused"]),
         ("--outage", "30..90", ["outage from 30.0 to 90.0 s"]), ("--resets", "0", []),
     ])
     func isRead(option: String, value: String, words: [String]) throws {
@@ -118,6 +119,16 @@ import WaypostTestSupport
         #expect(answer.served.response.headers["Retry-After"] == header)
         #expect((answer.json["error"]?["details"]?[0]?["retryDelay"]?.stringValue == "7s") == hasDetail)
         #expect(await backend.engine.record.vehicles.isEmpty, "nothing was committed")
+    }
+
+    @Test func refusesTooManyPastLocations() async throws {
+        let backend = try SimulatedBackend { try $0.faults.set("--past-limit", "1") }
+        func status(_ count: Int) async throws -> Int {
+            let past = Array(repeating: "{}", count: count).joined(separator: ",")
+            return try await backend.update("{\"pastLocations\":[\(past)]}", mask: "pastLocations").status
+        }
+        #expect(try await status(1) == 200)
+        #expect(try await status(2) == 400)
     }
 
     @Test func delays() async throws {

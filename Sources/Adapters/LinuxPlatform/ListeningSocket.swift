@@ -37,7 +37,7 @@ package final class ListeningSocket: Sendable {
     /// The next waiting connection, not blocking; `nil` when there is none, or it has gone again.
     package func accept() throws(SystemError) -> OwnedDescriptor? {
         let listening = raw
-        let accepted = accept4(listening, nil, nil, CInt(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
+        let accepted = clinux_accept(listening)
         if accepted >= 0 { return OwnedDescriptor(owning: accepted) }
         let number = errno
         if [EAGAIN, EINTR, ECONNABORTED].contains(number) { return nil }

@@ -18,7 +18,7 @@ package struct FleetEngineSimulator: Sendable {
         let engine = try SimulatedFleetEngine(settings)
         do {
             service = try HTTPService(
-                listeningOn: settings.address, limits: HTTPServiceLimits(bodyBytes: 4 << 20, connections: 1024)
+                listeningOn: settings.address, limits: HTTPServiceLimits(bodyBytes: 4 << 20, connections: 512)
             ) { await engine.respond(to: $0) }
         } catch { throw .listening(error) }
         self.engine = engine

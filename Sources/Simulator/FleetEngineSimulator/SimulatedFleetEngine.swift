@@ -24,7 +24,7 @@ actor SimulatedFleetEngine {
     init(_ settings: SimulatorSettings) throws(SimulatorError) {
         self.settings = settings
         startedAt = settings.clock()
-        fleet = Fleet(existence: settings.existence)
+        fleet = Fleet(existence: settings.existence, maximumPastLocations: settings.faults.maximumPastLocations)
         chance = SeededChance(seed: settings.seed)
         do { authority = try TokenAuthority(keyID: "simulator-\(settings.seed)", key: settings.signingKey) } catch {
             throw .signing(error.description)

@@ -6,7 +6,6 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
@@ -19,7 +18,6 @@ int posix_openpt(int flags);
 int grantpt(int descriptor);
 int unlockpt(int descriptor);
 int ptsname_r(int descriptor, char *_Nonnull buffer, unsigned long size);
-int accept4(int socket, struct sockaddr *_Nullable address, socklen_t *_Nullable length, int flags);
 
 // ioctl is variadic, which Swift cannot call.
 static inline int clinux_set_exclusive(int descriptor) { return ioctl(descriptor, TIOCEXCL); }
@@ -39,4 +37,9 @@ static inline int clinux_pidfd_open(int process) { return (int)syscall(SYS_pidfd
 static inline int clinux_pipe(int *_Nonnull ends) {
     if (syscall(SYS_pipe2, ends, O_CLOEXEC) < 0) return -1;
     return fcntl(ends[0], F_SETFL, O_NONBLOCK);
+}
+// accept4 is hidden by glibc, and <sys/socket.h> must stay in Glibc's own module. The kernel defines SOCK_NONBLOCK and
+// SOCK_CLOEXEC as O_NONBLOCK and O_CLOEXEC.
+static inline int clinux_accept(int listening) {
+    return (int)syscall(SYS_accept4, listening, (void *)0, (void *)0, O_NONBLOCK | O_CLOEXEC);
 }

@@ -22,6 +22,7 @@ extension FaultPlan {
         Option(name: "--delay", placeholder: "SECONDS[..SECONDS]", help: "wait before each answer"),
         Option(name: "--retry-after", placeholder: "SECONDS", help: "send Retry-After with ordered 429 and 503"),
         Option(name: "--retry-info", placeholder: "SECONDS", help: "send RetryInfo with ordered 429 and 503"),
+        Option(name: "--past-limit", placeholder: "COUNT", help: "refuse updates with more past locations"),
         Option(
             name: "--token-outage", placeholder: "COUNT|FROM..TO",
             help: "token requests fail: the first ones, or seconds"),
@@ -45,6 +46,7 @@ extension FaultPlan {
             }
         case "--retry-after": retryAdvice = .header(seconds: try Self.count(value, of: option, 0...86400))
         case "--retry-info": retryAdvice = .detail(seconds: try Self.count(value, of: option, 0...86400))
+        case "--past-limit": maximumPastLocations = try Self.count(value, of: option, 0...10_000)
         case "--token-outage":
             if let count = Int(value) {
                 tokenOutage = .first(count)

@@ -29,6 +29,8 @@ package struct FaultPlan: Sendable, Hashable {
     package var tokenOutage: TokenOutage?
     /// Life of the tokens, in seconds.
     package var tokenLife = 3600
+    /// More past locations in one update are refused with 400; the real limit is not published.
+    package var maximumPastLocations: Int?
     /// Nothing but the page answers: connections are reset.
     package var outages: [ClosedRange<Double>] = []
 
@@ -81,6 +83,7 @@ package struct FaultPlan: Sendable, Hashable {
         case .first(let count): words.append("the first \(count) token requests fail")
         case nil: break
         }
+        if let maximumPastLocations { words.append("more than \(maximumPastLocations) past locations refused") }
         if tokenLife != 3600 { words.append("tokens live \(tokenLife) s") }
         return words + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
     }

@@ -1,5 +1,4 @@
 import FleetEngine
-import Glibc
 import LinuxPlatform
 
 /// The complete record as JSON Lines: one line for each position of each committed update.
@@ -7,7 +6,7 @@ struct RecordFile: ~Copyable {
     private let file: OwnedDescriptor
 
     /// Appends to the file at `path`, which may hold positions of other people's vehicles: it is for its owner only.
-    init(path: String) throws(SystemError) { file = try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND) }
+    init(path: String) throws(SystemError) { file = try OwnedDescriptor(appendingTo: path) }
 
     func append(_ update: AcceptedUpdate, at now: WireTime) throws(SystemError) {
         var lines = ""

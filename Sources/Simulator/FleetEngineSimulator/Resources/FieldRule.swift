@@ -1,7 +1,7 @@
 /// What may stand in one field of a message.
 struct FieldRule: Sendable {
     /// The JSON forms of protobuf's types, with the range the field's comment states.
-    indirect enum Kind: Sendable {
+    enum Kind: Sendable {
         case string
         case bytes
         case bool
@@ -12,7 +12,7 @@ struct FieldRule: Sendable {
         /// Names with their numbers; the names in `refused` are known but only the server says them.
         case enumeration([String: Int64], refused: Set<String> = [])
         case message(MessageSchema)
-        case list(Kind, maximumCount: Int = 10_000)
+        indirect case list(Kind, maximumCount: Int = 10_000)
         /// Route data that only the navigation SDK sends: an object that is not looked into.
         case route
     }

@@ -10,11 +10,14 @@ struct Fleet {
     }
 
     private let existence: VehicleExistence
+    private let maximumPastLocations: Int?
     /// More than this many vehicles are refused, so that memory is bounded.
     private static let maximumVehicles = 100_000
     private var vehicles: [ResourceName: [String: JSONValue]] = [:]
 
-    init(existence: VehicleExistence) { self.existence = existence }
+    init(existence: VehicleExistence, maximumPastLocations: Int? = nil) {
+        (self.existence, self.maximumPastLocations) = (existence, maximumPastLocations)
+    }
 
     /// Makes the vehicle of a new driver token exist, where vehicles do so on first use.
     mutating func noteFirstUse(of name: ResourceName) {
@@ -99,6 +102,11 @@ struct Fleet {
         }
         if let stated = message["name"]?.stringValue, stated != name.description {
             throw .invalid(field: "name", "differs from the URL, which names \(name)")
+        }
+        let pastCount = message["pastLocations"]?.arrayValue?.count ?? 0
+        if let maximumPastLocations, pastCount > maximumPastLocations {
+            throw .invalid(
+                field: "pastLocations", "\(pastCount) are more than the \(maximumPastLocations) that are accepted")
         }
         try Self.checkAttributes(message["attributes"]?.arrayValue ?? [])
         return message
