@@ -10,15 +10,19 @@ import WaypostTestSupport
     private let wide = HTTPLimits(
         connect: .seconds(60), total: .seconds(60), stall: .seconds(60), responseBytes: 1000)
 
-    /// What the server does, what the caller gets.
+    /// What the server does, how long the caller bears silence (ms), what it gets.
     @Test(
         arguments: [
-            (ServedResponse.Delivery.reset(afterBytes: 0), HTTPTransportError.Code.connectionLost),
-            (.reset(afterBytes: 60), .connectionLost), (.drop, .connectionLost),
-            (.stall(afterBytes: 0), .timedOut), (.stall(afterBytes: 10), .timedOut),
-            (.stall(afterBytes: 80), .timedOut),
+            (ServedResponse.Delivery.reset(afterBytes: 0), 60_000, HTTPTransportError.Code.connectionLost),
+            (.reset(afterBytes: 60), 60_000, .connectionLost), (.drop, 60_000, .connectionLost),
+            (.stall(afterBytes: 0), 100, .timedOut), (.stall(afterBytes: 10), 100, .timedOut),
+            (.stall(afterBytes: 80), 100, .timedOut),
         ])
-    func failsWithItsKind(delivery: ServedResponse.Delivery, code: HTTPTransportError.Code) async throws {
+    func failsWithItsKind(
+        delivery: ServedResponse.Delivery, stall: Int, code: HTTPTransportError.Code
+    ) async throws {
+        var limits = wide
+        limits.stall = .milliseconds(stall)
         try await Loopback.serve { _ in
             var response = ServedResponse(status: 200, contentType: "text/plain", String(repeating: "x", count: 500))
             response.delivery = delivery
