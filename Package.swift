@@ -54,7 +54,10 @@ let package = Package(
         room("Adapters", "SQLiteOutbox", ["LocationReporting", "LinuxPlatform", "CSQLite"]),
         room("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform"]),
 
-        room("Simulator", "FleetEngineSimulator", ["FleetEngine", "HTTPMessages", "HTTPService", "CCrypto"]),
+        room("Simulator", "ReceiverSimulator", ["GNSS"]),
+        room(
+            "Simulator", "FleetEngineSimulator",
+            ["FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto"]),
 
         // Agent: the only ones who see both ports and adapters.
         room(
@@ -65,7 +68,10 @@ let package = Package(
             ]),
         .executableTarget(
             name: "WaypostCommand",
-            dependencies: ["Waypost", "FleetEngineSimulator"],
+            dependencies: [
+                "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
+                "LocationReporting", "SQLiteOutbox", "FleetEngineSimulator", "ReceiverSimulator",
+            ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
@@ -82,21 +88,41 @@ let package = Package(
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("HTTPMessages", ["HTTPMessages"]),
-        tests("GNSS", ["GNSS"]),
+        tests("GNSS", ["GNSS", "ReceiverSimulator"]),
         tests("VehicleAuthorization", ["VehicleAuthorization", "LinuxPlatform"]),
         tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization", "LinuxPlatform"]),
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
         tests(
             "LocationReporting", ["LocationReporting", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
         tests("LinuxPlatform", ["LinuxPlatform"]),
-        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CLinux", "CZlib"]),
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),
         tests("SQLiteOutbox", ["SQLiteOutbox", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
-        tests("FleetEngineSimulator", ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService"]),
+        tests(
+            "FleetEngineSimulator",
+            ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
+        tests(
+            "Agent",
+            [
+                "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineSimulator", "GNSS", "GNSSReceiver",
+                "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
+                "SQLiteOutbox", "VehicleAuthorization",
+            ]),
         tests("Architecture"),
+
+        .executableTarget(
+            name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
+            swiftSettings: houseStyle),
+        .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
+        .executableTarget(
+            name: "NMEABenchmark", dependencies: ["GNSS", "ReceiverSimulator", "CByteLoop"],
+            path: "Tests/Benchmarks/NMEA", swiftSettings: houseStyle),
+        .executableTarget(
+            name: "OutboxBenchmark", dependencies: ["SQLiteOutbox", "LocationReporting", "GNSS", "CSQLite"],
+            path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,1 +1,208 @@
-// HTTPServiceTests
+import FoundationEssentials
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@Suite struct Service {
+    private static let loopback = LocalAddress.loopback(host: "127.0.0.1", port: 0)
+
+    /// Runs a service around `body`; it has ended when this returns.
+    private func withService(
+        on address: LocalAddress = loopback, limits: HTTPServiceLimits = HTTPServiceLimits(),
+        _ handler: @escaping HTTPService.Handler = { request in
+            ServedResponse(
+                status: 200, contentType: "text/plain",
+                "\(request.method.rawValue) \(request.target) \(request.body.count)")
+        }, _ body: (LocalAddress) async throws -> Void
+    ) async throws {
+        let service = try HTTPService(listeningOn: address, limits: limits, handler: handler)
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await service.run() }
+            try await body(service.address)
+            group.cancelAll()
+        }
+    }
+
+    @Test func answersOnAFreePort() async throws {
+        try await withService { address in
+            guard case .loopback(_, let port) = address else { return }
+            #expect(port != 0)
+            let exchange = await RawExchange.send(["GET /x HTTP/1.0\r\n\r\n"], to: address)
+            #expect(exchange.ending == .closed)
+            #expect(exchange.text.hasSuffix("\r\n\r\nGET /x 0"))
+        }
+    }
+
+    @Test func answersPipelinedRequestsInOrder() async throws {
+        try await withService { address in
+            let put = "PUT /2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+            let exchange = await RawExchange.send(
+                [
+                    "GET /1 HTTP/1.1\r\nHost: a\r\n\r\n" + put,
+                    "GET /3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+                ],
+                to: address)
+            let bodies = exchange.text.split(separator: "\r\n\r\n").dropFirst().map { $0.prefix { $0 != "H" } }
+            #expect(bodies == ["GET /1 0", "PUT /2 3", "GET /3 0"])
+        }
+    }
+
+    @Test func takesALargeBodyAndGivesALargeAnswer() async throws {
+        try await withService(
+            { request in ServedResponse(HTTPResponse(status: 200, body: request.body + request.body)) },
+            { address in
+                let body = String(repeating: "x", count: 1 << 20)
+                let exchange = await RawExchange.send(
+                    [
+                        "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n",
+                        body,
+                    ],
+                    to: address)
+                #expect(exchange.received.count > 2 << 20)
+            })
+    }
+
+    @Test func refusesTooMuchWithoutLosingTheAnswer() async throws {
+        try await withService(limits: HTTPServiceLimits(bodyBytes: 100)) { address in
+            let exchange = await RawExchange.send(
+                [
+                    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n",
+                    String(repeating: "x", count: 300_000),
+                ],
+                to: address, endsSending: true)
+            #expect(exchange.text.hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
+            #expect(exchange.ending == .closed)
+        }
+    }
+
+    @Test func refusesOneConnectionTooMany() async throws {
+        try await withService(limits: HTTPServiceLimits(connections: 1)) { address in
+            let first = try connectedSocket(to: address)
+            let second = await RawExchange.send([], to: address)  // accepted in order: one too many
+            #expect(second.text.hasPrefix("HTTP/1.1 503 "))
+            _ = consume first
+        }
+    }
+
+    @Test func servesManyConnectionsAtOnce() async throws {
+        try await withService(limits: HTTPServiceLimits(connections: 50)) { address in
+            let good = await withTaskGroup(of: Bool.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        let request = "GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n"
+                        let exchange = await RawExchange.send(
+                            Array(repeating: request, count: 10) + ["GET /end HTTP/1.0\r\n\r\n"], to: address)
+                        return exchange.text.split(separator: "GET /\(number) 0").count == 11
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(good == 50)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (ServedResponse.Delivery.reset(afterBytes: 0), RawExchange.Ending.reset, ""), (.drop, .closed, ""),
+            (.reset(afterBytes: 8), .reset, nil),
+        ] as [(ServedResponse.Delivery, RawExchange.Ending, String?)])
+    func commitsOrderedFaults(delivery: ServedResponse.Delivery, ending: RawExchange.Ending, text: String?) async throws
+    {
+        try await withService(
+            { _ in ServedResponse(HTTPResponse(status: 200), delivery: delivery) },
+            { address in
+                let exchange = await RawExchange.send(["GET / HTTP/1.1\r\nHost: a\r\n\r\n"], to: address)
+                #expect(exchange.ending == ending)
+                if let text { #expect(exchange.text == text) }
+            })
+    }
+
+    @Test func endsAtOnceWhenCancelled() async throws {
+        let service = try HTTPService(listeningOn: Self.loopback) { _ in
+            ServedResponse(HTTPResponse(status: 200), delivery: .stall(afterBytes: 5))
+        }
+        let stalled = await withTaskGroup(of: RawExchange?.self) { group in
+            group.addTask {
+                await service.run()
+                return nil
+            }
+            let (started, announce) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            group.addTask {
+                await RawExchange.send(["GET / HTTP/1.1\r\nHost: a\r\n\r\n"], to: service.address) { bytes in
+                    if bytes.count == 5 { announce.yield() }
+                    return false
+                }
+            }
+            for await _ in started { break }
+            group.cancelAll()
+            return await group.reduce(nil) { $0 ?? $1 }
+        }
+        #expect(stalled?.text == "HTTP/")
+        #expect(stalled?.ending == .closed)
+        #expect(await RawExchange.send([], to: service.address).ending == .notConnected)
+    }
+
+    @Test func endsAtOnceWhenCancelledBeforeItRuns() async throws {
+        let service = try HTTPService(listeningOn: Self.loopback) { _ in ServedResponse(HTTPResponse(status: 200)) }
+        await withDiscardingTaskGroup { group in
+            group.addTask { await service.run() }
+            group.cancelAll()
+        }
+        #expect(await RawExchange.send([], to: service.address).ending == .notConnected)
+    }
+
+    @Test func servesAUnixSocketForItsOwnerAlone() async throws {
+        let path = "/tmp/waypost-\(UUID().uuidString)"
+        try await withService(on: .unix(path: path)) { address in
+            #expect(await RawExchange.send(["GET / HTTP/1.0\r\n\r\n"], to: address).text.hasSuffix("GET / 0"))
+            let rights = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(rights == 0o600)
+            #expect(throws: ListenError.inUse(address)) { try ListeningSocket(on: address) }
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func replacesASocketThatADeadProcessLeft() async throws {
+        let path = "/tmp/waypost-\(UUID().uuidString)"
+        let dead = try ListeningSocket(on: .unix(path: path))
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".kept")
+        dead.close()
+        try FileManager.default.moveItem(atPath: path + ".kept", toPath: path)
+        try await withService(on: .unix(path: path)) { address in
+            #expect(await RawExchange.send(["GET / HTTP/1.0\r\n\r\n"], to: address).text.hasSuffix("GET / 0"))
+        }
+    }
+
+    @Test func namesThePortAndWhoHoldsIt() throws {
+        let first = try ListeningSocket(on: Self.loopback)
+        let error = #expect(throws: ListenError.self) { try ListeningSocket(on: first.address) }
+        #expect(error == .inUse(first.address))
+        let words = error?.description ?? ""
+        #expect(words.hasPrefix("cannot listen on \(first.address): another process holds it; stop it (process "))
+        #expect(words.hasSuffix("or choose another port (0 takes a free one)"))
+    }
+}
+
+@Suite struct ListenAddress {
+    @Test(arguments: [
+        ("127.0.0.1:0", "127.0.0.1:0"), ("127.1.2.3:80", "127.1.2.3:80"), ("localhost:65535", "localhost:65535"),
+        ("[::1]:9464", "[::1]:9464"), ("unix:/run/x.sock", "unix:/run/x.sock"),
+    ])
+    func isRead(text: String, words: String) throws { #expect(try LocalAddress(text).description == words) }
+
+    @Test(arguments: [
+        ("", LocalAddress.Problem.malformed("")), ("127.0.0.1", .malformed("127.0.0.1")), (":80", .malformed(":80")),
+        ("127.0.0.1:", .malformed("127.0.0.1:")), ("::1:80", .malformed("::1:80")), ("unix:x", .malformed("unix:x")),
+        ("127.0.0.1:65536", .invalidPort("65536")), ("127.0.0.1:+1", .invalidPort("+1")),
+        ("0.0.0.0:80", .notLoopback(host: "0.0.0.0")), ("192.168.1.1:80", .notLoopback(host: "192.168.1.1")),
+        ("[::]:80", .notLoopback(host: "::")), ("example.com:80", .notLoopback(host: "example.com")),
+        ("127.1:80", .notLoopback(host: "127.1")),
+        ("unix:/" + String(repeating: "x", count: 107), .pathTooLong("/" + String(repeating: "x", count: 107))),
+    ])
+    func isRefused(text: String, problem: LocalAddress.Problem) {
+        #expect(throws: problem) { try LocalAddress(text) }
+        #expect(!problem.description.isEmpty)
+    }
+}

@@ -14,9 +14,10 @@ struct LineWatch: Sendable, Hashable {
         case noise
     }
 
-    private static let shortestLimit = Duration.seconds(5)
     private static let longestInterval = Duration.seconds(60)
 
+    /// How long any line may be without a sentence.
+    private let patience: Duration
     /// The receiver's own pace: the longest recent time between sentences.
     private(set) var interval: Duration
     /// Whether a sentence has come since the line was opened.
@@ -25,12 +26,12 @@ struct LineWatch: Sendable, Hashable {
     private var lastSentence: Duration
 
     /// `interval` is what a watch of the same line had learned before.
-    init(openedAt: Duration, interval: Duration = .zero) {
-        (self.interval, lastByte, lastSentence) = (interval, openedAt, openedAt)
+    init(openedAt: Duration, interval: Duration = .zero, patience: Duration = .seconds(5)) {
+        (self.interval, self.patience, lastByte, lastSentence) = (interval, patience, openedAt, openedAt)
     }
 
-    /// How long the line may be without a sentence.
-    var limit: Duration { max(Self.shortestLimit, interval * 5) }
+    /// How long this line may be without a sentence.
+    var limit: Duration { max(patience, interval * 5) }
 
     /// Bytes have arrived, and `sentences` ended within them.
     mutating func bytesArrived(sentences: Int, at now: Duration) {

@@ -6,6 +6,8 @@ import LocationReporting
 struct LiveReceiver: Sendable {
     let endpoint: any ReceiverEndpoint
     let decoder: NMEADecoder
+    /// How long a line may be without a sentence before that is reported (see `LineWatch`).
+    var patience = Duration.seconds(5)
 
     /// See `FixSource.run`. When this returns or throws, the thread has ended and the line is closed.
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
@@ -14,7 +16,7 @@ struct LiveReceiver: Sendable {
         let failure = Locked<FixSourceError?>(nil)
         await withTaskCancellationHandler {
             async let reading: Void = runOnThread(named: "gnss-receiver") {
-                var loop = ReceiverLoop(endpoint: endpoint, decoder: decoder, stop: stop, mailbox: mailbox)
+                var loop = ReceiverLoop(receiver: self, stop: stop, mailbox: mailbox)
                 do throws(FixSourceError) {
                     try loop.run()
                 } catch {

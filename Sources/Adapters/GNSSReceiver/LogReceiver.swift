@@ -23,7 +23,10 @@ package struct LogReceiver: FixSource {
     }
 
     /// What the operator calls it.
-    var name: String { paths.count == 1 ? paths[0] : "\(paths.count) logs" }
+    var name: String { paths.count == 1 ? RecordedLog.name(of: paths[0]) : "\(paths.count) logs" }
+
+    /// Standard input can be read once only.
+    var readsStandardInput: Bool { paths.contains("-") }
 
     /// Everything but the closing state, with progress after each `progressStep` bytes.
     func run(

@@ -26,6 +26,14 @@ enum ReceiverOpenError: Error, Sendable, Hashable {
     /// The reason and the remedy; it is tried again.
     case notNow(String)
     case stopped
+
+    /// The same with its bare reason put into a sentence.
+    func explained(_ sentence: (String) -> String) -> Self {
+        switch self {
+        case .notNow(let reason): .notNow(sentence(reason))
+        case .stopped: .stopped
+        }
+    }
 }
 
 /// An open line; closed with its last reference.

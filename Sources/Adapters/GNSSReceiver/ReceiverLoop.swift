@@ -13,13 +13,14 @@ struct ReceiverLoop {
         case overdue
     }
 
-    /// A backlog is read to its newest fix, but the stop signal is looked at after this many bytes.
+    /// A backlog is read to its newest fix, but bytes without end give one now and then, too.
     private static let longestDrain = 1 << 20
 
     private let endpoint: any ReceiverEndpoint
     private let newDecoder: NMEADecoder
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
+    private let patience: Duration
     /// Takes one datagram of any size; a tty gives 4 KiB at most.
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var schedule = ReopenSchedule()
@@ -28,8 +29,9 @@ struct ReceiverLoop {
     /// The line was opened anew for being silent: that alone is no news.
     private var isSecondChance = false
 
-    init(endpoint: any ReceiverEndpoint, decoder: NMEADecoder, stop: EventDescriptor, mailbox: EventMailbox) {
-        (self.endpoint, newDecoder, self.stop, self.mailbox) = (endpoint, decoder, stop, mailbox)
+    init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
+        (endpoint, newDecoder, patience) = (receiver.endpoint, receiver.decoder, receiver.patience)
+        (self.stop, self.mailbox) = (stop, mailbox)
     }
 
     /// Until stopped, or until the end of an input that cannot be opened again.
@@ -51,7 +53,7 @@ struct ReceiverLoop {
                 report(.waiting(source: endpoint.name, reason: reason))
             }
             isSecondChance = false
-            guard case .success(.timedOut) = wait(on: nil, for: schedule.nextDelay()) else { return }
+            if case .success(.stopped) = wait(on: nil, for: schedule.nextDelay()) { return }
         }
     }
 
@@ -68,45 +70,41 @@ struct ReceiverLoop {
     }
 
     private mutating func receive(from line: any ReceiverLine) -> Ending {
-        var decoder = newDecoder
-        var counter = SentenceCounter()
-        var watch = LineWatch(openedAt: MonotonicTime.now, interval: interval)
+        let watch = LineWatch(openedAt: MonotonicTime.now, interval: interval, patience: patience)
+        var session = LineSession(decoder: newDecoder, watch: watch)
         var judged: LineWatch.Condition?
         defer {
-            interval = watch.interval
-            if watch.hasSentence { schedule.reset() }
-            complete(&decoder)
+            interval = session.watch.interval
+            if session.watch.hasSentence { schedule.reset() }
+            if let last = session.finish() { mailbox.post(last) }
         }
         while true {
             let now = MonotonicTime.now
-            if endpoint.canReopen, watch.isOverdue(at: now) { return .overdue }
-            let condition = watch.condition(at: now)
-            if condition != judged { report(condition, of: line, for: watch.limit) }
+            if endpoint.canReopen, session.watch.isOverdue(at: now) { return .overdue }
+            let condition = session.watch.condition(at: now)
+            if condition != judged { report(condition, of: line, for: session.watch.limit) }
             judged = condition
 
-            let wakeUp = min(watch.nextChange(after: now), decoder.idleDeadline ?? .seconds(Int64.max))
-            switch wait(on: line, for: wakeUp - now) {
+            switch wait(on: line, for: session.wakeUp(after: now) - now) {
             case .failure(let error): return .lost("\(error)")
             case .success(.stopped): return .stopped
             case .success(.timedOut):
-                var newest: Fix?
-                decoder.lineIsIdle(at: MonotonicTime.now) { newest = $0 }
-                if let newest { mailbox.post(newest) }
+                if let fix = session.lineIsIdle(at: MonotonicTime.now) { mailbox.post(fix) }
             case .success(.ready(let isHungUp)):
-                let ending = drain(line, isHungUp: isHungUp, &decoder, &counter, &watch)
-                if let ending { return ending }
+                if let ending = drain(line, isHungUp: isHungUp, into: &session) { return ending }
             }
         }
     }
 
     /// Reads all there is and posts the newest fix in it.
     private mutating func drain(
-        _ line: any ReceiverLine, isHungUp: Bool, _ decoder: inout NMEADecoder, _ counter: inout SentenceCounter,
-        _ watch: inout LineWatch
+        _ line: any ReceiverLine, isHungUp: Bool, into session: inout LineSession
     ) -> Ending? {
         var newest: Fix?
         defer {
-            if watch.condition(at: MonotonicTime.now) == .receiving { report(.receiving(source: endpoint.name)) }
+            if session.watch.condition(at: MonotonicTime.now) == .receiving {
+                report(.receiving(source: endpoint.name))
+            }
             if let newest { mailbox.post(newest) }
         }
         var drained = 0
@@ -124,25 +122,11 @@ struct ReceiverLoop {
             case .nothingYet: return nil
             case .bytes(let count):
                 drained += count
-                let now = MonotonicTime.now
-                let bytes = buffer.span.extracting(first: count)
-                var fixes = 0
-                decoder.decode(bytes, receivedAt: now) { fix in
-                    newest = fix
-                    fixes += 1
-                }
-                // A receiver without checksums has no counted sentence, but a fix is proof enough.
-                watch.bytesArrived(sentences: counter.count(in: bytes) + fixes, at: now)
+                newest = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now) ?? newest
             }
             guard case .success(.ready) = wait(on: line, for: .zero) else { return nil }
         }
         return nil
-    }
-
-    private func complete(_ decoder: inout NMEADecoder) {
-        var newest: Fix?
-        decoder.finish { newest = $0 }
-        if let newest { mailbox.post(newest) }
     }
 
     private func wait(on line: (any ReceiverLine)?, for timeout: Duration) -> Result<PollOutcome, SystemError> {

@@ -4,8 +4,8 @@ package import LocationReporting
 
 /// A recorded log, read from its beginning: plain or gzip, told by its first bytes. Reading blocks.
 package final class RecordedLog {
-    /// As given; `-` is standard input.
-    package let path: String
+    /// What the operator calls it.
+    package let name: String
     /// Size of the file; `nil` for what is no file (a pipe).
     package let totalBytes: Int64?
     /// How much of the file has been read, before unpacking.
@@ -21,16 +21,19 @@ package final class RecordedLog {
     /// The text's own beginning has been judged (inside a gzip archive, too).
     private var isTextJudged = false
 
-    /// Opens `path` and looks at what it is.
+    /// What the operator calls the log at `path`.
+    static func name(of path: String) -> String { path == "-" ? "standard input" : path }
+
+    /// Opens `path`, or standard input for `-`, and looks at what it is.
     ///
     /// - Throws: `cannotOpen` or `notALog`, saying what to do.
     package init(path: String) throws(FixSourceError) {
-        self.path = path
+        name = Self.name(of: path)
         descriptor = try Self.open(path)
-        totalBytes = try Self.size(of: descriptor.raw, path)
+        totalBytes = try Self.size(of: descriptor.raw, name)
         try fill()
         guard filled > 0 else {
-            throw FixSourceError(.notALog, "\(path) is empty; record the receiver's output into it first")
+            throw FixSourceError(.notALog, "\(name) is empty; record the receiver's output into it first")
         }
         let beginning = Array(input[..<min(filled, 64)])
         switch LogFormat(firstBytes: beginning.span) {
@@ -57,10 +60,10 @@ package final class RecordedLog {
             guard isDrained else { continue }
             guard gzip.isAtMemberEnd else {
                 throw FixSourceError(
-                    .notALog, "\(path) ends in the middle of the archive; it was cut short, copy it once more")
+                    .notALog, "\(name) ends in the middle of the archive; it was cut short, copy it once more")
             }
             guard isTextJudged else {
-                throw FixSourceError(.notALog, "\(path) holds nothing; record the receiver's output into it first")
+                throw FixSourceError(.notALog, "\(name) holds nothing; record the receiver's output into it first")
             }
             return 0
         }
@@ -81,7 +84,7 @@ package final class RecordedLog {
             switch error {
             case .damaged(let words):
                 throw FixSourceError(
-                    .notALog, "\(path) is a damaged archive (\(words)) near byte \(bytesRead); copy it once more")
+                    .notALog, "\(name) is a damaged archive (\(words)) near byte \(bytesRead); copy it once more")
             }
         }
     }
@@ -98,7 +101,7 @@ package final class RecordedLog {
             var span = input.mutableSpan
             filled = try descriptor.read(into: &span)
         } catch {
-            throw FixSourceError(.readFailed, "\(path): \(error.reason) after \(bytesRead) bytes")
+            throw FixSourceError(.readFailed, "\(name): \(error.reason) after \(bytesRead) bytes")
         }
         taken = 0
         bytesRead += Int64(filled)
@@ -109,24 +112,24 @@ package final class RecordedLog {
         isTextJudged = true
         switch format {
         case .plain: break
-        case .gzip: throw FixSourceError(.notALog, "\(path) is packed twice; unpack it once (gunzip)")
+        case .gzip: throw FixSourceError(.notALog, "\(name) is packed twice; unpack it once (gunzip)")
         case .utf16(let encoding):
             throw FixSourceError(
-                .notALog, "\(path) is UTF-16 text; convert it first: iconv -f \(encoding) -t UTF-8 LOG > NEW")
+                .notALog, "\(name) is UTF-16 text; convert it first: iconv -f \(encoding) -t UTF-8 LOG > NEW")
         case .packed(let packer, let remedy):
-            throw FixSourceError(.notALog, "\(path) is packed with \(packer); unpack it first (\(remedy))")
+            throw FixSourceError(.notALog, "\(name) is packed with \(packer); unpack it first (\(remedy))")
         }
     }
 
     /// Bytes in a file; `nil` for a pipe.
-    private static func size(of raw: CInt, _ path: String) throws(FixSourceError) -> Int64? {
+    private static func size(of raw: CInt, _ name: String) throws(FixSourceError) -> Int64? {
         var status = stat()
         guard unsafe fstat(raw, &status) == 0 else {
             throw FixSourceError(
-                .cannotOpen, "\(path) cannot be opened: \(SystemError(call: "", number: errno).reason)")
+                .cannotOpen, "\(name) cannot be opened: \(SystemError(call: "", number: errno).reason)")
         }
         guard status.st_mode & S_IFMT != S_IFDIR else {
-            throw FixSourceError(.notALog, "\(path) is a folder; name the logs in it")
+            throw FixSourceError(.notALog, "\(name) is a folder; name the logs in it")
         }
         return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
     }

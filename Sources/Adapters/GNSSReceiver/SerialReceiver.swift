@@ -12,8 +12,12 @@ package struct SerialReceiver: FixSource {
     /// The baud rates to choose from; any other is reported as a state that does not mend.
     package static var supportedBaudRates: [Int] { SerialLine.supportedBaudRates }
 
-    package init(device: String, baudRate: Int, decoder: NMEADecoder = NMEADecoder()) {
-        receiver = LiveReceiver(endpoint: SerialEndpoint(device: device, baudRate: baudRate), decoder: decoder)
+    /// `patience` is how long the line may be without a sentence before that is reported.
+    package init(
+        device: String, baudRate: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5)
+    ) {
+        receiver = LiveReceiver(
+            endpoint: SerialEndpoint(device: device, baudRate: baudRate), decoder: decoder, patience: patience)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

@@ -60,6 +60,9 @@ struct HTTPConnection {
 
     var wantsToWrite: Bool { !output.isEmpty }
 
+    /// Whether the client is to see the end of the stream while its own bytes are still drained.
+    var hasSaidAll: Bool { if case .draining = phase { true } else { false } }
+
     var ending: Ending? { if case .ended(let ending) = phase { ending } else { nil } }
 
     /// When `tick` is due.
@@ -119,7 +122,7 @@ struct HTTPConnection {
         }
     }
 
-    /// The sockets's own end: nothing can be said any more.
+    /// The socket's own end: nothing can be said any more.
     mutating func fail() { phase = .ended(.close) }
 
     private mutating func nextRequest(now: Duration, date: String) -> ServedRequest? {

@@ -32,13 +32,19 @@ package struct HTTPService: Sendable {
         let (arrivals, continuation) = AsyncStream.makeStream(
             of: ServiceLoop.Arrival.self, bufferingPolicy: .bufferingOldest(2 * limits.connections))
         let (listener, limits, mailbox, handler) = (listener, limits, mailbox, handler)
-        startThread(named: "http-service") {
-            var loop = ServiceLoop(listener: listener, limits: limits, mailbox: mailbox, arrivals: continuation)
-            loop.run()
-        }
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
-                // A cancelled task would leave the loop before the thread has closed its sockets.
+                // A child of its own, because reading the arrivals ends with cancellation, before the sockets are closed.
+                group.addTask {
+                    await withCheckedContinuation { ended in
+                        startThread(named: "http-service") {
+                            var loop = ServiceLoop(
+                                listener: listener, limits: limits, mailbox: mailbox, arrivals: continuation)
+                            loop.run()
+                            ended.resume()
+                        }
+                    }
+                }
                 for await arrival in arrivals {
                     group.addTask { mailbox.answer(await handler(arrival.request), on: arrival.connection) }
                 }

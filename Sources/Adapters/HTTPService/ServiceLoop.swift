@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import LinuxPlatform
 
@@ -131,7 +130,10 @@ struct ServiceLoop {
                 break
             }
         }
-        guard let ending = peer.connection.ending else { return }
+        guard let ending = peer.connection.ending else {
+            if peer.connection.hasSaidAll { shutdown(peer.socket.raw, CInt(SHUT_WR)) }
+            return
+        }
         if ending == .reset { resetOnClose(peer.socket.raw) }
         peers[number] = nil
     }

@@ -4,4 +4,12 @@ package enum FleetService: String, Sendable, Hashable, CaseIterable {
     case onDemandTrips
     /// Scheduled tasks: `providers/*/deliveryVehicles/*`, updated with PATCH, has no state.
     case scheduledTasks
+
+    /// The collection's name in a URL.
+    package var collection: String {
+        switch self {
+        case .onDemandTrips: "vehicles"
+        case .scheduledTasks: "deliveryVehicles"
+        }
+    }
 }

@@ -46,19 +46,12 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// `providers/{provider}/vehicles/{vehicle}`, as answers have it.
-    package var description: String { "providers/\(providerID)/\(collection)/\(vehicleID)" }
+    package var description: String { "providers/\(providerID)/\(service.collection)/\(vehicleID)" }
 
     /// The address of the resource below `endpoint`.
     package func url(at endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
         try endpoint.appending(
-            target: "/v1/providers/\(HTTPURL.percentEncoded(providerID))/\(collection)/"
+            target: "/v1/providers/\(HTTPURL.percentEncoded(providerID))/\(service.collection)/"
                 + HTTPURL.percentEncoded(vehicleID) + (query.isEmpty ? "" : "?" + query))
-    }
-
-    private var collection: String {
-        switch service {
-        case .onDemandTrips: "vehicles"
-        case .scheduledTasks: "deliveryVehicles"
-        }
     }
 }

@@ -1,1 +1,46 @@
-// FleetEngineSimulator
+package import FleetEngine
+package import HTTPMessages
+import HTTPService
+import LinuxPlatform
+
+/// A token issuer and a strict Fleet Engine for both services on one loopback port, with faults to order, a record of
+/// what arrived, and a page that shows it. Needs no account and no network.
+///
+/// It listens from the moment it exists; `run` serves until it is cancelled.
+package struct FleetEngineSimulator: Sendable {
+    private let engine: SimulatedFleetEngine
+    private let service: HTTPService
+    /// Where everything is: the page at `/`, tokens under `/token`, Fleet Engine under `/v1`.
+    package let baseURL: HTTPURL
+
+    /// - Throws: when the address is taken or may not be used, or the record's file cannot be opened.
+    package init(_ settings: SimulatorSettings = SimulatorSettings()) throws(SimulatorError) {
+        let engine = try SimulatedFleetEngine(settings)
+        do {
+            service = try HTTPService(
+                listeningOn: settings.address, limits: HTTPServiceLimits(bodyBytes: 4 << 20, connections: 1024)
+            ) { await engine.respond(to: $0) }
+        } catch { throw .listening(error) }
+        self.engine = engine
+        do { baseURL = try HTTPURL("http://\(service.address)") } catch {
+            throw .addressWithoutURL(service.address)
+        }
+    }
+
+    /// Serves until the task is cancelled; then every connection is closed at once.
+    package func run() async { await service.run() }
+
+    /// From now on connections are reset, except to the page and the record.
+    package func beginOutage() async { await engine.setOutage(true) }
+
+    /// Ends what `beginOutage` began; an outage from the plan goes on.
+    package func endOutage() async { await engine.setOutage(false) }
+
+    /// Everything up to now.
+    package var record: SimulatorRecord { get async { await engine.record } }
+
+    /// Where a driver's tokens are; `{vehicleId}` stands for the vehicle.
+    package func tokenURL(for service: FleetService) -> String {
+        baseURL.origin + (service == .onDemandTrips ? "/token/driver/{vehicleId}" : "/token/delivery_driver/{vehicleId}")
+    }
+}

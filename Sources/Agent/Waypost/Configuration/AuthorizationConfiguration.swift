@@ -1,8 +1,10 @@
+package import BackendAuthorization
+
 /// Where vehicle tokens come from.
 package enum AuthorizationConfiguration: Sendable, Hashable {
-    case http(TokenEndpointConfiguration)
-    case command(arguments: [String], keys: TokenKeys, timeout: Duration)
-    case file(path: String, keys: TokenKeys)
+    case http(HTTPTokenSettings, TokenEndpointTrust)
+    case command(arguments: [String], format: TokenAnswerFormat, timeout: Duration)
+    case file(path: String, format: TokenAnswerFormat)
 
     /// The words of `authorization.type`.
     enum Kind: String, CaseIterable { case http, command, file }
@@ -15,12 +17,12 @@ extension AuthorizationConfiguration {
         guard let kind = section.choice("type", default: Kind?.none) else { return nil }
         defer { section.finish() }
         switch kind {
-        case .http: self = .http(TokenEndpointConfiguration(&section))
+        case .http: self = .http(HTTPTokenSettings(&section), TokenEndpointTrust(&section))
         case .command:
             self = .command(
-                arguments: section.strings("command"), keys: TokenKeys(&section),
+                arguments: section.strings("command"), format: TokenAnswerFormat(&section),
                 timeout: section.seconds("timeoutSeconds", in: 1...120, default: 15))
-        case .file: self = .file(path: section.string("path"), keys: TokenKeys(&section))
+        case .file: self = .file(path: section.string("path"), format: TokenAnswerFormat(&section))
         }
     }
 }

@@ -128,7 +128,7 @@ struct ConfigurationSection {
         let text = string(key, default: fallback)
         guard !text.isEmpty else { return nil }
         do { return try convert(text) } catch {
-            problems.add(keyPath(key), "(\(text)) \(error)")
+            problems.add(keyPath(key), "is \"\(text)\", which \(error)")
             return nil
         }
     }

@@ -1,0 +1,92 @@
+import FleetEngine
+
+/// What the page shows, once a second.
+struct PageView {
+    /// So many points of a track are sent; a browser draws them without effort.
+    private static let maximumPoints = 1500
+
+    let record: SimulatorRecord
+    /// The vehicle the reader chose; `nil` shows the one that reported last.
+    let selected: String?
+    let now: WireTime
+    let startedAt: Int64
+    let faults: FaultPlan
+    let outageSince: WireTime?
+    let recordFailure: String?
+
+    var json: JSONValue {
+        var page = record.summary
+        page["now"] = .integer(now.millisecondsSince1970)
+        page["startedAt"] = .integer(startedAt)
+        page["faults"] = .array(faults.words.map(JSONValue.string))
+        page["outageSince"] = (outageSince?.millisecondsSince1970).map(JSONValue.integer) ?? .null
+        page["recordFailure"] = recordFailure.map(JSONValue.string) ?? .null
+        page["tokens"] = .array(record.recentTokens.suffix(6).reversed().map(Self.token))
+        page["requests"] = .array(record.recentRequests.suffix(12).reversed().map(Self.request))
+        let names = record.vehicles.keys.sorted { $0.description < $1.description }
+        page["names"] = .array(names.prefix(500).map { .string($0.description) })
+        if let name = names.first(where: { $0.description == selected }) ?? latestReporter,
+            let vehicle = record.vehicles[name]
+        {
+            page["vehicle"] = self.vehicle(name, vehicle)
+        }
+        return .object(page)
+    }
+
+    private var latestReporter: ResourceName? {
+        record.vehicles.max {
+            let (one, other) = ($0.value.latestReceivedAt, $1.value.latestReceivedAt)
+            guard let one, let other, one != other else { return one == nil && other != nil }
+            return one < other
+        }?.key
+    }
+
+    private func vehicle(_ name: ResourceName, _ vehicle: VehicleRecord) -> JSONValue {
+        var fields = vehicle.counts
+        fields["name"] = .string(name.description)
+        fields["id"] = .string(name.id)
+        fields["service"] = .string(name.service == .onDemandTrips ? "on-demand" : "scheduled")
+        fields["updatesPerMinute"] = .integer(Int64(vehicle.updatesInLastMinute(now: now)))
+        if let latest = vehicle.latest { fields["latest"] = position(latest, vehicle.latestReceivedAt) }
+        let points = vehicle.track
+        let step = max(1, (points.count + Self.maximumPoints - 1) / Self.maximumPoints)
+        var drawn = stride(from: 0, to: points.count, by: step).map { points[$0] }
+        if let last = points.last, drawn.last != last { drawn.append(last) }
+        fields["track"] = .array(
+            drawn.map { point in
+                .array([
+                    .number(point.latitude), .number(point.longitude),
+                    point.speedMetersPerSecond.map(JSONValue.number) ?? .null,
+                    .integer(point.time.millisecondsSince1970), .integer(point.isLast ? 1 : 0),
+                ])
+            })
+        return .object(fields)
+    }
+
+    private func position(_ position: AcceptedUpdate.Position, _ receivedAt: WireTime?) -> JSONValue {
+        .object([
+            "latitude": .number(position.latitude), "longitude": .number(position.longitude),
+            "speed": position.speedMetersPerSecond.map(JSONValue.number) ?? .null,
+            "heading": position.headingDegrees.map { .integer(Int64($0)) } ?? .null,
+            "accuracy": position.accuracyMeters.map(JSONValue.number) ?? .null,
+            "time": (position.time?.millisecondsSince1970).map(JSONValue.integer) ?? .null,
+            "receivedAt": (receivedAt?.millisecondsSince1970).map(JSONValue.integer) ?? .null,
+        ])
+    }
+
+    private static func token(_ token: TokenRecord) -> JSONValue {
+        .object([
+            "kind": .string(token.kind), "id": token.id.map(JSONValue.string) ?? .null,
+            "issuedAt": .integer(token.issuedAt), "expiry": .integer(token.expiry),
+        ])
+    }
+
+    private static func request(_ request: RequestRecord) -> JSONValue {
+        .object([
+            "at": .integer(request.receivedAt.millisecondsSince1970), "method": .string(request.method),
+            "path": .string(request.path), "outcome": .string(request.outcome),
+            "fault": request.fault.map(JSONValue.string) ?? .null,
+            "message": request.message.map(JSONValue.string) ?? .null, "bytes": .integer(Int64(request.bytesReceived)),
+        ])
+    }
+}

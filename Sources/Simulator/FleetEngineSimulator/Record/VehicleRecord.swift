@@ -1,0 +1,107 @@
+/// What arrived for one vehicle.
+package struct VehicleRecord: Sendable {
+    /// A place of the track; one for each distinct time.
+    package struct TrackPoint: Sendable, Hashable {
+        package let time: WireTime
+        package let latitude: Double
+        package let longitude: Double
+        package let speedMetersPerSecond: Double?
+        package let isLast: Bool
+    }
+
+    /// So many distinct fix times are kept for a vehicle; more are only counted.
+    static let maximumFixTimes = 1_000_000
+    /// Beyond this every other point of the track goes, which keeps its shape.
+    static let maximumTrackPoints = 20_000
+
+    /// How often each fix time was delivered, as last or as past location.
+    package private(set) var deliveries: [WireTime: Int] = [:]
+    /// In order of time.
+    package private(set) var track: [TrackPoint] = []
+    /// The newest position by its own time, and when it came.
+    package private(set) var latest: AcceptedUpdate.Position?
+    package private(set) var latestReceivedAt: WireTime?
+    package private(set) var vehicleState: String?
+    package private(set) var updates = 0
+    package private(set) var lastLocations = 0
+    package private(set) var pastLocations = 0
+    /// Deliveries of a fix time that had been delivered before.
+    package private(set) var repeats = 0
+    /// Positions without a time.
+    package private(set) var untimed = 0
+    /// Broken rule: a last location older than the one before.
+    package private(set) var lastLocationsBackInTime = 0
+    /// Broken rule: past locations that are not in the order of time, or newer than the last location beside them.
+    package private(set) var pastLocationsOutOfOrder = 0
+    package private(set) var forgottenFixTimes = 0
+    /// When the updates of the last minute came.
+    private var recentArrivals: [WireTime] = []
+
+    /// Every distinct fix time that was delivered, in order.
+    package var fixTimes: [WireTime] { deliveries.keys.sorted() }
+
+    package func updatesInLastMinute(now: WireTime) -> Int {
+        recentArrivals.count { $0.millisecondsSince1970 > now.millisecondsSince1970 - 60_000 }
+    }
+
+    mutating func add(_ update: AcceptedUpdate, at now: WireTime) {
+        updates += 1
+        vehicleState = update.vehicleState ?? vehicleState
+        recentArrivals.append(now)
+        if recentArrivals.count > 600 { recentArrivals.removeFirst(300) }
+        checkOrder(of: update.positions)
+        for position in update.positions {
+            if position.isLast { lastLocations += 1 } else { pastLocations += 1 }
+            guard let time = position.time else {
+                untimed += 1
+                continue
+            }
+            add(position, time, at: now)
+        }
+    }
+
+    private mutating func add(_ position: AcceptedUpdate.Position, _ time: WireTime, at now: WireTime) {
+        if position.isLast || latest == nil, latest?.time.map({ $0 <= time }) ?? true {
+            (latest, latestReceivedAt) = (position, now)
+        }
+        if let count = deliveries[time] {
+            deliveries[time] = count + 1
+            repeats += 1
+            return
+        }
+        guard deliveries.count < Self.maximumFixTimes else {
+            forgottenFixTimes += 1
+            return
+        }
+        deliveries[time] = 1
+        insert(
+            TrackPoint(
+                time: time, latitude: position.latitude, longitude: position.longitude,
+                speedMetersPerSecond: position.speedMetersPerSecond, isLast: position.isLast))
+    }
+
+    private mutating func checkOrder(of positions: [AcceptedUpdate.Position]) {
+        let times = positions.compactMap(\.time)
+        if zip(times, times.dropFirst()).contains(where: { $0 > $1 }) { pastLocationsOutOfOrder += 1 }
+        if let new = positions.last(where: \.isLast)?.time, let newestLast, new < newestLast {
+            lastLocationsBackInTime += 1
+        }
+        newestLast = positions.last(where: \.isLast)?.time ?? newestLast
+    }
+
+    private var newestLast: WireTime?
+
+    /// Mostly at the end; a backlog goes where its time belongs.
+    private mutating func insert(_ point: TrackPoint) {
+        var (low, high) = (0, track.count)
+        if let last = track.last, last.time < point.time { low = high }
+        while low < high {
+            let middle = (low + high) / 2
+            if track[middle].time < point.time { low = middle + 1 } else { high = middle }
+        }
+        track.insert(point, at: low)
+        if track.count > Self.maximumTrackPoints {
+            track = track.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+        }
+    }
+}

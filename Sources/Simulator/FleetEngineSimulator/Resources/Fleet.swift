@@ -1,0 +1,168 @@
+import FleetEngine
+import HTTPService
+
+/// The vehicles, and Fleet Engine's rules for reading and writing them.
+struct Fleet {
+    /// What a request led to.
+    struct Outcome {
+        let answer: JSONValue
+        var update: AcceptedUpdate?
+    }
+
+    private let existence: VehicleExistence
+    /// More than this many vehicles are refused, so that memory is bounded.
+    private static let maximumVehicles = 100_000
+    private var vehicles: [ResourceName: [String: JSONValue]] = [:]
+
+    init(existence: VehicleExistence) { self.existence = existence }
+
+    /// Makes the vehicle of a new driver token exist, where vehicles do so on first use.
+    mutating func noteFirstUse(of name: ResourceName) {
+        if existence.covers(name.id), vehicles[name] == nil, vehicles.count < Self.maximumVehicles {
+            vehicles[name] = [:]
+        }
+    }
+
+    /// The vehicle that the request is about, read from its path behind `/v1`; `nil` id for the collection.
+    static func target(_ segments: ArraySlice<String>) throws(Refusal) -> (
+        provider: String, service: FleetService, id: String?
+    ) {
+        let parts = Array(segments)
+        guard (3...4).contains(parts.count), parts[0] == "providers",
+            let service = FleetService.allCases.first(where: { $0.collection == parts[2] })
+        else { throw .notFound("Method not found: there is no such path here") }
+        guard !parts[1].isEmpty else { throw .invalid(field: "name", "the provider is empty") }
+        guard parts.count == 4 else { return (parts[1], service, nil) }
+        if let problem = ResourceName.problem(withID: parts[3]) { throw .invalid(field: "name", problem) }
+        return (parts[1], service, parts[3])
+    }
+
+    func get(_ name: ResourceName) throws(Refusal) -> JSONValue {
+        guard let stored = vehicles[name] else {
+            guard existence.covers(name.id) else { throw .notFound("Resources not found: \(name)") }
+            return answer(name, [:])
+        }
+        return answer(name, stored)
+    }
+
+    mutating func create(_ name: ResourceName, body: [UInt8]) throws(Refusal) -> Outcome {
+        let message = try checked(body, name)
+        let given = message.objectValue ?? [:]
+        if let allowed = name.service.allowedAtCreation,
+            let field = given.keys.sorted().first(where: { !allowed.contains($0) })
+        {
+            throw .invalid(field: field, "may not be set when the vehicle is created")
+        }
+        if given["pastLocations"] != nil { throw .invalid(field: "pastLocations", "is accepted in updates only") }
+        if let field = name.service.requiredAtCreation.first(where: { given[$0] == nil }) {
+            throw .invalid(field: field, "is required when the vehicle is created")
+        }
+        guard vehicles[name] == nil || vehicles[name]?.isEmpty == true else {
+            throw Refusal(status: 409, code: .alreadyExists, message: "Resource already exists: \(name)")
+        }
+        guard vehicles.count < Self.maximumVehicles else {
+            throw Refusal(status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
+        }
+        vehicles[name] = given
+        return Outcome(answer: answer(name, given), update: accepted(given, name))
+    }
+
+    /// Applies the masked fields: those absent from the body are cleared, those outside the mask are ignored.
+    mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: WireTime) throws(Refusal)
+        -> Outcome
+    {
+        let message = try checked(body, name)
+        noteFirstUse(of: name)
+        guard let stored = vehicles[name] else { throw .notFound("Resources not found: \(name)") }
+        var resource = JSONValue.object(stored)
+        var masked = JSONValue.object([:])
+        for path in mask.paths {
+            resource = resource.setting(path[...], to: message.value(at: path[...]))
+            if let value = message.value(at: path[...]) { masked = masked.setting(path[...], to: value) }
+        }
+        var fields = resource.objectValue ?? [:]
+        if mask.names("lastLocation"), let location = fields["lastLocation"] {
+            fields["lastLocation"] = location.setting(["serverTime"], to: .string(now.description))
+        }
+        vehicles[name] = fields.filter { name.service.schema.fields[$0.key]?.direction == .both }
+        return Outcome(answer: answer(name, fields), update: accepted(masked.objectValue ?? [:], name))
+    }
+
+    private func checked(_ body: [UInt8], _ name: ResourceName) throws(Refusal) -> JSONValue {
+        let json: JSONValue
+        do { json = try JSONValue(parsing: body) } catch { throw .invalid("Invalid JSON payload received: \(error)") }
+        var reader = MessageReader()
+        let message = reader.message(json, name.service.schema, at: "")
+        guard let message, reader.violations.isEmpty else {
+            let first = reader.violations[0]
+            throw .invalid("Invalid JSON payload received. \(first.field): \(first.description)", reader.violations)
+        }
+        if let stated = message["name"]?.stringValue, stated != name.description {
+            throw .invalid(field: "name", "differs from the URL, which names \(name)")
+        }
+        try Self.checkAttributes(message["attributes"]?.arrayValue ?? [])
+        return message
+    }
+
+    private static func checkAttributes(_ attributes: [JSONValue]) throws(Refusal) {
+        var keys: Set<String> = []
+        for attribute in attributes {
+            let key = attribute["key"]?.stringValue ?? ""
+            let value = attribute["stringValue"]?.stringValue ?? attribute["value"]?.stringValue ?? ""
+            guard !key.isEmpty, !key.contains(":") else {
+                throw .invalid(field: "attributes.key", "must not be empty or contain \":\"")
+            }
+            guard keys.insert(key).inserted else { throw .invalid(field: "attributes.key", "\"\(key)\" stands twice") }
+            guard key.count + 1 + value.count <= 256 else {
+                throw .invalid(field: "attributes", "\"\(key)\" and its value are longer than 256 characters")
+            }
+        }
+    }
+
+    private func accepted(_ fields: [String: JSONValue], _ name: ResourceName) -> AcceptedUpdate {
+        let past = fields["pastLocations"]?.arrayValue ?? []
+        let positions =
+            past.compactMap { AcceptedUpdate.Position($0, isLast: false) }
+            + [fields["lastLocation"].flatMap { AcceptedUpdate.Position($0, isLast: true) }].compactMap(\.self)
+        return AcceptedUpdate(vehicle: name, positions: positions, vehicleState: fields["vehicleState"]?.stringValue)
+    }
+
+    /// The resource as an answer shows it: with its name, and without what clients only put in.
+    private func answer(_ name: ResourceName, _ fields: [String: JSONValue]) -> JSONValue {
+        var shown = fields.filter { name.service.schema.fields[$0.key]?.direction != .inputOnly }
+        shown["name"] = .string(name.description)
+        if var location = shown["lastLocation"]?.objectValue {
+            location = location.filter { MessageSchema.location.fields[$0.key]?.direction != .inputOnly }
+            // Readers find the position under `location`, whichever way it came.
+            if location["location"] == nil, let supplemental = location["supplementalLocation"] {
+                location["location"] = supplemental
+                location["updateTime"] = location["supplementalLocationTime"]
+                location["latlngAccuracy"] = location["supplementalLocationAccuracy"]
+                location["locationSensor"] =
+                    location["supplementalLocationSensor"] ?? .string("CUSTOMER_SUPPLIED_LOCATION")
+            }
+            shown["lastLocation"] = .object(location)
+        }
+        return .object(shown)
+    }
+}
+
+extension JSONValue {
+    /// The value under nested keys.
+    fileprivate func value(at path: ArraySlice<String>) -> JSONValue? {
+        guard let key = path.first else { return self }
+        return self[key]?.value(at: path.dropFirst())
+    }
+
+    /// This object with the value under nested keys set, or removed when `value` is `nil`.
+    fileprivate func setting(_ path: ArraySlice<String>, to value: JSONValue?) -> JSONValue {
+        guard let key = path.first else { return value ?? .null }
+        var members = objectValue ?? [:]
+        if path.count == 1 {
+            members[key] = value
+        } else if value != nil || members[key] != nil {
+            members[key] = (members[key] ?? .object([:])).setting(path.dropFirst(), to: value)
+        }
+        return .object(members)
+    }
+}

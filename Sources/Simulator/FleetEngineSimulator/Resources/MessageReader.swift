@@ -1,0 +1,90 @@
+import FleetEngine
+
+/// Reads a body against a schema: every name, type and range; collects everything that is wrong.
+struct MessageReader {
+    private(set) var violations: [Refusal.Violation] = []
+
+    /// `value` with JSON names, numbers as numbers and times in UTC; what is wrong is left out and noted.
+    mutating func message(_ value: JSONValue, _ schema: MessageSchema, at path: String) -> JSONValue? {
+        guard let members = value.objectValue else { return note(path, "expected an object, not \(value.kind)") }
+        var message: [String: JSONValue] = [:]
+        for (written, member) in members.sorted(by: { $0.key < $1.key }) {
+            let place = path.isEmpty ? written : "\(path).\(written)"
+            guard let name = schema.name(of: written), let rule = schema.fields[name] else {
+                _ = note(place, "Unknown name \"\(written)\": Cannot find field.")
+                continue
+            }
+            guard message[name] == nil else {
+                _ = note(place, "the field is given twice, in both spellings")
+                continue
+            }
+            guard !member.isNull else { continue }
+            message[name] = read(member, rule.kind, at: place)
+        }
+        return .object(message)
+    }
+
+    private mutating func read(_ value: JSONValue, _ kind: FieldRule.Kind, at path: String) -> JSONValue? {
+        switch kind {
+        case .string:
+            return value.stringValue == nil ? note(path, "expected a string, not \(value.kind)") : value
+        case .bool:
+            return value.boolValue == nil ? note(path, "expected true or false, not \(value.kind)") : value
+        case .int32(let range):
+            let number = value.integerValue ?? value.stringValue.flatMap { Int64($0) }
+            guard let number else { return note(path, "expected an integer, not \(value.kind)") }
+            guard range.contains(number) else {
+                return note(path, "\(number) is out of range [\(range.lowerBound), \(range.upperBound)]")
+            }
+            return .integer(number)
+        case .double(let range):
+            let number = value.doubleValue ?? value.stringValue.flatMap { Double($0) }
+            guard let number, number.isFinite else { return note(path, "expected a finite number, not \(value.kind)") }
+            guard range.contains(number) else { return note(path, "\(number) is out of range \(words(for: range))") }
+            return value.doubleValue == nil ? .number(number) : value
+        case .timestamp:
+            guard let time = value.stringValue.flatMap(WireTime.init) else {
+                return note(path, "expected an RFC 3339 time with a zone, as \"2026-01-05T10:15:30.250Z\"")
+            }
+            return .string(time.description)
+        case .duration:
+            guard let text = value.stringValue, text.hasSuffix("s"), let seconds = Double(text.dropLast()),
+                seconds.isFinite
+            else { return note(path, "expected a duration, as \"803.5s\"") }
+            return value
+        case .bytes:
+            let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
+            guard let text = value.stringValue, text.allSatisfy({ alphabet.contains($0) }) else {
+                return note(path, "expected base64")
+            }
+            return value
+        case .enumeration(let numbers, let refused):
+            let name =
+                value.stringValue ?? value.integerValue.flatMap { number in numbers.first { $0.value == number }?.key }
+            guard let name, numbers[name] != nil else { return note(path, "\(value.text) is not a value of this enum") }
+            guard !refused.contains(name) else { return note(path, "\(name) is for the server alone") }
+            return .string(name)
+        case .message(let schema): return message(value, schema, at: path)
+        case .list(let kind, let maximumCount):
+            guard let elements = value.arrayValue else { return note(path, "expected an array, not \(value.kind)") }
+            guard elements.count <= maximumCount else { return note(path, "more than \(maximumCount) elements") }
+            var list: [JSONValue] = []
+            for (index, element) in elements.enumerated() {
+                if let element = read(element, kind, at: "\(path)[\(index)]") { list.append(element) }
+            }
+            return .array(list)
+        case .route:
+            return value.objectValue == nil ? note(path, "expected an object, not \(value.kind)") : value
+        }
+    }
+
+    private func words(for range: ClosedRange<Double>) -> String {
+        range.upperBound == .greatestFiniteMagnitude
+            ? "(at least \(range.lowerBound))" : "[\(range.lowerBound), \(range.upperBound)]"
+    }
+
+    private mutating func note(_ path: String, _ problem: String) -> JSONValue? {
+        if violations.count < 20 { violations.append(Refusal.Violation(field: path, description: problem)) }
+        return nil
+    }
+}

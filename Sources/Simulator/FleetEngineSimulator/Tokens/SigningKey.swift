@@ -1,0 +1,61 @@
+import CCrypto
+
+/// An RSA key of 2048 bits, made at start and never written anywhere by the simulator: signs and verifies RS256.
+@safe struct SigningKey: ~Copyable {
+    /// libcrypto could not make a key or a signature; with a sound library this does not happen.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let key: OpaquePointer
+
+    init() throws(Failure) {
+        guard let key = unsafe ccrypto_generate_rsa(2048) else {
+            throw Failure(description: "libcrypto cannot make an RSA key; check the installation of libssl3")
+        }
+        unsafe self.key = key
+    }
+
+    /// A key that `encoded` gave: making a new one takes a good part of a second.
+    init(encoded: [UInt8]) throws(Failure) {
+        let key = unsafe encoded.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return unsafe d2i_AutoPrivateKey(nil, &start, bytes.count)
+        }
+        guard let key = unsafe key else { throw Failure(description: "the signing key is not a private key in DER") }
+        unsafe self.key = key
+    }
+
+    /// The private key in DER.
+    var encoded: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(unsafe i2d_PrivateKey(key, nil)))
+        unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+            var start = bytes.baseAddress
+            _ = unsafe i2d_PrivateKey(key, &start)
+        }
+        return bytes
+    }
+
+    deinit { unsafe EVP_PKEY_free(key) }
+
+    /// The RSASSA-PKCS1-v1_5 signature over SHA-256.
+    func signature(of message: [UInt8]) throws(Failure) -> [UInt8] {
+        let context = unsafe EVP_MD_CTX_new()
+        defer { unsafe EVP_MD_CTX_free(context) }
+        var signature = [UInt8](repeating: 0, count: 256)
+        var length = signature.count
+        guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
+            unsafe EVP_DigestSign(context, &signature, &length, message, message.count) == 1
+        else { throw Failure(description: "libcrypto cannot sign a token") }
+        return Array(signature[..<length])
+    }
+
+    /// Whether `signature` was made with this key; libcrypto compares in constant time.
+    func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+        let context = unsafe EVP_MD_CTX_new()
+        defer { unsafe EVP_MD_CTX_free(context) }
+        defer { ERR_clear_error() }
+        guard unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1 else { return false }
+        return unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+    }
+}

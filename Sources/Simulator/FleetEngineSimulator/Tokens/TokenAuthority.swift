@@ -1,0 +1,79 @@
+import FleetEngine
+
+/// Issues tokens as a backend with a service account does, and checks them as Fleet Engine does.
+struct TokenAuthority: ~Copyable {
+    static let account = "driver@simulator.iam.gserviceaccount.com"
+    /// How far a token's `iat` may lie ahead of the server's clock, in seconds.
+    static let clockSkew: Int64 = 600
+    /// How far `exp` may lie ahead, in seconds.
+    static let maximumLife: Int64 = 3600
+
+    private let key: SigningKey
+    private let keyID: String
+
+    /// `key` is a private key in DER; without one a new one is made.
+    init(keyID: String, key: [UInt8]? = nil) throws(SigningKey.Failure) {
+        if let key { self.key = try SigningKey(encoded: key) } else { self.key = try SigningKey() }
+        self.keyID = keyID
+    }
+
+    /// A signed token (RS256).
+    func token(_ claims: TokenClaims) throws(SigningKey.Failure) -> String {
+        let header = JSONValue.object(["alg": .string("RS256"), "typ": .string("JWT"), "kid": .string(keyID)])
+        let signed = Base64URL.encode(Array(header.text.utf8)) + "." + Base64URL.encode(Array(claims.json.text.utf8))
+        return signed + "." + Base64URL.encode(try key.signature(of: Array(signed.utf8)))
+    }
+
+    /// The claims of the token in an `Authorization` header, once everything about it is right.
+    ///
+    /// - Throws: `UNAUTHENTICATED` with the reason; the real service says less.
+    func claims(ofAuthorization header: String?, now: Int64) throws(Refusal) -> TokenClaims {
+        guard let header, !header.isEmpty else { throw .unauthenticated("the request has no Authorization header") }
+        let words = header.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 2, words[0].lowercased() == "bearer" else {
+            throw .unauthenticated("the Authorization header must read \"Bearer TOKEN\"")
+        }
+        let parts = words[1].split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let head = json(parts[0]), let payload = json(parts[1]),
+            let signature = Base64URL.decode(parts[2])
+        else { throw .unauthenticated("the token is not a JSON Web Token of three base64url parts") }
+        guard let algorithm = head["alg"]?.stringValue, algorithm == "RS256" else {
+            throw .unauthenticated("the token's alg is \(head["alg"]?.stringValue ?? "missing"); it must be RS256")
+        }
+        guard head["kid"]?.stringValue == keyID else {
+            throw .unauthenticated("the token's kid is not a key of the service account")
+        }
+        guard key.verifies(signature, of: Array("\(parts[0]).\(parts[1])".utf8)) else {
+            throw .unauthenticated("the token's signature is wrong")
+        }
+        guard let claims = TokenClaims(payload) else {
+            throw .unauthenticated("the token lacks iss, sub, aud, iat or exp, or one has the wrong type")
+        }
+        try Self.check(claims, now: now)
+        return claims
+    }
+
+    /// The rules on times and audience, apart from the signature.
+    static func check(_ claims: TokenClaims, now: Int64) throws(Refusal) {
+        guard claims.expiry > now else { throw .unauthenticated("the token expired \(now - claims.expiry) s ago") }
+        guard claims.issuedAt <= now + clockSkew else {
+            throw .unauthenticated(
+                "the token's iat lies \(claims.issuedAt - now) s ahead; at most \(clockSkew) s are accepted")
+        }
+        guard claims.expiry <= now + maximumLife else {
+            throw .unauthenticated(
+                "the token's exp lies \(claims.expiry - now) s ahead; at most \(maximumLife) s are accepted")
+        }
+        guard claims.audience == TokenClaims.fleetEngineAudience else {
+            throw .unauthenticated(
+                "the token's aud is \(claims.audience); it must be \(TokenClaims.fleetEngineAudience)")
+        }
+        guard claims.issuer == claims.subject, !claims.issuer.isEmpty else {
+            throw .unauthenticated("the token's iss and sub must both be the service account")
+        }
+    }
+
+    private func json(_ part: Substring) -> JSONValue? {
+        Base64URL.decode(part).flatMap { try? JSONValue(parsing: $0) }
+    }
+}

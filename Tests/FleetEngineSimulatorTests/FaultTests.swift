@@ -1,0 +1,144 @@
+import FleetEngine
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@testable import FleetEngineSimulator
+
+@Suite struct FaultOrder {
+    @Test(arguments: [
+        ("--errors", "503:0.3,401:0.05", ["30.0 % of answers 503", "5.0 % of answers 401"]),
+        ("--resets", "0.05", ["5.0 % of requests reset"]),
+        ("--drops", "0.05", ["5.0 % of answers dropped after commit"]),
+        ("--stalls", "1", ["100.0 % of answers stalled"]), ("--delay", "0.5", ["answers delayed 0.5 to 0.5 s"]),
+        ("--delay", "0.1..2", ["answers delayed 0.1 to 2.0 s"]), ("--retry-after", "5", ["Retry-After: 5"]),
+        ("--retry-info", "5", ["RetryInfo of 5 s"]), ("--token-outage", "3", ["the first 3 token requests fail"]),
+        ("--token-outage", "10..20", ["no tokens from 10.0 to 20.0 s"]), ("--token-life", "400", ["tokens live 400 s"]),
+        ("--outage", "30..90", ["outage from 30.0 to 90.0 s"]), ("--resets", "0", []),
+    ])
+    func isRead(option: String, value: String, words: [String]) throws {
+        var plan = FaultPlan()
+        try plan.set(option, value)
+        #expect(plan.words == words)
+        #expect(FaultPlan.options.contains { $0.name == option })
+    }
+
+    @Test(arguments: [
+        ("--errors", "503", "must read STATUS:RATE"), ("--errors", "503:0.3,", "must read STATUS:RATE"),
+        ("--errors", "200:0.3", "must read STATUS:RATE"), ("--errors", "503:2", "a rate is a number from 0 to 1"),
+        ("--errors", "503:x", "a rate is a number"), ("--resets", "-0.1", "a rate is a number"),
+        ("--drops", "nan", "a rate is a number"),
+        ("--delay", "2..1", "write a range of seconds"), ("--delay", "x", "write a range of seconds"),
+        ("--outage", "5", "write a range of seconds"), ("--token-life", "3601", "whole number from 1 to 3600"),
+        ("--token-life", "0", "whole number from 1 to 3600"), ("--retry-after", "-1", "whole number"),
+        ("--token-outage", "a..b", "write a range"), ("--flood", "1", "is not a fault; known are --errors"),
+    ])
+    func isRefused(option: String, value: String, words: String) {
+        var plan = FaultPlan()
+        let error = #expect(throws: FaultPlan.OptionError.self) { try plan.set(option, value) }
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+        #expect(plan == FaultPlan())
+    }
+
+    @Test func mayNotExceedAllRequests() throws {
+        var plan = FaultPlan()
+        try plan.set("--errors", "503:0.9")
+        #expect(throws: FaultPlan.OptionError.self) { try plan.set("--resets", "0.2") }
+        #expect(plan.rateSum == 0.9)
+    }
+
+    @Test(arguments: [
+        (0.0, Fault.error(status: 503)), (0.29, .error(status: 503)), (0.31, .error(status: 401)), (0.36, .reset),
+        (0.41, .drop), (0.46, .stall), (0.51, .none), (0.999, .none),
+    ])
+    func sharesTheDraws(draw: Double, fault: Fault) throws {
+        var plan = FaultPlan()
+        for (option, value) in [
+            ("--errors", "503:0.3,401:0.05"), ("--resets", "0.05"), ("--drops", "0.05"), ("--stalls", "0.05"),
+        ] {
+            try plan.set(option, value)
+        }
+        #expect(plan.fault(draw: draw) == fault)
+    }
+
+    @Test func repeatsWithItsSeed() {
+        var (one, other, third) = (SeededChance(seed: 7), SeededChance(seed: 7), SeededChance(seed: 8))
+        let draws = (0..<1000).map { _ in one.draw() }
+        #expect(draws == (0..<1000).map { _ in other.draw() })
+        #expect(draws != (0..<1000).map { _ in third.draw() })
+        #expect(draws.allSatisfy { (0..<1).contains($0) })
+        #expect((0.45...0.55).contains(draws.reduce(0, +) / 1000))
+    }
+}
+
+@Suite struct OrderedFault {
+    private static let body =
+        "{\"lastLocation\":{\"location\":{\"latitude\":1,\"longitude\":1},\"updateTime\":\"2026-01-05T10:15:30Z\"}}"
+
+    @Test(arguments: [
+        ("--resets", ServedResponse.Delivery.reset(afterBytes: 0), 0, "reset"), ("--drops", .drop, 1, "drop"),
+        ("--stalls", .stall(afterBytes: 24), 1, "stall"),
+    ])
+    func losesTheAnswer(option: String, delivery: ServedResponse.Delivery, committed: Int, outcome: String) async throws
+    {
+        let backend = try SimulatedBackend { try $0.faults.set(option, "1") }
+        let token = try await backend.token("driver/van")
+        var headers = HTTPHeaders(["Content-Type": "application/json"])
+        headers["Authorization"] = "Bearer \(token)"
+        let served = await backend.engine.respond(
+            to: ServedRequest(
+                .put, "/v1/providers/p/vehicles/van?updateMask=lastLocation", headers: headers,
+                body: Array(Self.body.utf8)))
+        #expect(served.delivery == delivery)
+        let record = await backend.engine.record
+        #expect(record.vehicles.values.reduce(0) { $0 + $1.updates } == committed)
+        #expect(record.fleetOutcomes == [outcome: 1])
+    }
+
+    @Test(
+        arguments: [
+            ("503:1", "--retry-after", 503, "UNAVAILABLE", "7", false),
+            ("429:1", "--retry-info", 429, "RESOURCE_EXHAUSTED", nil, true),
+            ("500:1", "--retry-after", 500, "INTERNAL", nil, false),
+            ("504:1", "--retry-info", 504, "DEADLINE_EXCEEDED", nil, false),
+            ("401:1", "--retry-info", 401, "UNAUTHENTICATED", nil, false),
+        ] as [(String, String, Int, String, String?, Bool)])
+    func answersAnError(
+        errors: String, advice: String, status: Int, name: String, header: String?, hasDetail: Bool
+    ) async throws {
+        let backend = try SimulatedBackend {
+            try $0.faults.set("--errors", errors)
+            try $0.faults.set(advice, "7")
+        }
+        let answer = try await backend.update(Self.body)
+        #expect(answer.status == status)
+        #expect(answer.json.errorStatus == name)
+        #expect(answer.served.response.headers["Retry-After"] == header)
+        #expect((answer.json["error"]?["details"]?[0]?["retryDelay"]?.stringValue == "7s") == hasDetail)
+        #expect(await backend.engine.record.vehicles.isEmpty, "nothing was committed")
+    }
+
+    @Test func delays() async throws {
+        let backend = try SimulatedBackend { try $0.faults.set("--delay", "0.1..2") }
+        for _ in 0..<20 {
+            let delay = try await backend.update(Self.body).served.delay
+            #expect((Duration.milliseconds(100)...Duration.seconds(2)).contains(delay))
+        }
+    }
+
+    @Test func resetsEverythingInAnOutageButThePage() async throws {
+        let backend = try SimulatedBackend { try $0.faults.set("--outage", "30..90") }
+        backend.advance(by: 40)
+        #expect(
+            await backend.engine.respond(to: ServedRequest(.get, "/token/server")).delivery == .reset(afterBytes: 0))
+        #expect(await backend.engine.respond(to: ServedRequest(.get, "/record.json")).delivery == .whole)
+        backend.advance(by: 60)
+        #expect(await backend.engine.respond(to: ServedRequest(.get, "/token/server")).delivery == .whole)
+        await backend.engine.setOutage(true)
+        #expect(await backend.engine.respond(to: ServedRequest(.get, "/v1/x")).delivery == .reset(afterBytes: 0))
+        await backend.engine.setOutage(false)
+        #expect(await backend.engine.respond(to: ServedRequest(.get, "/token/server")).delivery == .whole)
+    }
+}

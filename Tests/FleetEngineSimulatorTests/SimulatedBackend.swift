@@ -1,0 +1,72 @@
+import FleetEngine
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import Testing
+
+@testable import FleetEngineSimulator
+
+/// A simulator without sockets, its clock at a fixed moment.
+struct SimulatedBackend: Sendable {
+    /// Made once, because it takes a good part of a second.
+    static let key = Result { try SigningKey().encoded }
+
+    /// For tests that only provoke refusals; it is made once.
+    static let shared = Result { try SimulatedBackend() }
+
+    /// 2026-01-05T10:15:30Z.
+    static let now: Int64 = 1_767_608_130
+
+    let engine: SimulatedFleetEngine
+    private let time: Locked<Int64>
+
+    init(_ change: (inout SimulatorSettings) throws -> Void = { _ in }) throws {
+        let time = Locked(Self.now * 1000)
+        self.time = time
+        var settings = SimulatorSettings()
+        settings.signingKey = try Self.key.get()
+        settings.clock = { time.withLock { $0 } }
+        try change(&settings)
+        engine = try SimulatedFleetEngine(settings)
+    }
+
+    func advance(by seconds: Int64) { time.withLock { $0 += seconds * 1000 } }
+
+    func token(_ path: String) async throws -> String {
+        let answer = try await get("/token/\(path)")
+        return try #require((answer["VEHICLE_TOKEN_KEY"] ?? answer["TRIP_TOKEN_KEY"])?.stringValue)
+    }
+
+    func get(_ target: String) async throws -> JSONValue {
+        try JSONValue(parsing: await engine.respond(to: ServedRequest(.get, target)).response.body)
+    }
+
+    /// A request with a token to a path behind `/v1/providers/p/`.
+    func send(
+        _ method: HTTPMethod, _ target: String, token: String?, body: String = "",
+        contentType: String? = "application/json"
+    ) async throws -> (status: Int, json: JSONValue, served: ServedResponse) {
+        var headers = HTTPHeaders()
+        headers["Authorization"] = token.map { "Bearer \($0)" }
+        headers["Content-Type"] = contentType
+        let served = await engine.respond(
+            to: ServedRequest(method, "/v1/providers/p/" + target, headers: headers, body: Array(body.utf8)))
+        return (served.response.status, try JSONValue(parsing: served.response.body), served)
+    }
+
+    /// An update of the vehicle `van`, with a token of its own.
+    func update(
+        _ body: String, as service: FleetService = .onDemandTrips, mask: String = "lastLocation"
+    ) async throws -> (status: Int, json: JSONValue, served: ServedResponse) {
+        let token = try await token(service == .onDemandTrips ? "driver/van" : "delivery_driver/van")
+        return try await send(
+            service == .onDemandTrips ? .put : .patch, "\(service.collection)/van?updateMask=\(mask)", token: token,
+            body: body)
+    }
+}
+
+extension JSONValue {
+    var errorStatus: String? { self["error"]?["status"]?.stringValue }
+    var errorMessage: String { self["error"]?["message"]?.stringValue ?? "" }
+    var violatedField: String? { self["error"]?["details"]?[0]?["fieldViolations"]?[0]?["field"]?.stringValue }
+}

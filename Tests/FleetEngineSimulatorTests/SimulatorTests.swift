@@ -1,0 +1,66 @@
+import FleetEngine
+import FleetEngineSimulator
+import FoundationEssentials
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@Suite struct Simulator {
+    @Test func servesTokensUpdatesRecordAndPageOnOnePort() async throws {
+        let path = "/tmp/waypost-\(UUID().uuidString).jsonl"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var settings = SimulatorSettings()
+        settings.recordPath = path
+        let simulator = try FleetEngineSimulator(settings)
+        let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await simulator.run() }
+            let answer = await RawExchange.send(["GET /token/driver/van HTTP/1.0\r\n\r\n"], to: address).text
+            let token = try #require(answer.split(separator: "\"").first { $0.hasPrefix("eyJ") })
+            let body =
+                "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":\"2026-01-05T10:15:30Z\"}}"
+            let update = await RawExchange.send(
+                [
+                    "PUT /v1/providers/p/vehicles/van?updateMask=lastLocation HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                        + "Authorization: Bearer \(token)\r\nContent-Type: application/json\r\n"
+                        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                ], to: address
+            ).text
+            #expect(update.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            let van = ResourceName(provider: "p", service: .onDemandTrips, id: "van")
+            #expect(await simulator.record.fixTimes(of: van) == [WireTime("2026-01-05T10:15:30Z")])
+            let page = await RawExchange.send(["GET / HTTP/1.0\r\n\r\n"], to: address).text
+            #expect(page.contains("<!doctype html>"))
+            #expect(!page.contains("http://") || page.contains("http://www.w3.org/2000/svg"), "no file from outside")
+            let view = await RawExchange.send(["GET /page.json?vehicle=none HTTP/1.0\r\n\r\n"], to: address).received
+            let json = try JSONValue(
+                parsing: Array(view[try #require(view.firstRange(of: Array("\r\n\r\n".utf8))).upperBound...]))
+            #expect(json["vehicle"]?["id"]?.stringValue == "van")
+            #expect(json["tokensIssued"]?.integerValue == 1)
+            #expect(String(decoding: view, as: UTF8.self).contains(token) == false, "a token is never shown")
+            await simulator.beginOutage()
+            #expect(await RawExchange.send(["GET /token/driver/van HTTP/1.0\r\n\r\n"], to: address).ending == .reset)
+            await simulator.endOutage()
+            group.cancelAll()
+        }
+        let lines = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(lines.contains("\"kind\":\"last\",\"latitude\":1.5,\"longitude\":2"))
+        #expect(lines.contains("\"time\":\"2026-01-05T10:15:30.000Z\",\"vehicle\":\"providers/p/vehicles/van\"}\n"))
+    }
+
+    @Test func saysWhyItDoesNotStart() throws {
+        let first = try FleetEngineSimulator()
+        var settings = SimulatorSettings()
+        settings.address = try LocalAddress("127.0.0.1:\(first.baseURL.port)")
+        let taken = #expect(throws: SimulatorError.self) { try FleetEngineSimulator(settings) }
+        #expect(taken?.description.hasPrefix("simulator: cannot listen on 127.0.0.1:") == true)
+        settings = SimulatorSettings()
+        settings.recordPath = "/nowhere/record.jsonl"
+        let unwritable = #expect(throws: SimulatorError.self) { try FleetEngineSimulator(settings) }
+        #expect(
+            unwritable?.description
+                == "simulator: cannot write the record to /nowhere/record.jsonl: No such file or directory")
+    }
+}

@@ -1,0 +1,207 @@
+import FleetEngine
+import HTTPMessages
+import HTTPService
+import Testing
+
+@testable import FleetEngineSimulator
+
+private let now = SimulatedBackend.now
+
+@Suite struct TokenRules {
+    private static let good = TokenClaims(
+        issuer: TokenAuthority.account, subject: TokenAuthority.account, issuedAt: now, expiry: now + 3600,
+        authorization: ["vehicleid": "van"])
+
+    private static func changed(_ change: (inout TokenClaims) -> Void) -> TokenClaims {
+        var claims = good
+        change(&claims)
+        return claims
+    }
+
+    @Test(
+        arguments: [
+            (good, nil), (changed { $0.issuedAt = now + 600 }, nil), (changed { $0.expiry = now + 1 }, nil),
+            (changed { $0.issuedAt = now - 86400 }, nil), (changed { $0.expiry = now }, "expired 0 s ago"),
+            (changed { $0.expiry = now - 10 }, "expired 10 s ago"),
+            (changed { $0.issuedAt = now + 601 }, "iat lies 601 s ahead"),
+            (changed { $0.expiry = now + 3601 }, "exp lies 3601 s ahead"),
+            (
+                changed { $0.audience = "https://fleetengine.googleapis.com" },
+                "aud is https://fleetengine.googleapis.com; it must be"
+            ),
+            (changed { $0.audience = "" }, "aud is ; it must be"),
+            (changed { $0.subject = "other" }, "iss and sub must both"),
+            (changed { ($0.issuer, $0.subject) = ("", "") }, "iss and sub must both"),
+        ] as [(TokenClaims, String?)])
+    func areKept(claims: TokenClaims, words: String?) throws {
+        let authority = try TokenAuthority(keyID: "k", key: SimulatedBackend.key.get())
+        let token = try authority.token(claims)
+        do throws(Refusal) {
+            let read = try authority.claims(ofAuthorization: "Bearer \(token)", now: now)
+            #expect(read == claims)
+            #expect(words == nil)
+        } catch {
+            #expect(error.code == .unauthenticated)
+            #expect(error.message.contains(words ?? "accepted"), "\(error)")
+        }
+    }
+
+    @Test(arguments: [
+        ("alg none", "alg is none"), ("alg HS256", "alg is HS256"), ("no alg", "alg is missing"),
+        ("kid", "kid is not a key"),
+        ("other key", "signature is wrong"), ("changed payload", "signature is wrong"),
+        ("changed signature", "signature is wrong"),
+        ("cut signature", "signature is wrong"), ("no signature", "signature is wrong"),
+        ("two parts", "three base64url parts"),
+        ("four parts", "three base64url parts"), ("padding", "three base64url parts"),
+        ("not JSON", "three base64url parts"),
+        ("no scheme", "must read \"Bearer TOKEN\""), ("Basic", "must read \"Bearer TOKEN\""),
+        ("empty", "no Authorization header"),
+        ("two blanks", "must read \"Bearer TOKEN\""),
+    ])
+    func refuseAForgery(forgery: String, words: String) throws {
+        let authority = try TokenAuthority(keyID: "k", key: SimulatedBackend.key.get())
+        let token = try authority.token(Self.good)
+        let parts = token.split(separator: ".").map(String.init)
+        func encoded(_ text: String) -> String { Base64URL.encode(Array(text.utf8)) }
+        func replacingHead(_ text: String) -> String { "Bearer \(encoded(text)).\(parts[1]).\(parts[2])" }
+        let header: String
+        switch forgery {
+        case "alg none": header = "Bearer \(encoded("{\"alg\":\"none\",\"kid\":\"k\"}")).\(parts[1])."
+        case "alg HS256": header = replacingHead("{\"alg\":\"HS256\",\"kid\":\"k\"}")
+        case "no alg": header = replacingHead("{\"kid\":\"k\"}")
+        case "kid": header = replacingHead("{\"alg\":\"RS256\",\"kid\":\"l\"}")
+        case "other key": header = "Bearer \(try TokenAuthority(keyID: "k").token(Self.good))"
+        case "changed payload":
+            let other = Self.changed { $0.authorization = ["vehicleid": "*"] }.json.text
+            header = "Bearer \(parts[0]).\(encoded(other)).\(parts[2])"
+        case "changed signature":
+            header = "Bearer \(parts[0]).\(parts[1]).\(parts[2].hasPrefix("A") ? "B" : "A")\(parts[2].dropFirst())"
+        case "cut signature": header = "Bearer \(parts[0]).\(parts[1]).\(parts[2].dropLast(4))"
+        case "no signature": header = "Bearer \(parts[0]).\(parts[1])."
+        case "two parts": header = "Bearer \(parts[0]).\(parts[1])"
+        case "four parts": header = "Bearer \(token).x"
+        case "padding": header = "Bearer \(token)=="
+        case "not JSON": header = "Bearer \(encoded("{")).\(parts[1]).\(parts[2])"
+        case "no scheme": header = token
+        case "Basic": header = "Basic \(token)"
+        case "two blanks": header = "Bearer  \(token)"
+        default: header = ""
+        }
+        var error: Refusal?
+        do throws(Refusal) { _ = try authority.claims(ofAuthorization: header, now: now) } catch let refusal {
+            error = refusal
+        }
+        #expect(error?.status == 401)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: [
+        ("driver/van", HTTPMethod.put, "vehicles/van", 200), ("driver/van", .get, "vehicles/van", 200),
+        ("driver/van", .put, "vehicles/other", 403), ("driver/other", .put, "vehicles/van", 403),
+        ("driver/van", .patch, "deliveryVehicles/van", 403), ("delivery_driver/van", .put, "vehicles/van", 403),
+        ("delivery_driver/van", .patch, "deliveryVehicles/van", 200),
+        ("delivery_driver/van", .get, "deliveryVehicles/van", 200),
+        ("consumer/trip", .get, "vehicles/van", 200), ("consumer/trip", .put, "vehicles/van", 403),
+        ("consumer/trip", .get, "deliveryVehicles/van", 403), ("server", .put, "vehicles/van", 200),
+        ("server", .patch, "deliveryVehicles/van", 200), ("fleet_reader", .get, "deliveryVehicles/van", 200),
+        ("driver/van", .patch, "vehicles/van", 405), ("driver/van", .post, "vehicles/van", 405),
+        ("delivery_driver/van", .put, "deliveryVehicles/van", 405),
+        ("driver/van", .post, "vehicles?vehicleId=van", 403),
+        ("driver/van", .get, "vehicles", 405), ("driver/van", .get, "trips/x", 404),
+        ("driver/van", .get, "vehicles/van/x", 404),
+        ("driver/van", .get, "vehicles/", 400), ("driver/van", .get, "vehicles/a%3Ab", 400),
+        ("driver/van", .get, "vehicles/van?foo=1", 400), ("driver/van", .get, "vehicles/van?header.regionCode=US", 200),
+        ("driver/van", .get, "vehicles/van?header.traceId=1", 400),
+        ("driver/van", .get, "vehicles/van?header.foo=1", 400),
+    ])
+    func allowWhatTheirClaimsSay(token: String, method: HTTPMethod, target: String, status: Int) async throws {
+        let backend = try SimulatedBackend()
+        let token = try await backend.token(token)
+        let isUpdate = (method == .put || method == .patch) && !target.contains("?")
+        let answer = try await backend.send(
+            method, target + (isUpdate ? "?updateMask=lastLocation" : ""), token: token, body: "{\"lastLocation\":{}}")
+        #expect(answer.status == status, "\(answer.json.errorMessage)")
+    }
+
+    @Test func areCheckedBeforeTheBody() async throws {
+        let backend = try SimulatedBackend()
+        #expect(try await backend.send(.put, "vehicles/van?updateMask=", token: nil, body: "x").status == 401)
+        let token = try await backend.token("driver/other")
+        #expect(try await backend.send(.put, "vehicles/van?updateMask=", token: token, body: "x").status == 403)
+    }
+
+    @Test func endWithTheirLife() async throws {
+        let backend = try SimulatedBackend { $0.faults.tokenLife = 60 }
+        let token = try await backend.token("driver/van")
+        backend.advance(by: 59)
+        #expect(try await backend.send(.get, "vehicles/van", token: token).status == 200)
+        backend.advance(by: 1)
+        let late = try await backend.send(.get, "vehicles/van", token: token)
+        #expect(late.status == 401)
+        #expect(late.json.errorStatus == "UNAUTHENTICATED")
+    }
+
+    @Test func knowOneProvider() async throws {
+        let backend = try SimulatedBackend { $0.providerID = "q" }
+        let token = try await backend.token("driver/van")
+        #expect(try await backend.send(.get, "vehicles/van", token: token).status == 403)
+    }
+}
+
+@Suite struct TokenEndpoint {
+    @Test(arguments: [
+        ("driver/van", "vehicleid", "van"), ("delivery_driver/van%207", "deliveryvehicleid", "van 7"),
+        ("consumer/trip", "tripid", "trip"), ("delivery_consumer/t", "trackingid", "t"), ("server", "vehicleid", "*"),
+        ("fleet_reader", "taskid", "*"),
+    ])
+    func issuesTokens(path: String, claim: String, value: String) async throws {
+        let token = try await SimulatedBackend().token(path)
+        let parts = token.split(separator: ".")
+        let header = try JSONValue(parsing: try #require(Base64URL.decode(parts[0])))
+        #expect(header == .object(["alg": .string("RS256"), "typ": .string("JWT"), "kid": .string("simulator-1")]))
+        let payload = try JSONValue(parsing: try #require(Base64URL.decode(parts[1])))
+        let claims = try #require(TokenClaims(payload))
+        #expect(claims.authorization[claim] == value)
+        #expect((claims.issuedAt, claims.expiry) == (now, now + 3600))
+        #expect(claims.audience == "https://fleetengine.googleapis.com/")
+    }
+
+    @Test(arguments: [
+        (TokenAnswerShape.guide, "driver/v", "VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", now + 3600),
+        (.guide, "consumer/t", "TRIP_TOKEN_KEY", "TOKEN_EXPIRATION", now + 3600),
+        (.onDemandSample, "driver/v", "jwt", "expirationTimestamp", (now + 3600) * 1000),
+        (.scheduledSample, "delivery_driver/v", "token", "expiration_timestamp_ms", (now + 3600) * 1000),
+    ])
+    func hasThreeShapes(shape: TokenAnswerShape, path: String, key: String, expiryKey: String, expiry: Int64)
+        async throws
+    {
+        let answer = try await SimulatedBackend { $0.tokenShape = shape }.get("/token/\(path)")
+        #expect(answer[key]?.stringValue?.hasPrefix("eyJ") == true)
+        #expect(answer[expiryKey]?.integerValue == expiry)
+    }
+
+    @Test(arguments: [
+        ("driver/*", 403), ("driver/a%2A", 403), ("driver/", 400), ("driver/a%2Fb", 400), ("driver/a%3Ab", 400),
+        ("driver/e%CC%81", 400), ("driver/" + String(repeating: "x", count: 65), 400), ("driver", 404),
+        ("server/x", 404),
+        ("pilot/x", 404), ("driver/a/b", 404), ("", 404),
+    ])
+    func refuses(path: String, status: Int) async throws {
+        let answer = try await SimulatedBackend().get("/token/\(path)")
+        #expect(answer["error"]?["code"]?.integerValue == Int64(status))
+    }
+
+    @Test func goesDownAsOrdered() async throws {
+        let counted = try SimulatedBackend { try $0.faults.set("--token-outage", "2") }
+        #expect(try await counted.get("/token/server").errorStatus == "UNAVAILABLE")
+        #expect(try await counted.get("/token/server").errorStatus == "UNAVAILABLE")
+        #expect(try await counted.get("/token/server")["VEHICLE_TOKEN_KEY"] != nil)
+        let timed = try SimulatedBackend { try $0.faults.set("--token-outage", "10..20") }
+        #expect(try await timed.get("/token/server")["VEHICLE_TOKEN_KEY"] != nil)
+        timed.advance(by: 15)
+        #expect(try await timed.get("/token/server").errorStatus == "UNAVAILABLE")
+        timed.advance(by: 6)
+        #expect(try await timed.get("/token/server")["VEHICLE_TOKEN_KEY"] != nil)
+    }
+}

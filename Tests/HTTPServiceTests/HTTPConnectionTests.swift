@@ -1,0 +1,183 @@
+import HTTPMessages
+import Testing
+
+@testable import HTTPService
+
+@Suite struct Connection {
+    private let limits = HTTPServiceLimits(idle: .seconds(60), exchange: .seconds(30))
+    private let get = Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+
+    private func answered(_ delivery: ServedResponse.Delivery, delay: Duration = .zero) -> HTTPConnection {
+        var connection = HTTPConnection(limits: limits, now: .zero)
+        _ = connection.receive(get, now: .zero, date: "D")
+        let response = HTTPResponse(status: 200, body: Array("hello".utf8))
+        connection.answer(ServedResponse(response, delay: delay, delivery: delivery), now: .seconds(1), date: "D")
+        return connection
+    }
+
+    private func writeAll(_ connection: inout HTTPConnection, at now: Duration = .seconds(1)) -> String {
+        let text = String(decoding: connection.output, as: UTF8.self)
+        _ = connection.wrote(connection.output.count, now: now, date: "D")
+        return text
+    }
+
+    @Test func answersAndWaitsForTheNextRequest() {
+        var connection = answered(.whole)
+        #expect(!connection.wantsToRead)
+        #expect(
+            writeAll(&connection)
+                == "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\nhello")
+        #expect(connection.wantsToRead)
+        #expect(connection.deadline == .seconds(61))
+        let request = connection.receive(get, now: .seconds(2), date: "D")
+        #expect(request != nil)
+    }
+
+    @Test func takesOneRequestAtATime() {
+        var connection = HTTPConnection(limits: limits, now: .zero)
+        let request = connection.receive(get + get, now: .zero, date: "D")
+        #expect(request != nil)
+        #expect(!connection.wantsToRead)
+        connection.answer(ServedResponse(HTTPResponse(status: 204)), now: .zero, date: "D")
+        let next = connection.wrote(connection.output.count, now: .zero, date: "D")
+        #expect(next != nil)
+    }
+
+    @Test func writesInWhateverPiecesTheSocketTakes() {
+        var connection = answered(.whole)
+        var text = ""
+        while connection.wantsToWrite {
+            text += String(decoding: connection.output.prefix(7), as: UTF8.self)
+            _ = connection.wrote(min(7, connection.output.count), now: .seconds(1), date: "D")
+        }
+        #expect(text.hasSuffix("\r\n\r\nhello"))
+    }
+
+    @Test func closesWhenIdle() {
+        var connection = HTTPConnection(limits: limits, now: .zero)
+        connection.tick(now: .seconds(59), date: "D")
+        #expect(connection.ending == nil)
+        connection.tick(now: .seconds(60), date: "D")
+        #expect(connection.ending == .close)
+        #expect(!connection.wantsToWrite)
+    }
+
+    @Test func answers408ToASlowRequestHoweverItDrips() {
+        var connection = HTTPConnection(limits: limits, now: .zero)
+        for index in 0..<20 { _ = connection.receive(get[index...index], now: .seconds(10 + index), date: "D") }
+        #expect(connection.deadline == .seconds(40))
+        connection.tick(now: .seconds(40), date: "D")
+        #expect(writeAll(&connection).hasPrefix("HTTP/1.1 408 "))
+    }
+
+    @Test func givesUpOnAClientThatDoesNotTakeItsAnswer() {
+        var connection = answered(.whole)
+        connection.tick(now: .seconds(31), date: "D")
+        #expect(connection.ending == .reset)
+    }
+
+    @Test(arguments: [
+        ("GET / HTTP/9.9\r\n", "HTTP/1.1 505 "), ("BREW / HTTP/1.1\r\n", "HTTP/1.1 501 "), ("x\r\n", "HTTP/1.1 400 "),
+    ])
+    func answersARefusalAndEnds(text: String, start: String) {
+        var connection = HTTPConnection(limits: limits, now: .zero)
+        let request = connection.receive(Array(text.utf8), now: .zero, date: "D")
+        #expect(request == nil)
+        let answer = writeAll(&connection)
+        #expect(answer.hasPrefix(start))
+        #expect(answer.contains("Connection: close\r\n"))
+        #expect(answer.hasSuffix("\"}}\n"))
+        #expect(connection.hasSaidAll)
+        #expect(connection.wantsToRead, "what still arrives is drained")
+        let next = connection.receive(get, now: .zero, date: "D")
+        #expect(next == nil)
+        connection.receiveEnd()
+        #expect(connection.ending == .close)
+    }
+
+    @Test func endsAnAnswerOnAConnectionThatIsNotKept() {
+        var connection = HTTPConnection(limits: limits, now: .zero)
+        _ = connection.receive(Array("GET / HTTP/1.0\r\n\r\n".utf8), now: .zero, date: "D")
+        connection.answer(ServedResponse(HTTPResponse(status: 200)), now: .zero, date: "D")
+        #expect(writeAll(&connection, at: .zero).contains("Connection: close"))
+        connection.tick(now: .seconds(2), date: "D")
+        #expect(connection.ending == .close)
+    }
+
+    @Test func sendsNoBodyToHead() {
+        var connection = HTTPConnection(limits: limits, now: .zero)
+        _ = connection.receive(Array("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), now: .zero, date: "D")
+        connection.answer(ServedResponse(HTTPResponse(status: 200, body: [1, 2, 3])), now: .zero, date: "D")
+        let head = writeAll(&connection)
+        #expect(head.contains("Content-Length: 3\r\n"))
+        #expect(head.hasSuffix("\r\n\r\n"))
+    }
+
+    @Test func letsNoHeaderValueStartALine() {
+        var connection = HTTPConnection(limits: limits, now: .zero)
+        _ = connection.receive(get, now: .zero, date: "D")
+        let headers = HTTPHeaders(["X": "a\r\nSet-Cookie: b", "Date": "mine"])
+        connection.answer(ServedResponse(HTTPResponse(status: 200, headers: headers)), now: .zero, date: "D")
+        let text = writeAll(&connection)
+        #expect(text.contains("X: aSet-Cookie: b\r\n"))
+        #expect(text.contains("Date: mine\r\n"))
+        #expect(!text.contains("Date: D"))
+    }
+
+    @Test func asksToContinue() {
+        var connection = HTTPConnection(limits: limits, now: .zero)
+        let head = Array("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n".utf8)
+        let request = connection.receive(head, now: .zero, date: "D")
+        #expect(request == nil)
+        #expect(writeAll(&connection) == "HTTP/1.1 100 Continue\r\n\r\n")
+        let complete = connection.receive(Array("x".utf8), now: .zero, date: "D")
+        #expect(complete?.body == [0x78])
+    }
+
+    @Test func delays() {
+        var connection = answered(.whole, delay: .seconds(5))
+        #expect(!connection.wantsToWrite)
+        #expect(connection.deadline == .seconds(6))
+        connection.tick(now: .seconds(5), date: "D")
+        #expect(!connection.wantsToWrite)
+        connection.tick(now: .seconds(6), date: "D")
+        #expect(connection.wantsToWrite)
+    }
+
+    @Test func stallsUntilTheClientLeaves() {
+        var connection = answered(.stall(afterBytes: 12))
+        #expect(writeAll(&connection) == "HTTP/1.1 200")
+        #expect(connection.deadline == nil)
+        #expect(connection.ending == nil)
+        connection.receiveEnd()
+        #expect(connection.ending == .close)
+    }
+
+    @Test(arguments: [(0, ""), (8, "HTTP/1.1")])
+    func resets(count: Int, text: String) {
+        var connection = answered(.reset(afterBytes: count))
+        if count > 0 { #expect(writeAll(&connection) == text) }
+        #expect(connection.ending == .reset)
+    }
+
+    @Test func dropsTheAnswer() {
+        let connection = answered(.drop)
+        #expect(!connection.wantsToWrite)
+        #expect(connection.ending == .close)
+    }
+
+    @Test func refusesOneConnectionTooMany() {
+        var connection = HTTPConnection.refused(limits: limits, now: .zero, date: "D")
+        #expect(writeAll(&connection, at: .zero).hasPrefix("HTTP/1.1 503 "))
+        connection.tick(now: .seconds(2), date: "D")
+        #expect(connection.ending == .close)
+    }
+}
+
+@Suite struct DateHeader {
+    @Test(arguments: [
+        (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+        (1_767_608_130, "Mon, 05 Jan 2026 10:15:30 GMT"),
+    ])
+    func isWritten(seconds: Int, text: String) { #expect(httpDate(secondsSince1970: seconds) == text) }
+}
