@@ -72,6 +72,16 @@ import WaypostTestSupport
         #expect(error?.code == .misconfigured)
     }
 
+    @Test func keepsItsDescriptorsToItself() async throws {
+        let folder = try TemporaryFolder()
+        // What another library might have left open: no close-on-exec.
+        let leaky = unsafe open(try folder.file("open", ""), O_RDONLY)
+        defer { close(leaky) }
+        let token = TestTokens.driver(vehicleID: "van-7")
+        let provider = try provider("test ! -e /proc/$$/fd/\(leaky) && printf %s \(token)")
+        #expect(try await provider.token(for: van7).value == token)
+    }
+
     @Test func endsTheWholeGroupWhenCancelled() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("pipe")

@@ -6,24 +6,29 @@ import Testing
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct BrokenExchange {
-    private let short = HTTPLimits(
-        connect: .milliseconds(100), total: .milliseconds(400), stall: .milliseconds(100), responseBytes: 1000)
+    /// Every limit far away, so that a loaded machine meets none, but the one a test is about.
+    private let wide = HTTPLimits(
+        connect: .seconds(60), total: .seconds(60), stall: .seconds(60), responseBytes: 1000)
 
-    /// What the server does, what the caller gets.
+    /// What the server does, how long the caller bears silence (ms), what it gets.
     @Test(
         arguments: [
-            (ServedResponse.Delivery.reset(afterBytes: 0), HTTPTransportError.Code.connectionLost),
-            (.reset(afterBytes: 60), .connectionLost), (.drop, .connectionLost),
-            (.stall(afterBytes: 0), .timedOut), (.stall(afterBytes: 10), .timedOut),
-            (.stall(afterBytes: 80), .timedOut),
+            (ServedResponse.Delivery.reset(afterBytes: 0), 60_000, HTTPTransportError.Code.connectionLost),
+            (.reset(afterBytes: 60), 60_000, .connectionLost), (.drop, 60_000, .connectionLost),
+            (.stall(afterBytes: 0), 100, .timedOut), (.stall(afterBytes: 10), 100, .timedOut),
+            (.stall(afterBytes: 80), 100, .timedOut),
         ])
-    func failsWithItsKind(delivery: ServedResponse.Delivery, code: HTTPTransportError.Code) async throws {
+    func failsWithItsKind(
+        delivery: ServedResponse.Delivery, stall: Int, code: HTTPTransportError.Code
+    ) async throws {
+        var limits = wide
+        limits.stall = .milliseconds(stall)
         try await Loopback.serve { _ in
             var response = ServedResponse(status: 200, contentType: "text/plain", String(repeating: "x", count: 500))
             response.delivery = delivery
             return response
         } during: { url in
-            let error = try await failure(url, short)
+            let error = try await failure(url, limits)
             #expect(error.code == code)
             #expect(error.traffic.bytesSent > 0)
         }
@@ -48,7 +53,7 @@ import WaypostTestSupport
         ])
     func ofAStrangeAnswerFailsWithItsKind(answer: String, code: HTTPTransportError.Code) async throws {
         let server = try RawServer(answering: [answer])
-        let error = try await failure("http://\(server.authority)", short)
+        let error = try await failure("http://\(server.authority)", wide)
         #expect(error.code == code)
         #expect(error.description.hasPrefix("http://\(server.authority): "))
     }
@@ -56,7 +61,9 @@ import WaypostTestSupport
     @Test func endsADripAtTheTotalLimit() async throws {
         let drops = ["HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"] + [String](repeating: "x", count: 100)
         let server = try RawServer(answering: drops, pause: .milliseconds(30))
-        let error = try await failure("http://\(server.authority)", short)
+        var limits = wide
+        limits.total = .milliseconds(400)
+        let error = try await failure("http://\(server.authority)", limits)
         #expect(error.code == .timedOut)
         #expect(error.description.contains("no complete answer within 0.4 s"))
         #expect(error.traffic.bytesReceived > 0)
@@ -64,7 +71,9 @@ import WaypostTestSupport
 
     @Test func endsAHandshakeAtTheConnectLimit() async throws {
         let server = try RawServer(answering: [])
-        let error = try await failure("https://\(server.authority)", short)
+        var limits = wide
+        limits.connect = .milliseconds(100)
+        let error = try await failure("https://\(server.authority)", limits)
         #expect(error.code == .timedOut)
         #expect(error.description.contains("no connection within 0.1 s"))
     }
@@ -84,19 +93,16 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["http", "https"])
-    func isLeftAtOnceWhenCancelled(scheme: String) async throws {
+    func isLeftWhenCancelled(scheme: String) async throws {
         // Over http the request waits for its answer, over https the handshake for its own.
         let server = try RawServer(answering: [])
         let transport = try Loopback.transport()
         let url = try HTTPURL("\(scheme)://\(server.authority)")
-        let sending = Task { try await transport.send(HTTPRequest(.get, url)) }
+        let sending = Task { [wide] in try await transport.send(HTTPRequest(.get, url, limits: wide)) }
         for await _ in server.requests { break }
-        let elapsed = await ContinuousClock().measure {
-            sending.cancel()
-            let error = await #expect(throws: HTTPTransportError.self) { try await sending.value }
-            #expect(error?.code == .cancelled)
-        }
-        #expect(elapsed < .seconds(1))
+        sending.cancel()
+        let error = await #expect(throws: HTTPTransportError.self) { try await sending.value }
+        #expect(error?.code == .cancelled)
     }
 
     @Test func doesNotBeginWhenCancelledBefore() async throws {

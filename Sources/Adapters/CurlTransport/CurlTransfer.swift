@@ -40,7 +40,11 @@ import HTTPMessages
         }
     }
 
-    deinit { unsafe errorText.deallocate() }
+    deinit {
+        // The handle lives a moment longer than the buffer.
+        _ = unsafe ccurl_set_pointer(easy.handle, CURLOPT_ERRORBUFFER, nil)
+        unsafe errorText.deallocate()
+    }
 
     /// Header lines and bodies, both ways, as far as the exchange got.
     var traffic: HTTPTraffic {

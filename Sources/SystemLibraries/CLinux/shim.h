@@ -16,6 +16,7 @@
 int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
 int posix_openpt(int flags);
 int grantpt(int descriptor);
+int posix_spawn_file_actions_addclosefrom_np(void *_Nonnull actions, int from);  // the type is Glibc's
 int unlockpt(int descriptor);
 int ptsname_r(int descriptor, char *_Nonnull buffer, unsigned long size);
 
