@@ -67,7 +67,7 @@ import Testing
         var chance = SeededGenerator(seed: seed)
         var model = OutboxModel()
         let outbox = try folder.open()
-        for step in 0..<150 {
+        for step in 0..<100 {
             if Bool.random(using: &chance) {
                 model.append(try outbox.append(sample(step)))
             } else if let batch = try outbox.nextBatch(maximumPastLocations: Int.random(in: 0...3, using: &chance)) {

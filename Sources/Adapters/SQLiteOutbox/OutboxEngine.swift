@@ -166,25 +166,6 @@ final class OutboxEngine {
         return isAny
     }
 
-    /// Removes blocks of the oldest updates until there is room again, never the newest one; whether any went.
-    private func evictNearCap(_ store: OutboxStore, _ next: inout OutboxAccount) throws(StoreError) -> Bool {
-        let margin = 8 * StoreFormat.pageSize
-        var isAny = false
-        while try store.bytesInUse() > configuration.maximumBytes - margin {
-            var removed = false
-            for record in try store.rows.oldest(limit: Self.evictionBlock)
-            where record.stored.sequence != next.newest?.sequence {
-                if try store.remove(record.stored.sequence) {
-                    next.evictForSpace(record.stored)
-                    removed = true
-                }
-            }
-            guard removed else { return isAny }
-            isAny = true
-        }
-        return isAny
-    }
-
     /// The newest update that is left once the newest of all is set aside.
     private func newest(in store: OutboxStore, _ next: OutboxAccount) throws(StoreError) -> StoredUpdate? {
         try store.rows.latest(limit: Self.newestSearchLimit).reduce(next.newestDelivered) {
@@ -218,38 +199,5 @@ final class OutboxEngine {
         try openStore()
         guard let store else { throw StoreError(.unusable, path: files.path, reason: "it cannot be opened") }
         return store
-    }
-
-    /// Runs `body` again with the reserve given back when the disk is full.
-    func withReserve<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-        do throws(StoreError) { return try body() } catch {
-            guard error.kind == .full else { throw error }
-            try releaseReserve()
-            return try body()
-        }
-    }
-
-    private func reserveSpace() throws(StoreError) {
-        try withSystem(files.path) { () throws(SystemError) in
-            try FileSystem.reserve(Self.reserveBytes, at: files.reserve)
-        }
-    }
-
-    private func releaseReserve() throws(StoreError) {
-        try withSystem(files.path) { () throws(SystemError) in try FileSystem.removeFile(at: files.reserve) }
-    }
-
-    private static func takeLock(_ files: StoreFiles) throws(OutboxError) -> FileLock {
-        do { try FileSystem.createFolder(at: FileSystem.parent(of: files.path)) } catch {
-            throw outboxError(StoreError(error, path: files.path))
-        }
-        do { return try FileLock(path: files.lock) } catch {
-            guard case .system(let cause) = error, StoreError(cause, path: files.path).kind == .full else {
-                throw outboxError(error, files)
-            }
-        }
-        // Not even the lock's few bytes: a full disk must not keep the service from starting.
-        do { try FileSystem.removeFile(at: files.reserve) } catch { throw outboxError(.system(error), files) }
-        do { return try FileLock(path: files.lock) } catch { throw outboxError(error, files) }
     }
 }

@@ -47,8 +47,10 @@ enum RecordScan {
         _ bytes: [UInt8], until end: Int, _ visit: (Found) throws(StoreError) -> Void
     ) throws(StoreError) {
         var position = 0
-        while position < end {
-            guard mayBegin(bytes, at: position), let row = row(in: bytes, at: position),
+        while true {
+            position = nextPossible(in: bytes, from: position, until: end)
+            guard position < end else { return }
+            guard let row = row(in: bytes, at: position),
                 let found = record(bytes[row.body], id: row.id)
             else {
                 position += 1
@@ -59,15 +61,28 @@ enum RecordScan {
         }
     }
 
-    /// Rules most places out quickly: a payload has 8 bytes or more and fewer than 1024, and the record header follows
-    /// the id.
-    private static func mayBegin(_ bytes: [UInt8], at position: Int) -> Bool {
-        let first = bytes[position]
-        if first < 8 || first >= 0x88 { return false }
-        var next = position + (first < 0x80 ? 1 : 2)
-        while next < bytes.count, bytes[next] >= 0x80 { next += 1 }
-        guard next + 2 < bytes.count else { return false }
-        return (bytes[next + 1] == 3 || bytes[next + 1] == 4) && bytes[next + 2] == 0
+    /// The next place where a row may begin, or `end`: most are ruled out quickly, since a payload has 8 bytes or more and
+    /// fewer than 1024, and the record header follows the id. On raw memory, as this looks at every byte of a store.
+    private static func nextPossible(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
+        unsafe bytes.withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return end }
+            let count = buffer.count
+            var position = start
+            while position < end {
+                let first = unsafe base[position]
+                if first >= 8, first < 0x88 {
+                    var next = position + (first < 0x80 ? 1 : 2)
+                    let longest = min(count, next + 8)
+                    while next < longest, unsafe base[next] >= 0x80 { next += 1 }
+                    if next + 2 < count, unsafe base[next + 2] == 0 {
+                        let header = unsafe base[next + 1]
+                        if header == 3 || header == 4 { return position }
+                    }
+                }
+                position += 1
+            }
+            return end
+        }
     }
 
     /// What would be a row if it began at `position`.

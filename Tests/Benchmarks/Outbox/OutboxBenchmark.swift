@@ -107,12 +107,33 @@ import SQLiteOutbox
                 ("residentKibibytes", "\(try residentKibibytes())"),
             ])
         try await outbox.close()
+        try await salvage(configuration)
+    }
+
+    /// The same backlog with its root page gone.
+    private static func salvage(_ configuration: OutboxConfiguration) async throws {
+        let descriptor = unsafe open(configuration.path, O_WRONLY)
+        let zeros = [UInt8](repeating: 0, count: 1024)
+        guard unsafe pwrite(descriptor, zeros, zeros.count, 1024) == zeros.count, close(descriptor) == 0 else {
+            fatalError("cannot damage \(configuration.path)")
+        }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let outbox = try await SQLiteOutbox.open(configuration)
+        let opened = start.duration(to: clock.now)
+        report(
+            "outbox.salvage",
+            [
+                ("salvaged", "\(try await outbox.ledger().pending)"), ("openMilliseconds", milliseconds(opened)),
+                ("residentKibibytes", "\(try residentKibibytes())"),
+            ])
+        try await outbox.close()
     }
 
     private static func configuration(_ folder: URL, _ name: String) -> OutboxSettings {
         OutboxSettings(
             path: folder.appending(path: name).path, maximumBytes: 1_000_000_000,
-            now: { UTCTime(year: 2026, month: 1, day: 5) }, reportRecovery: { print($0) })
+            now: { UTCTime(year: 2026, month: 1, day: 5) }, reportRecovery: { _ in })
     }
 
     static func update(_ second: Int) -> LocationUpdate {
