@@ -54,6 +54,7 @@ let package = Package(
         room("Adapters", "SQLiteOutbox", ["LocationReporting", "LinuxPlatform", "CSQLite"]),
         room("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform"]),
 
+        room("Simulator", "ReceiverSimulator", ["GNSS"]),
         room(
             "Simulator", "FleetEngineSimulator",
             ["FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto"]),
@@ -67,7 +68,10 @@ let package = Package(
             ]),
         .executableTarget(
             name: "WaypostCommand",
-            dependencies: ["Waypost", "FleetEngineSimulator"],
+            dependencies: [
+                "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
+                "LocationReporting", "SQLiteOutbox", "FleetEngineSimulator", "ReceiverSimulator",
+            ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
@@ -80,25 +84,45 @@ let package = Package(
             name: "WaypostTestSupport",
             dependencies: [
                 "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "LocationReporting", "LinuxPlatform",
+                "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("HTTPMessages", ["HTTPMessages"]),
-        tests("GNSS", ["GNSS"]),
-        tests("VehicleAuthorization", ["VehicleAuthorization"]),
-        tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization"]),
+        tests("GNSS", ["GNSS", "ReceiverSimulator"]),
+        tests("VehicleAuthorization", ["VehicleAuthorization", "LinuxPlatform"]),
+        tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization", "LinuxPlatform"]),
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
         tests(
             "LocationReporting", ["LocationReporting", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
         tests("LinuxPlatform", ["LinuxPlatform"]),
-        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform"]),
-        tests("BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
-        tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
+        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CLinux", "CZlib"]),
+        tests(
+            "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
+        tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),
         tests("SQLiteOutbox", ["SQLiteOutbox", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests(
             "FleetEngineSimulator",
             ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
+        tests(
+            "Agent",
+            [
+                "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineSimulator", "GNSS", "GNSSReceiver",
+                "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
+                "SQLiteOutbox", "VehicleAuthorization",
+            ]),
         tests("Architecture"),
+
+        .executableTarget(
+            name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
+            swiftSettings: houseStyle),
+        .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
+        .executableTarget(
+            name: "NMEABenchmark", dependencies: ["GNSS", "ReceiverSimulator", "CByteLoop"],
+            path: "Tests/Benchmarks/NMEA", swiftSettings: houseStyle),
+        .executableTarget(
+            name: "OutboxBenchmark", dependencies: ["SQLiteOutbox", "LocationReporting", "GNSS", "CSQLite"],
+            path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -56,11 +56,11 @@ struct SimulatedBackend: Sendable {
 
     /// An update of the vehicle `van`, with a token of its own.
     func update(
-        _ body: String, as service: VehicleService = .onDemand, mask: String = "lastLocation"
+        _ body: String, as service: FleetService = .onDemandTrips, mask: String = "lastLocation"
     ) async throws -> (status: Int, json: JSONValue, served: ServedResponse) {
-        let token = try await token(service == .onDemand ? "driver/van" : "delivery_driver/van")
+        let token = try await token(service == .onDemandTrips ? "driver/van" : "delivery_driver/van")
         return try await send(
-            service == .onDemand ? .put : .patch, "\(service.collection)/van?updateMask=\(mask)", token: token,
+            service == .onDemandTrips ? .put : .patch, "\(service.collection)/van?updateMask=\(mask)", token: token,
             body: body)
     }
 }

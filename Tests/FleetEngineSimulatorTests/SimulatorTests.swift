@@ -29,7 +29,7 @@ import WaypostTestSupport
                 ], to: address
             ).text
             #expect(update.hasPrefix("HTTP/1.1 200 OK\r\n"))
-            let van = ResourceName(provider: "p", service: .onDemand, id: "van")
+            let van = ResourceName(provider: "p", service: .onDemandTrips, id: "van")
             #expect(await simulator.record.fixTimes(of: van) == [WireTime("2026-01-05T10:15:30Z")])
             let page = await RawExchange.send(["GET / HTTP/1.0\r\n\r\n"], to: address).text
             #expect(page.contains("<!doctype html>"))

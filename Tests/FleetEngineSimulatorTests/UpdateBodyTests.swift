@@ -26,8 +26,8 @@ private let wrongLocationFields: [(String, String)] = [
 ]
 
 @Suite struct UpdateBody {
-    @Test(arguments: wrongLocationFields, VehicleService.allCases)
-    func isRefusedForOneWrongField(field: (String, String), service: VehicleService) async throws {
+    @Test(arguments: wrongLocationFields, FleetService.allCases)
+    func isRefusedForOneWrongField(field: (String, String), service: FleetService) async throws {
         let backend = try SimulatedBackend.shared.get()
         let (status, json, _) = try await backend.update("{\"lastLocation\":{\"\(field.0)\":\(field.1)}}", as: service)
         #expect(status == 400)
@@ -94,7 +94,7 @@ private let wrongLocationFields: [(String, String)] = [
         ("{\"remainingVehicleJourneySegments\":[\"x\"]}", "expected an object"),
     ])
     func isRefusedScheduled(body: String, words: String) async throws {
-        let (status, json, _) = try await SimulatedBackend.shared.get().update(body, as: .scheduled)
+        let (status, json, _) = try await SimulatedBackend.shared.get().update(body, as: .scheduledTasks)
         #expect(status == 400)
         #expect(json.errorMessage.contains(words), "\(json.errorMessage)")
     }
@@ -158,8 +158,8 @@ private let wrongLocationFields: [(String, String)] = [
         #expect(json["lastLocation"]?["supplementalLocation"] != nil)
     }
 
-    @Test(arguments: VehicleService.allCases)
-    func isRecorded(service: VehicleService) async throws {
+    @Test(arguments: FleetService.allCases)
+    func isRecorded(service: FleetService) async throws {
         let backend = try SimulatedBackend()
         let past = Self.location.split(separator: "11:15:29").joined(separator: "11:14:29")
         let (status, json, _) = try await backend.update(
@@ -180,7 +180,7 @@ private let wrongLocationFields: [(String, String)] = [
         let (status, _, _) = try await backend.update("{\"lastLocation\":\(Self.location)}", mask: "vehicleState")
         #expect(status == 200)
         #expect(
-            await backend.engine.record.fixTimes(of: ResourceName(provider: "p", service: .onDemand, id: "van")).isEmpty
+            await backend.engine.record.fixTimes(of: ResourceName(provider: "p", service: .onDemandTrips, id: "van")).isEmpty
         )
     }
 

@@ -6,6 +6,7 @@ package actor InMemoryOutbox: Outbox {
     private var account = Ledger()
     private var rows: [StoredUpdate] = []
     private var newestUpdate: StoredUpdate?
+    private var newestDelivered: StoredUpdate?
     package private(set) var quarantinedReasons: [Int64: String] = [:]
     /// What the next appends throw; `nil` accepts.
     private var appendFailure: OutboxError?
@@ -21,7 +22,7 @@ package actor InMemoryOutbox: Outbox {
         account.pending += 1
         let stored = StoredUpdate(sequence: account.accepted, update: update)
         rows.append(stored)
-        if newestUpdate.map({ $0.update.timeOfFix <= update.timeOfFix }) ?? true { newestUpdate = stored }
+        newestUpdate = newer(newestUpdate, stored)
         return stored
     }
 
@@ -35,6 +36,7 @@ package actor InMemoryOutbox: Outbox {
     package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
         let delivered = Set(batch.pending.map(\.sequence))
         let before = rows.count
+        for row in rows where delivered.contains(row.sequence) { newestDelivered = newer(newestDelivered, row) }
         rows.removeAll { delivered.contains($0.sequence) }
         account.delivered += Int64(before - rows.count)
         account.pending = Int64(rows.count)
@@ -46,6 +48,7 @@ package actor InMemoryOutbox: Outbox {
         account.pending -= 1
         account.quarantined += 1
         quarantinedReasons[update.sequence] = reason
+        if newestUpdate?.sequence == update.sequence { newestUpdate = rows.reduce(newestDelivered) { newer($0, $1) } }
     }
 
     package func newest() async throws(OutboxError) -> StoredUpdate? { newestUpdate }
@@ -53,4 +56,10 @@ package actor InMemoryOutbox: Outbox {
     package func ledger() async throws(OutboxError) -> Ledger { account }
 
     package func close() async throws(OutboxError) {}
+
+    /// Of equal times of fix the one accepted later is the newer.
+    private func newer(_ one: StoredUpdate?, _ other: StoredUpdate) -> StoredUpdate {
+        guard let one else { return other }
+        return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one
+    }
 }

@@ -1,1 +1,62 @@
-// CurlTransport
+package import HTTPMessages
+import LinuxPlatform
+
+/// `HTTPTransport` over libcurl: one thread drives every exchange of this transport.
+///
+/// Connections are kept and shared: HTTP/2 over TLS where the server speaks it, HTTP/1.1 keep-alive elsewhere, TLS
+/// sessions resumed. Servers are always verified, with TLS 1.2 or newer. A redirect is an answer and is not followed.
+///
+/// `HTTPTraffic` counts what libcurl does: header lines and bodies of request and answer, before HPACK, TLS and TCP.
+/// Over HTTP/2 the header lines are therefore larger than what went over the wire.
+///
+/// Safe to use from any task. When the transport is released, its thread ends its connections and is waited for.
+package final class CurlTransport: HTTPTransport {
+    private let mailbox: CurlMailbox
+    /// Readable once the thread has ended.
+    private let ended: EventDescriptor
+
+    /// Starts the thread; connections are made when they are needed.
+    ///
+    /// - Throws: `.transportFailed` when libcurl cannot be set up, or a file that `options` names cannot be read.
+    package init(options: CurlTransportOptions) throws(HTTPTransportError) {
+        for path in [
+            options.caFile, options.clientCertificate?.certificateFile, options.clientCertificate?.keyFile,
+        ] {
+            if let path { try Self.requireReadable(path) }
+        }
+        do { ended = try EventDescriptor() } catch { throw HTTPTransportError(.transportFailed, error.description) }
+        let multi = try CurlMulti(maximumConnectionsPerHost: options.maximumConnectionsPerHost)
+        let share = try CurlShare()
+        let mailbox = CurlMailbox(multi: multi)
+        self.mailbox = mailbox
+        let ended = ended
+        startThread(named: "waypost-curl") {
+            CurlLoop(multi: multi, share: share, mailbox: mailbox, options: options).run()
+            ended.signal()
+        }
+    }
+
+    deinit {
+        mailbox.stop()
+        ended.wait()
+    }
+
+    package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+        let exchange = CurlExchange(request: request)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                exchange.waiter.withLock { $0 = continuation }
+                mailbox.submit(exchange)
+            }
+        } onCancel: {
+            mailbox.cancel(exchange)
+        }
+        return try result.get()
+    }
+
+    private static func requireReadable(_ path: String) throws(HTTPTransportError) {
+        do {
+            _ = try OwnedDescriptor(opening: path, 0)
+        } catch { throw HTTPTransportError(.transportFailed, "certificate file: \(error)") }
+    }
+}

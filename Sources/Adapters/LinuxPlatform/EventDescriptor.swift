@@ -19,6 +19,12 @@ package final class EventDescriptor: Sendable {
         _ = unsafe write(descriptor.raw, &one, 8)  // can only fail when it is readable already
     }
 
+    /// Blocks until the descriptor is readable; it stays readable.
+    package func wait() {
+        var watched = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
+        while unsafe poll(&watched, 1, -1) < 1 {}
+    }
+
     /// Makes the descriptor quiet again.
     package func clear() {
         var count: UInt64 = 0

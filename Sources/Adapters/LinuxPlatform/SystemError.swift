@@ -27,3 +27,8 @@ package func valueOrSystemError<Value: FixedWidthInteger>(
         guard number == EINTR else { throw SystemError(call: call(), number: number) }
     }
 }
+
+extension SystemError {
+    /// Whether the reader of a pipe or socket has gone.
+    package var isBrokenPipe: Bool { number == EPIPE }
+}

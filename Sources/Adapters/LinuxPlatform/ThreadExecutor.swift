@@ -69,7 +69,7 @@ package final class ThreadExecutor: SerialExecutor {
             unsafe jobs.removeAll(keepingCapacity: true)
             unsafe pthread_mutex_unlock(mutex)
             if unsafe due.isEmpty { return }
-            for unsafe entry in unsafe due { unsafe entry.job.runSynchronously(on: entry.executor) }
+            for index in unsafe due.indices { unsafe due[index].job.runSynchronously(on: due[index].executor) }
         }
     }
 }

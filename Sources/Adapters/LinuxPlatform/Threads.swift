@@ -3,20 +3,34 @@ import Glibc
 
 /// Starts a thread for calls that block; in a task they would starve the shared pool.
 package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
-    let context = unsafe Unmanaged.passRetained(ThreadBody(run: body)).toOpaque()
+    let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body)).toOpaque()
     var thread = pthread_t()
     let code = unsafe pthread_create(&thread, nil, runThreadBody, context)
     precondition(code == 0, "cannot start thread \(name): \(unsafe String(cString: strerror(code)))")
-    unsafe pthread_setname_np(thread, String(name.prefix(15)))  // the kernel's limit
     pthread_detach(thread)
 }
 
 private final class ThreadBody: Sendable {
+    let name: String
     let run: @Sendable () -> Void
-    init(run: @escaping @Sendable () -> Void) { self.run = run }
+    init(name: String, run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
 }
 
 private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let context = unsafe context { unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run() }
+    guard let context = unsafe context else { return nil }
+    let body = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
+    unsafe pthread_setname_np(pthread_self(), String(body.name.prefix(15)))  // the kernel's limit
+    body.run()
     return nil
+}
+
+/// Runs `body` on a thread of its own and returns when it has ended, whether or not the task is cancelled meanwhile:
+/// the caller tells `body` to stop by means of its own.
+package func runOnThread(named name: String, _ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { ended in
+        startThread(named: name) {
+            body()
+            ended.resume()
+        }
+    }
 }

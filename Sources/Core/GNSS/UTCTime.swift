@@ -49,7 +49,9 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
 
     /// Milliseconds since midnight, 0..<86,400,000.
     package var millisecondOfDay: Int {
-        Int(millisecondsSince1970 - millisecondsSince1970.floorDivided(by: Self.millisecondsPerDay) * Self.millisecondsPerDay)
+        Int(
+            millisecondsSince1970 - millisecondsSince1970.floorDivided(by: Self.millisecondsPerDay)
+                * Self.millisecondsPerDay)
     }
 
     /// RFC 3339 in UTC with milliseconds, as `2026-01-05T10:15:30.250Z`.

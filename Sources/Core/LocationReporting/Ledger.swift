@@ -19,3 +19,13 @@ package struct Ledger: Sendable, Hashable {
     /// Whether every accepted update is accounted for.
     package var balances: Bool { accepted == delivered + pending + evicted + quarantined }
 }
+
+extension Ledger {
+    /// The account of several stores together.
+    package static func + (one: Self, other: Self) -> Self {
+        Self(
+            accepted: one.accepted + other.accepted, delivered: one.delivered + other.delivered,
+            pending: one.pending + other.pending, evicted: one.evicted + other.evicted,
+            quarantined: one.quarantined + other.quarantined)
+    }
+}

@@ -15,7 +15,7 @@ package protocol Outbox: Sendable {
     /// Sets one pending update aside with the server's words; it no longer blocks the rest.
     func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError)
 
-    /// The newest update ever accepted, delivered or not; `nil` for a new store.
+    /// The newest update ever accepted, delivered or not, unless it is in quarantine; `nil` for a new store.
     func newest() async throws(OutboxError) -> StoredUpdate?
 
     func ledger() async throws(OutboxError) -> Ledger

@@ -1,3 +1,4 @@
+package import FleetEngine
 package import HTTPMessages
 import HTTPService
 import LinuxPlatform
@@ -39,7 +40,7 @@ package struct FleetEngineSimulator: Sendable {
     package var record: SimulatorRecord { get async { await engine.record } }
 
     /// Where a driver's tokens are; `{vehicleId}` stands for the vehicle.
-    package func tokenURL(for service: VehicleService) -> String {
-        baseURL.origin + (service == .onDemand ? "/token/driver/{vehicleId}" : "/token/delivery_driver/{vehicleId}")
+    package func tokenURL(for service: FleetService) -> String {
+        baseURL.origin + (service == .onDemandTrips ? "/token/driver/{vehicleId}" : "/token/delivery_driver/{vehicleId}")
     }
 }

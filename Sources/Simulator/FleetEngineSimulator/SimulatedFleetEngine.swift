@@ -177,7 +177,7 @@ actor SimulatedFleetEngine {
     }
 
     private func create(
-        _ request: ServedRequest, _ query: FleetQuery, _ provider: String, _ service: VehicleService,
+        _ request: ServedRequest, _ query: FleetQuery, _ provider: String, _ service: FleetService,
         _ claims: TokenClaims
     ) throws(Refusal) -> HTTPResponse {
         guard request.method == .post else {

@@ -1,10 +1,110 @@
 #pragma once
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <sys/socket.h>
 
 // Swift cannot call variadic functions; one function per argument type also restores type checking.
 static inline CURLcode ccurl_set_long(CURL *_Nonnull easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
 }
+static inline CURLcode ccurl_set_size(CURL *_Nonnull easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
 static inline CURLcode ccurl_set_string(CURL *_Nonnull easy, CURLoption option, const char *_Nonnull value) {
     return curl_easy_setopt(easy, option, value);  // libcurl keeps its own copy
 }
+static inline CURLcode ccurl_clear_string(CURL *_Nonnull easy, CURLoption option) {
+    return curl_easy_setopt(easy, option, NULL);
+}
+// The bytes are copied, as many as CURLOPT_POSTFIELDSIZE_LARGE said before.
+static inline CURLcode ccurl_set_body(CURL *_Nonnull easy, const void *_Nonnull bytes) {
+    return curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes);
+}
+static inline CURLcode ccurl_set_list(CURL *_Nonnull easy, CURLoption option, struct curl_slist *_Nullable list) {
+    return curl_easy_setopt(easy, option, list);
+}
+static inline CURLcode ccurl_set_pointer(CURL *_Nonnull easy, CURLoption option, void *_Nullable pointer) {
+    return curl_easy_setopt(easy, option, pointer);
+}
+
+// One function per callback type; the header callback has the same type as the write callback.
+typedef size_t (*ccurl_write_callback)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
+typedef int (*ccurl_progress_callback)(
+    void *_Nullable context, curl_off_t downloadTotal, curl_off_t downloaded, curl_off_t uploadTotal, curl_off_t uploaded);
+typedef int (*ccurl_ready_callback)(
+    void *_Nullable context, char *_Nullable remoteAddress, char *_Nullable localAddress, int remotePort, int localPort);
+
+static inline CURLcode ccurl_set_write_callback(
+    CURL *_Nonnull easy, CURLoption option, ccurl_write_callback _Nonnull callback) {
+    return curl_easy_setopt(easy, option, callback);
+}
+static inline CURLcode ccurl_set_progress_callback(CURL *_Nonnull easy, ccurl_progress_callback _Nonnull callback) {
+    return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
+}
+static inline CURLcode ccurl_set_ready_callback(CURL *_Nonnull easy, ccurl_ready_callback _Nonnull callback) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+}
+
+// How long sent bytes may stay without acknowledgement before the kernel gives the connection up (tcp(7)); without it
+// a connection that died silently is used again and again for a quarter of an hour.
+static int ccurl_limit_unacknowledged(void *_Nullable milliseconds, curl_socket_t socket, curlsocktype purpose) {
+    unsigned int limit = (unsigned int)(uintptr_t)milliseconds;
+    (void)purpose;
+    // A kernel that does not know the option leaves the connection usable.
+    (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
+    return CURL_SOCKOPT_OK;
+}
+static inline CURLcode ccurl_set_user_timeout(CURL *_Nonnull easy, unsigned int milliseconds) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, ccurl_limit_unacknowledged);
+    if (code != CURLE_OK) return code;
+    return curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, (void *)(uintptr_t)milliseconds);
+}
+
+static inline CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO information, long *_Nonnull value) {
+    return curl_easy_getinfo(easy, information, value);
+}
+static inline CURLcode ccurl_get_size(CURL *_Nonnull easy, CURLINFO information, curl_off_t *_Nonnull value) {
+    return curl_easy_getinfo(easy, information, value);
+}
+
+static inline CURLMcode ccurl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+static inline CURLSHcode ccurl_share_set_long(CURLSH *_Nonnull share, CURLSHoption option, int value) {
+    return curl_share_setopt(share, option, value);
+}
+// The result of a finished transfer sits in a union, which Swift reads less clearly.
+static inline CURLcode ccurl_message_result(const CURLMsg *_Nonnull message) { return message->data.result; }
+
+// Only http and https, ever. 7.85 replaced the bit mask by a list of names.
+static inline CURLcode ccurl_restrict_protocols(CURL *_Nonnull easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+    return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+// Without it (before 7.87), removing a transfer waits for its name lookup, and every other transfer with it.
+static inline CURLcode ccurl_abandon_name_lookups(CURL *_Nonnull easy) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    return curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#else
+    return CURLE_OK;
+#endif
+}
+
+// Before 8.7 the size of the request includes a body that was appended to the header lines, which libcurl does below
+// 64 KiB (MAX_INITIAL_POST_SIZE) over HTTP/1; the size of the upload has it too. Asked of the library that is loaded.
+static inline size_t ccurl_body_counted_twice(size_t body) {
+    return curl_version_info(CURLVERSION_NOW)->version_num < 0x080700 && body < 64 * 1024 ? body : 0;
+}
+
+// Macros that Swift does not import.
+static inline CURLcode ccurl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
+static const long ccurl_http_version_2_over_tls = CURL_HTTP_VERSION_2TLS;
+static const long ccurl_answered_http_2 = CURL_HTTP_VERSION_2_0;
+static const long ccurl_tls_1_2_or_newer = CURL_SSLVERSION_TLSv1_2;
+static const long ccurl_multiplex = CURLPIPE_MULTIPLEX;
+static const int ccurl_prereq_ok = CURL_PREREQFUNC_OK;

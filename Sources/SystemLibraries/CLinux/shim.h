@@ -22,6 +22,11 @@ int ptsname_r(int descriptor, char *_Nonnull buffer, unsigned long size);
 // ioctl is variadic, which Swift cannot call.
 static inline int clinux_set_exclusive(int descriptor) { return ioctl(descriptor, TIOCEXCL); }
 static inline int clinux_clear_exclusive(int descriptor) { return ioctl(descriptor, TIOCNXCL); }
+// 1 when someone has the terminal for himself, 0 when not, -1 on failure.
+static inline int clinux_is_exclusive(int descriptor) {
+    int exclusive = 0;
+    return ioctl(descriptor, TIOCGEXCL, &exclusive) == 0 ? exclusive != 0 : -1;
+}
 // open and fcntl are variadic; Glibc's overlay covers the usual forms, these the rest.
 static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
     return open(path, flags, mode);
@@ -30,4 +35,11 @@ static inline int clinux_open_create(const char *_Nonnull path, int flags, unsig
 // SOCK_CLOEXEC as O_NONBLOCK and O_CLOEXEC.
 static inline int clinux_accept(int listening) {
     return (int)syscall(SYS_accept4, listening, (void *)0, (void *)0, O_NONBLOCK | O_CLOEXEC);
+}
+// glibc 2.36 has a wrapper for it, older ones only the call.
+static inline int clinux_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+// pipe2 needs _GNU_SOURCE. Closed on exec; only the reading end, ours, is non-blocking.
+static inline int clinux_pipe(int *_Nonnull ends) {
+    if (syscall(SYS_pipe2, ends, O_CLOEXEC) < 0) return -1;
+    return fcntl(ends[0], F_SETFL, O_NONBLOCK);
 }

@@ -45,7 +45,7 @@ struct PageView {
         var fields = vehicle.counts
         fields["name"] = .string(name.description)
         fields["id"] = .string(name.id)
-        fields["service"] = .string(name.service == .onDemand ? "on-demand" : "scheduled")
+        fields["service"] = .string(name.service == .onDemandTrips ? "on-demand" : "scheduled")
         fields["updatesPerMinute"] = .integer(Int64(vehicle.updatesInLastMinute(now: now)))
         if let latest = vehicle.latest { fields["latest"] = position(latest, vehicle.latestReceivedAt) }
         let points = vehicle.track

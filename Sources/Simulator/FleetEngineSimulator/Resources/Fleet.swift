@@ -28,11 +28,11 @@ struct Fleet {
 
     /// The vehicle that the request is about, read from its path behind `/v1`; `nil` id for the collection.
     static func target(_ segments: ArraySlice<String>) throws(Refusal) -> (
-        provider: String, service: VehicleService, id: String?
+        provider: String, service: FleetService, id: String?
     ) {
         let parts = Array(segments)
         guard (3...4).contains(parts.count), parts[0] == "providers",
-            let service = VehicleService.allCases.first(where: { $0.collection == parts[2] })
+            let service = FleetService.allCases.first(where: { $0.collection == parts[2] })
         else { throw .notFound("Method not found: there is no such path here") }
         guard !parts[1].isEmpty else { throw .invalid(field: "name", "the provider is empty") }
         guard parts.count == 4 else { return (parts[1], service, nil) }

@@ -1,3 +1,5 @@
+import FleetEngine
+
 import HTTPMessages
 
 /// What a token's private claims allow.
@@ -6,7 +8,7 @@ enum FleetPermission {
     static func check(_ method: HTTPMethod, _ name: ResourceName, _ claims: TokenClaims) throws(Refusal) {
         let claim = name.service.claim
         let isReading = method == .get || method == .head
-        if isReading, name.service == .onDemand, claims.authorization["tripid"] != nil { return }
+        if isReading, name.service == .onDemandTrips, claims.authorization["tripid"] != nil { return }
         guard let allowed = claims.authorization[claim] else {
             throw .permissionDenied("the token has no \(claim) claim, which \(name.service.collection) need")
         }

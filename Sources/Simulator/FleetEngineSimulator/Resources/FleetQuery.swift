@@ -1,3 +1,4 @@
+import FleetEngine
 import HTTPMessages
 import HTTPService
 
@@ -35,7 +36,7 @@ struct FleetQuery {
 
     var updateMask: String? { parameters["updateMask"] }
 
-    func newVehicleID(_ service: VehicleService) -> String? { parameters[service.idParameter] }
+    func newVehicleID(_ service: FleetService) -> String? { parameters[service.idParameter] }
 
     static func checkContentType(_ request: ServedRequest) throws(Refusal) {
         let type = request.headers["Content-Type"]?.split(separator: ";").first?.lowercased()

@@ -1,10 +1,11 @@
+package import FleetEngine
 /// The name of a vehicle: `providers/{provider}/vehicles/{id}`.
 package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
     package let provider: String
-    package let service: VehicleService
+    package let service: FleetService
     package let id: String
 
-    package init(provider: String, service: VehicleService, id: String) {
+    package init(provider: String, service: FleetService, id: String) {
         (self.provider, self.service, self.id) = (provider, service, id)
     }
 

@@ -1,0 +1,72 @@
+# Each target is one script or one swift command; a person and the CI run the same ones. `make help` lists them.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread.
+SECONDS ?= 60
+KILLS ?= 50
+SANITIZERS ?= thread address
+# The demo is built the way that is ready soonest.
+DEMO_CONFIGURATION ?= debug
+
+.DEFAULT_GOAL := build
+.PHONY: help prepare build demo test release install lint format imports bench fuzz coverage sanitize kill-test \
+	service-check fixtures clean-clone clean
+
+help:            ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 16
+
+prepare:         ## check for Swift, install missing Debian packages
+	@scripts/check-swift
+	@scripts/install-dependencies
+
+build: prepare   ## debug build
+	swift build
+
+demo: prepare    ## a drive, an outage, everything delivered; needs no account
+	@scripts/demo $(DEMO_CONFIGURATION)
+
+test: prepare    ## all tests; VERBOSE=1 shows each
+	@scripts/test
+
+release: prepare ## build/waypost: Swift runtime inside, stripped, size checked
+	@scripts/release
+
+install: release ## put binary, service, documents under DESTDIR and PREFIX
+	@scripts/install "$(DESTDIR)" "$(PREFIX)"
+
+lint:            ## formatting, and words that do not belong in the sources
+	@scripts/lint
+
+format:          ## rewrite the sources in house style
+	@scripts/format
+
+imports: prepare ## every import is a declared dependency
+	swift build --build-tests --explicit-target-dependency-import-check error
+
+bench: prepare   ## one JSON object a case on standard output
+	@scripts/bench
+
+fuzz: prepare    ## every byte parser, for SECONDS in all
+	@scripts/fuzz $(SECONDS)
+
+coverage: prepare ## tests with a table of line coverage; Core has a floor
+	@scripts/coverage
+
+sanitize: prepare ## all tests under each of SANITIZERS
+	@scripts/sanitize $(SANITIZERS)
+
+kill-test: prepare ## SIGKILL at random moments, KILLS times; nothing may be lost
+	@scripts/kill-test $(KILLS)
+
+service-check:   ## what systemd says of the unit
+	@scripts/service-check
+
+fixtures: prepare ## generate fixtures/nmea anew
+	@scripts/fixtures
+
+clean-clone:     ## clone HEAD elsewhere and run TARGET there
+	@scripts/clean-clone $(or $(TARGET),test)
+
+clean:           ## remove everything that was built
+	rm -rf .build build

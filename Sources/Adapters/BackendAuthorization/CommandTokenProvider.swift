@@ -1,0 +1,102 @@
+import FoundationEssentials
+import LinuxPlatform
+package import VehicleAuthorization
+
+/// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
+///
+/// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, what the configuration adds,
+/// and `WAYPOST_VEHICLE_ID`, `WAYPOST_PROVIDER_ID`, `WAYPOST_TASK_ID`.
+package final class CommandTokenProvider: VehicleAuthorization {
+    private let arguments: [String]
+    private let environment: [String: String]
+    private let providerID: String
+    private let format: TokenAnswerFormat
+    private let timeLimit: Duration
+    private let wallClock: @Sendable () -> Double
+    private let doubts: DoubtReporter
+
+    /// - Parameters:
+    ///   - arguments: program and arguments; `{vehicleId}`, `{providerId}` and `{taskId}` are replaced as they are.
+    ///   - environment: variables to add.
+    ///   - providerID: replaces `{providerId}`.
+    ///   - format: where the token stands when the output is JSON.
+    ///   - timeLimit: after which the program and its group are ended.
+    ///   - wallClock: seconds since 1970; used only when the token does not tell when it was issued.
+    ///   - report: hears of an expiry that does not fit, once.
+    /// - Throws: `.misconfigured` when no program is named.
+    package init(
+        arguments: [String], environment: [String: String] = [:], providerID: String,
+        format: TokenAnswerFormat = TokenAnswerFormat(), timeLimit: Duration = .seconds(15),
+        wallClock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 },
+        report: @escaping @Sendable (AuthorizationWarning) -> Void
+    ) throws(AuthorizationError) {
+        guard let program = arguments.first, !program.isEmpty else {
+            throw AuthorizationError(.misconfigured, "authorization.command names no program; write [\"/path/to/it\"]")
+        }
+        self.arguments = arguments
+        self.environment = environment
+        self.providerID = providerID
+        self.format = format
+        self.timeLimit = timeLimit
+        self.wallClock = wallClock
+        doubts = DoubtReporter(report)
+    }
+
+    package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        let placeholders = Placeholders(providerID: providerID, context: context)
+        var expanded: [String] = []
+        for argument in arguments {
+            expanded.append(try placeholders.expanding(argument, .verbatim, name: "authorization.command"))
+        }
+        let source = "token command \(arguments[0])"
+        let child = ChildProcess(
+            arguments: expanded, environment: childEnvironment(for: context), timeLimit: timeLimit)
+        let outcome: ChildProcess.Outcome
+        do { outcome = try await child.run() } catch {
+            throw AuthorizationError(
+                .misconfigured, "\(source) cannot be started: \(error.reason); check authorization.command")
+        }
+        if let failure = failure(outcome, source) { throw failure }
+        let answer = try TokenAnswer(
+            outcome.standardOutput, from: source, format: format,
+            moment: .init(issuerTime: nil, localTime: wallClock()))
+        doubts.tell(answer.doubt)
+        return answer.token
+    }
+
+    private func childEnvironment(for context: AuthorizationContext) -> [String: String] {
+        var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8"]
+        variables.merge(environment) { $1 }
+        variables["WAYPOST_VEHICLE_ID"] = context.vehicleID
+        variables["WAYPOST_PROVIDER_ID"] = providerID
+        variables["WAYPOST_TASK_ID"] = context.taskID
+        return variables
+    }
+
+    private func failure(_ outcome: ChildProcess.Outcome, _ source: String) -> AuthorizationError? {
+        switch outcome.ending {
+        case .exited(0): nil
+        case .exited(let status):
+            AuthorizationError(.unavailable, "\(source) failed with status \(status)\(Self.complaint(outcome))")
+        case .signalled(let signal):
+            AuthorizationError(.unavailable, "\(source) was ended by signal \(signal)\(Self.complaint(outcome))")
+        case .timedOut:
+            AuthorizationError(
+                .unavailable,
+                "\(source) took longer than \(timeLimit.secondsText) and was ended\(Self.complaint(outcome))")
+        case .tooMuchOutput:
+            AuthorizationError(
+                .unusableAnswer, "\(source) wrote more than 64 KiB; expected the token or a small JSON object")
+        case .cancelled: AuthorizationError(.cancelled, "\(source) was ended because nobody waits for the token")
+        }
+    }
+
+    /// The last line of its standard error, shortened, with whatever could be a token struck out.
+    private static func complaint(_ outcome: ChildProcess.Outcome) -> String {
+        let lines = String(decoding: outcome.standardError, as: UTF8.self).split(whereSeparator: \.isNewline)
+        guard let last = lines.last(where: { !$0.allSatisfy(\.isWhitespace) }) else { return "" }
+        let words = last.split(separator: " ").map { $0.utf8.count > 40 ? "…" : $0 }
+        let text = words.joined(separator: " ").filter { $0.isASCII ? ($0.asciiValue ?? 0) >= 0x20 : true }
+        return ": \(text.prefix(200))"
+    }
+}

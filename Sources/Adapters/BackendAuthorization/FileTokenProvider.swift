@@ -1,0 +1,58 @@
+import FoundationEssentials
+import LinuxPlatform
+package import VehicleAuthorization
+
+/// Takes the token from a file that another program replaces: the bare token, or JSON as an endpoint would answer.
+///
+/// The file is read each time it is asked. When it was written is taken as the moment of issue, so that a token does
+/// not seem younger than it is.
+package final class FileTokenProvider: VehicleAuthorization {
+    private let pathTemplate: String
+    private let providerID: String
+    private let format: TokenAnswerFormat
+    private let wallClock: @Sendable () -> Double
+    private let doubts: DoubtReporter
+
+    /// `path` may hold `{vehicleId}`, `{providerId}` and `{taskId}`, percent-encoded when replaced.
+    package init(
+        path: String, providerID: String, format: TokenAnswerFormat = TokenAnswerFormat(),
+        wallClock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 },
+        report: @escaping @Sendable (AuthorizationWarning) -> Void
+    ) {
+        pathTemplate = path
+        self.providerID = providerID
+        self.format = format
+        self.wallClock = wallClock
+        doubts = DoubtReporter(report)
+    }
+
+    package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        let path = try Placeholders(providerID: providerID, context: context)
+            .expanding(pathTemplate, .percent, name: "authorization.path")
+        let content = try await onThread(named: "waypost-token") {
+            () -> Result<SecretFile.Content, AuthorizationError> in
+            do throws(AuthorizationError) {
+                return .success(try SecretFile.read(path, limit: 64 * 1024))
+            } catch { return .failure(error) }
+        }.get()
+        let source = "token file \(path)"
+        let answer = try TokenAnswer(
+            content.bytes, from: source, format: format,
+            moment: .init(issuerTime: nil, localTime: content.modifiedAt))
+        doubts.tell(answer.doubt)
+        return AuthorizationToken(
+            value: answer.token.value,
+            lifetime: Self.lifetime(answer.token.lifetime, writtenAt: content.modifiedAt, now: wallClock()))
+    }
+
+    /// What is left of `lifetime`, which began when the file was written.
+    ///
+    /// A file that seems older than its token, or to come from the future, says more about the system's clock than
+    /// about the token: its life counts as unknown, and Fleet Engine judges.
+    static func lifetime(_ lifetime: Duration?, writtenAt: Double, now: Double) -> Duration? {
+        guard let lifetime, lifetime > .zero else { return lifetime }
+        let age = now - writtenAt
+        guard age > -1, age < Double(lifetime.components.seconds) else { return nil }
+        return lifetime - .milliseconds(Int64(max(0, age) * 1000))
+    }
+}

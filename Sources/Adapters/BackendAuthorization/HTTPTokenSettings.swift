@@ -1,0 +1,25 @@
+package import HTTPMessages
+
+/// A backend's token endpoint and how it is asked.
+package struct HTTPTokenSettings: Sendable, Hashable {
+    /// The address; `{vehicleId}`, `{providerId}` and `{taskId}` are replaced, percent-encoded, anywhere in it.
+    package var url: String
+    package var method: HTTPMethod
+    package var headers: [HeaderTemplate]
+    /// Sent as it stands, with the same placeholders: percent-encoded in a form, escaped in anything else (JSON).
+    package var body: String?
+    package var format: TokenAnswerFormat
+    package var limits: HTTPLimits
+
+    package init(
+        url: String, method: HTTPMethod = .get, headers: [HeaderTemplate] = [], body: String? = nil,
+        format: TokenAnswerFormat = TokenAnswerFormat(), limits: HTTPLimits = HTTPLimits(responseBytes: 64 * 1024)
+    ) {
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.body = body
+        self.format = format
+        self.limits = limits
+    }
+}

@@ -1,0 +1,70 @@
+import HTTPMessages
+import VehicleAuthorization
+
+/// `{vehicleId}`, `{providerId}` and `{taskId}` in a text of the configuration.
+struct Placeholders {
+    /// How values are written so that they cannot break out of their place.
+    enum Encoding {
+        /// In an address, where braces mean nothing else.
+        case percent
+        /// In the body of a form.
+        case form
+        /// In any other body.
+        case json
+        case verbatim
+    }
+
+    let providerID: String
+    let context: AuthorizationContext
+
+    /// `template` with every placeholder replaced.
+    ///
+    /// - Throws: `.misconfigured` for an unknown placeholder, `.missingContext` for a task where there is none.
+    func expanding(_ template: String, _ encoding: Encoding, name: String) throws(AuthorizationError) -> String {
+        var result = ""
+        var rest = template[...]
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            let key = rest[rest.index(after: open)..<close]
+            let value: String
+            switch key {
+            case "vehicleId": value = context.vehicleID
+            case "providerId": value = providerID
+            case "taskId":
+                guard let taskID = context.taskID else {
+                    throw AuthorizationError(.missingContext, "\(name) asks for {taskId}, but the update has no task")
+                }
+                value = taskID
+            default:
+                // A body may be JSON, whose braces are its own.
+                guard encoding != .percent else {
+                    throw AuthorizationError(
+                        .misconfigured,
+                        "\(name) has the placeholder {\(key)}; use {vehicleId}, {providerId} or {taskId}")
+                }
+                result += rest[...open]
+                rest = rest[rest.index(after: open)...]
+                continue
+            }
+            result += rest[..<open] + Self.encoded(value, encoding)
+            rest = rest[rest.index(after: close)...]
+        }
+        return result + rest
+    }
+
+    private static func encoded(_ value: String, _ encoding: Encoding) -> String {
+        switch encoding {
+        case .percent, .form: HTTPURL.percentEncoded(value)
+        case .verbatim: value
+        case .json:
+            value.unicodeScalars.reduce(into: "") { text, scalar in
+                switch scalar {
+                case "\"", "\\": text += "\\\(scalar)"
+                case "\u{0}"..."\u{1F}":
+                    let digits = String(scalar.value, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                default: text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+    }
+}

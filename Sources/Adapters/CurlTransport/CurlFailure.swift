@@ -1,0 +1,58 @@
+import CCurl
+import HTTPMessages
+
+/// What a libcurl code means to the retry rules and to the operator.
+struct CurlFailure {
+    let code: HTTPTransportError.Code
+    /// The cause in words, without any header or body.
+    let cause: String
+
+    /// `words` are libcurl's own about this failure; they name hosts, addresses and certificates.
+    init(_ curl: CURLcode, words: String, limits: HTTPLimits) {
+        code = Self.code(for: curl)
+        cause =
+            switch code {
+            case .nameNotResolved: "its name could not be resolved; check the network and the spelling"
+            case .timedOut: "no connection within \(limits.connect.formattedSeconds) (\(words))"
+            case .certificateNotTrusted: "its certificate is not trusted: \(words)"
+            case .tlsFailed: "no secure connection: \(words)"
+            case .connectionFailed: "no connection: \(words)"
+            case .connectionLost: "the connection was lost before the answer was complete: \(words)"
+            case .malformedResponse: "the answer is not HTTP: \(words)"
+            case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
+            case .cancelled: "cancelled"
+            case .transportFailed: "\(words) (libcurl code \(curl.rawValue))"
+            }
+    }
+
+    /// The table; whatever is not in it cannot happen with our settings, or is the transport's own failure.
+    static func code(for curl: CURLcode) -> HTTPTransportError.Code {
+        switch curl {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .nameNotResolved
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: .connectionFailed
+        case CURLE_OPERATION_TIMEDOUT: .timedOut
+        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2,
+            CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND, CURLE_NO_CONNECTION_AVAILABLE:
+            .connectionLost
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            .certificateNotTrusted
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED, CURLE_SSL_CLIENTCERT,
+            CURLE_SSL_SHUTDOWN_FAILED:
+            .tlsFailed
+        case CURLE_FILESIZE_EXCEEDED: .responseTooLarge
+        // The first is libcurl's code for an answer without a status line (HTTP/0.9).
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: .malformedResponse
+        default: .transportFailed
+        }
+    }
+}
+
+extension Duration {
+    /// As people write it: `10 s`, `1.5 s`.
+    var formattedSeconds: String {
+        let milliseconds = wholeMilliseconds
+        guard milliseconds % 1000 != 0 else { return "\(milliseconds / 1000) s" }
+        return "\(Double(milliseconds) / 1000) s"
+    }
+}

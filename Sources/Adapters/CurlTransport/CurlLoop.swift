@@ -1,0 +1,92 @@
+import CCurl
+import HTTPMessages
+
+/// The life of libcurl's thread: take messages, let libcurl work, hand out what is finished, wait.
+struct CurlLoop {
+    private let multi: CurlMulti
+    private let share: CurlShare
+    private let mailbox: CurlMailbox
+    private let options: CurlTransportOptions
+    private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
+    private var identities: [ObjectIdentifier: CurlEasy.Identity] = [:]
+
+    init(multi: CurlMulti, share: CurlShare, mailbox: CurlMailbox, options: CurlTransportOptions) {
+        (self.multi, self.share, self.mailbox, self.options) = (multi, share, mailbox, options)
+    }
+
+    /// Until the transport is released; no exchange is left without an answer.
+    consuming func run() {
+        while true {
+            let (messages, isStopped) = mailbox.take()
+            for message in messages {
+                switch message {
+                case .start(let exchange): start(exchange)
+                case .cancel(let exchange): end(exchange, .cancelled, "cancelled")
+                }
+            }
+            if isStopped { break }
+            multi.perform()
+            while let (identity, code) = multi.nextFinished() {
+                if let transfer = transfers[identity] { finish(transfer, with: transfer.outcome(code)) }
+            }
+            endLate()
+            multi.wait(timeToNextDeadline())
+        }
+        for transfer in transfers.values {
+            finish(transfer, with: transfer.outcome(.cancelled, "the transport was closed"))
+        }
+    }
+
+    private mutating func start(_ exchange: CurlExchange) {
+        let origin = exchange.request.url.origin
+        guard !exchange.isCancelled else {
+            exchange.finish(.failure(HTTPTransportError(.cancelled, "\(origin): cancelled")))
+            return
+        }
+        do throws(HTTPTransportError) {
+            let transfer = try CurlTransfer(exchange, options: options, share: share, now: .now)
+            guard multi.add(transfer.easy) else {
+                throw HTTPTransportError(.transportFailed, "\(origin): libcurl took no further transfer")
+            }
+            transfers[transfer.easy.identity] = transfer
+            identities[ObjectIdentifier(exchange)] = transfer.easy.identity
+        } catch {
+            exchange.finish(.failure(error))
+        }
+    }
+
+    /// Ends an exchange that may be finished already.
+    private mutating func end(_ exchange: CurlExchange, _ code: HTTPTransportError.Code, _ cause: String) {
+        guard let identity = identities[ObjectIdentifier(exchange)], let transfer = transfers[identity] else { return }
+        finish(transfer, with: transfer.outcome(code, cause))
+    }
+
+    private mutating func endLate() {
+        let now = ContinuousClock.now
+        for transfer in transfers.values {
+            guard let expiry = transfer.deadlines.expiry(at: now) else { continue }
+            let limits = transfer.exchange.request.limits
+            transfer.abandonConnection()
+            let cause =
+                switch expiry {
+                case .total: "no complete answer within \(limits.total.formattedSeconds)"
+                case .stall: "not a byte for \(limits.stall.formattedSeconds)"
+                }
+            finish(transfer, with: transfer.outcome(.timedOut, cause))
+        }
+    }
+
+    /// Takes the handle out of libcurl before the task hears of it.
+    private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
+        multi.remove(transfer.easy)
+        transfers[transfer.easy.identity] = nil
+        identities[ObjectIdentifier(transfer.exchange)] = nil
+        transfer.exchange.finish(outcome)
+    }
+
+    /// Without transfers only a message ends the wait; libcurl looks after its own deadlines.
+    private func timeToNextDeadline() -> Duration {
+        guard let next = transfers.values.map(\.deadlines.next).min() else { return .seconds(3600) }
+        return max(.zero, ContinuousClock.now.duration(to: next))
+    }
+}

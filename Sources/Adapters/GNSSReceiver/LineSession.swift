@@ -1,0 +1,47 @@
+import GNSS
+
+/// What is made of the bytes of one open line, from its opening to its loss: fixes, and a judgement of the line.
+///
+/// Knows no descriptor and no clock; all times are on one monotonic scale.
+struct LineSession: Sendable {
+    private var decoder: NMEADecoder
+    private var counter = SentenceCounter()
+    private(set) var watch: LineWatch
+    /// The idle deadline that has been told of already; the decoder may keep an epoch back beyond it.
+    private var passedDeadline: Duration?
+
+    init(decoder: NMEADecoder, watch: LineWatch) { (self.decoder, self.watch) = (decoder, watch) }
+
+    /// Takes the next bytes and gives the newest fix in them.
+    mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> Fix? {
+        var newest: Fix?
+        decoder.decode(bytes, receivedAt: now) { newest = $0 }
+        // A receiver without checksums has no counted sentence, but a fix is proof enough.
+        let sentences = counter.count(in: bytes) + (newest == nil ? 0 : 1)
+        watch.bytesArrived(sentences: sentences, at: now)
+        return newest
+    }
+
+    /// Nothing has come until `now`: completes the epoch under way if its time is over.
+    mutating func lineIsIdle(at now: Duration) -> Fix? {
+        var newest: Fix?
+        let deadline = decoder.idleDeadline
+        decoder.lineIsIdle(at: now) { newest = $0 }
+        if let deadline, deadline <= now { passedDeadline = deadline }
+        return newest
+    }
+
+    /// The line has ended: completes the epoch under way.
+    mutating func finish() -> Fix? {
+        var newest: Fix?
+        decoder.finish { newest = $0 }
+        return newest
+    }
+
+    /// When, after `now`, there is something to do though nothing arrives.
+    func wakeUp(after now: Duration) -> Duration {
+        let nextChange = watch.nextChange(after: now)
+        guard let deadline = decoder.idleDeadline, deadline != passedDeadline else { return nextChange }
+        return min(deadline, nextChange)
+    }
+}

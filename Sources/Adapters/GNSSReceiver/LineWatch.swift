@@ -1,0 +1,59 @@
+/// Judges an open line by what has arrived on it and when: a decision, without a clock of its own.
+///
+/// All times are on one monotonic scale. A line is given five of its own intervals, and at least 5 seconds, before it
+/// counts as silent; three times as long, and it is worth opening anew.
+struct LineWatch: Sendable, Hashable {
+    /// What can be said of the line.
+    enum Condition: Sendable, Hashable {
+        /// Open, and not yet long enough without a sentence to be judged.
+        case opened
+        case receiving
+        /// No byte within the limit.
+        case silent
+        /// Bytes within the limit, but no sentence: the wrong rate, or not NMEA.
+        case noise
+    }
+
+    private static let longestInterval = Duration.seconds(60)
+
+    /// How long any line may be without a sentence.
+    private let patience: Duration
+    /// The receiver's own pace: the longest recent time between sentences.
+    private(set) var interval: Duration
+    /// Whether a sentence has come since the line was opened.
+    private(set) var hasSentence = false
+    private var lastByte: Duration
+    private var lastSentence: Duration
+
+    /// `interval` is what a watch of the same line had learned before.
+    init(openedAt: Duration, interval: Duration = .zero, patience: Duration = .seconds(5)) {
+        (self.interval, self.patience, lastByte, lastSentence) = (interval, patience, openedAt, openedAt)
+    }
+
+    /// How long this line may be without a sentence.
+    var limit: Duration { max(patience, interval * 5) }
+
+    /// Bytes have arrived, and `sentences` ended within them.
+    mutating func bytesArrived(sentences: Int, at now: Duration) {
+        lastByte = now
+        guard sentences > 0 else { return }
+        if hasSentence {
+            // Within a burst gaps are short: the longest fades slowly enough to outlast one.
+            interval = min(max(now - lastSentence, interval * 9 / 10), Self.longestInterval)
+        }
+        (lastSentence, hasSentence) = (now, true)
+    }
+
+    func condition(at now: Duration) -> Condition {
+        if now - lastSentence < limit { return hasSentence ? .receiving : .opened }
+        return now - lastByte < limit ? .noise : .silent
+    }
+
+    /// Whether the line should be closed and opened anew.
+    func isOverdue(at now: Duration) -> Bool { now - lastSentence >= limit * 3 }
+
+    /// The next moment after `now` at which the judgement changes if nothing arrives.
+    func nextChange(after now: Duration) -> Duration {
+        [lastSentence + limit, lastByte + limit].filter { $0 > now }.min() ?? lastSentence + limit * 3
+    }
+}

@@ -1,0 +1,46 @@
+import GNSS
+import LinuxPlatform
+import LocationReporting
+
+/// What all live receivers have in common: a thread that reads and decodes, and a task that delivers the newest.
+struct LiveReceiver: Sendable {
+    let endpoint: any ReceiverEndpoint
+    let decoder: NMEADecoder
+    /// How long a line may be without a sentence before that is reported (see `LineWatch`).
+    var patience = Duration.seconds(5)
+
+    /// See `FixSource.run`. When this returns or throws, the thread has ended and the line is closed.
+    func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        let stop = try Self.makeStopSignal()
+        let mailbox = EventMailbox()
+        let failure = Locked<FixSourceError?>(nil)
+        await withTaskCancellationHandler {
+            async let reading: Void = runOnThread(named: "gnss-receiver") {
+                var loop = ReceiverLoop(receiver: self, stop: stop, mailbox: mailbox)
+                do throws(FixSourceError) {
+                    try loop.run()
+                } catch {
+                    failure.withLock { $0 = error }
+                }
+                mailbox.close()
+            }
+            for await _ in mailbox.arrivals {
+                for event in mailbox.take() { await deliver(event) }
+            }
+            await reading
+        } onCancel: {
+            stop.signal()
+        }
+        if Task.isCancelled { throw FixSourceError(.cancelled, "\(endpoint.name): stopped") }
+        for event in mailbox.take() { await deliver(event) }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    private static func makeStopSignal() throws(FixSourceError) -> EventDescriptor {
+        do throws(SystemError) {
+            return try EventDescriptor()
+        } catch {
+            throw FixSourceError(.cannotOpen, "cannot start the receiver: \(error)")
+        }
+    }
+}

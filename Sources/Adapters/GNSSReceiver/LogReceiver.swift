@@ -1,0 +1,58 @@
+package import GNSS
+package import LocationReporting
+
+/// Fixes from recorded logs, plain or gzip, one after another as if they were one; `-` is standard input.
+///
+/// A log is read no faster than its fixes are taken, and memory does not grow with its length. A log that turns out to
+/// be damaged gives what was read before the damage, then the error.
+package struct LogReceiver: FixSource {
+    /// Progress is told after at least so many bytes.
+    private static let progressStep: Int64 = 256 << 10
+
+    private let paths: [String]
+    private let decoder: NMEADecoder
+    private let chunkBytes: Int
+
+    package init(paths: [String], decoder: NMEADecoder = NMEADecoder(), chunkBytes: Int = 64 << 10) {
+        (self.paths, self.decoder, self.chunkBytes) = (paths, decoder, chunkBytes)
+    }
+
+    package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        try await run(progressStep: Self.progressStep, deliver: deliver)
+        await deliver(.state(.ended(source: name)))
+    }
+
+    /// What the operator calls it.
+    var name: String { paths.count == 1 ? RecordedLog.name(of: paths[0]) : "\(paths.count) logs" }
+
+    /// Standard input can be read once only.
+    var readsStandardInput: Bool { paths.contains("-") }
+
+    /// Everything but the closing state, with progress after each `progressStep` bytes.
+    func run(
+        progressStep: Int64, deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
+    ) async throws(FixSourceError) {
+        let reader = LogReader(paths: paths, decoder: decoder, chunkBytes: chunkBytes)
+        let totalBytes = await reader.totalBytes(of: paths)
+        try await deliver(.state(.receiving(source: name)))
+        var told: Int64 = 0
+        while true {
+            let chunk = await reader.next()
+            for fix in chunk.fixes {
+                try stopIfCancelled()
+                try await deliver(.fix(fix))
+            }
+            try stopIfCancelled()
+            if chunk.bytesRead >= told + progressStep || chunk.isLast {
+                told = chunk.bytesRead
+                try await deliver(.progress(bytesRead: told, totalBytes: totalBytes))
+            }
+            if let failure = chunk.failure { throw failure }
+            if chunk.isLast { return }
+        }
+    }
+
+    private func stopIfCancelled() throws(FixSourceError) {
+        if Task.isCancelled { throw FixSourceError(.cancelled, "\(name): stopped") }
+    }
+}

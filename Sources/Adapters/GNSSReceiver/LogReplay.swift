@@ -1,0 +1,96 @@
+package import GNSS
+package import LocationReporting
+
+/// Recorded logs, delivered as if the vehicle were under way now.
+///
+/// The logs are read twice: once quickly to learn how long they are, then at the wanted speed. What the times become is
+/// `ReplayTimeline`'s affair.
+package struct LogReplay: FixSource {
+    /// What the user may choose.
+    package struct Options: Sendable, Hashable {
+        package var speed: ReplaySpeed
+        /// Fixes carry the times that the log states.
+        package var keepsTime: Bool
+        /// Begin again at the end, for ever.
+        package var loops: Bool
+
+        package init(speed: ReplaySpeed = .times(1), keepsTime: Bool = false, loops: Bool = false) {
+            (self.speed, self.keepsTime, self.loops) = (speed, keepsTime, loops)
+        }
+    }
+
+    /// While the replay keeps the pace of the log, progress is told often enough to be watched.
+    private static let pacedChunkBytes = 4 << 10
+
+    private let log: LogReceiver
+    private let options: Options
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> UTCTime
+
+    /// `clock` paces the replay, `now` dates the fixes.
+    package init(
+        paths: [String], options: Options = Options(), decoder: NMEADecoder = NMEADecoder(),
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> UTCTime
+    ) {
+        log =
+            options.speed == .maximum
+            ? LogReceiver(paths: paths, decoder: decoder)
+            : LogReceiver(paths: paths, decoder: decoder, chunkBytes: Self.pacedChunkBytes)
+        (self.options, self.clock, self.now) = (options, clock, now)
+    }
+
+    /// Reads everything once; a log that is damaged further on counts up to there.
+    ///
+    /// - Throws: when there is no fix to be replayed.
+    package func survey() async throws(FixSourceError) -> LogSurvey {
+        guard !log.readsStandardInput else {
+            throw FixSourceError(.cannotOpen, "standard input cannot be replayed, for it is read twice; name a file")
+        }
+        var survey = LogSurvey()
+        do throws(FixSourceError) {
+            try await log.run(progressStep: .max) { event throws(FixSourceError) in
+                if case .fix(let fix) = event { survey.add(fix.timeOfFix) }
+            }
+        } catch {
+            guard survey.fixes > 0, error.code != .cancelled else { throw error }
+        }
+        guard survey.fixes > 0 else {
+            throw FixSourceError(
+                .notALog, "\(log.name) holds no fix with a date; check that it is NMEA 0183 with RMC or ZDA sentences")
+        }
+        return survey
+    }
+
+    package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        try await play(try await survey(), on: clock, deliver: deliver)
+        await deliver(.state(.ended(source: log.name)))
+    }
+
+    private func play<Pace: Clock<Duration>>(
+        _ survey: LogSurvey, on clock: Pace, deliver: @Sendable (FixSourceEvent) async -> Void
+    ) async throws(FixSourceError) {
+        var timeline = ReplayTimeline(speed: options.speed, length: survey.length)
+        var keptTimeOffset = Duration.zero
+        let start = clock.now
+        let progressStep: Int64 = options.speed == .maximum ? 256 << 10 : 1
+        while true {
+            try await log.run(progressStep: progressStep) { event throws(FixSourceError) in
+                guard case .fix(var fix) = event else { return await deliver(event) }
+                timeline.advance(to: fix.timeOfFix)
+                let moment = start.advanced(by: timeline.due)
+                if moment > clock.now {
+                    do { try await clock.sleep(until: moment, tolerance: nil) } catch {
+                        throw FixSourceError(.cancelled, "\(log.name): stopped")
+                    }
+                }
+                fix.timeOfFix =
+                    options.keepsTime
+                    ? fix.timeOfFix.advanced(by: keptTimeOffset) : now().advanced(by: .zero - timeline.age)
+                await deliver(.fix(fix))
+            }
+            guard options.loops else { return }
+            timeline.startAgain()
+            keptTimeOffset += survey.span + .seconds(1)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import LinuxPlatform
+
+/// Where a live receiver is reached; opened anew whenever the line was lost.
+protocol ReceiverEndpoint: Sendable {
+    /// What the operator calls it, as `/dev/ttyUSB0`.
+    var name: String { get }
+    /// Whether a line that ended or fell silent is opened again; standard input cannot be.
+    var canReopen: Bool { get }
+
+    /// Opens the line; may block, but not once `stop` is signalled.
+    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
+
+    /// What is wrong with a line that has brought no sentence for `limit`, and what to do about it.
+    func complaint(about trouble: LineTrouble, for limit: Duration) -> String
+}
+
+extension ReceiverEndpoint {
+    var canReopen: Bool { true }
+}
+
+/// What can be wrong with an open line.
+enum LineTrouble: Sendable, Hashable { case silence, noise }
+
+/// Why a line could not be opened.
+enum ReceiverOpenError: Error, Sendable, Hashable {
+    /// The reason and the remedy; it is tried again.
+    case notNow(String)
+    case stopped
+
+    /// The same with its bare reason put into a sentence.
+    func explained(_ sentence: (String) -> String) -> Self {
+        switch self {
+        case .notNow(let reason): .notNow(sentence(reason))
+        case .stopped: .stopped
+        }
+    }
+}
+
+/// An open line; closed with its last reference.
+protocol ReceiverLine: AnyObject, Sendable {
+    /// For `poll`.
+    var raw: CInt { get }
+    /// How the line stands, for the operator, until the first sentence has come.
+    var greeting: String { get }
+    /// Takes what is there, without waiting.
+    func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead
+}
+
+/// What one read from a line gave.
+enum LineRead: Sendable, Hashable {
+    case bytes(Int)
+    case nothingYet
+    case end
+}

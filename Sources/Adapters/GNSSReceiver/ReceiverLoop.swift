@@ -1,0 +1,160 @@
+import GNSS
+import LinuxPlatform
+import LocationReporting
+
+/// What a live receiver's thread does: open, poll, read, decode, and begin again after each loss.
+struct ReceiverLoop {
+    /// Why the line is no longer read.
+    private enum Ending {
+        case stopped
+        case endOfInput
+        case lost(String)
+        /// Without a sentence for so long that it is worth opening anew.
+        case overdue
+    }
+
+    /// A backlog is read to its newest fix, but bytes without end give one now and then, too.
+    private static let longestDrain = 1 << 20
+
+    private let endpoint: any ReceiverEndpoint
+    private let newDecoder: NMEADecoder
+    private let stop: EventDescriptor
+    private let mailbox: EventMailbox
+    private let patience: Duration
+    /// Takes one datagram of any size; a tty gives 4 KiB at most.
+    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    private var schedule = ReopenSchedule()
+    private var interval = Duration.zero
+    private var reported: ReceiverState?
+    /// The line was opened anew for being silent: that alone is no news.
+    private var isSecondChance = false
+
+    init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
+        (endpoint, newDecoder, patience) = (receiver.endpoint, receiver.decoder, receiver.patience)
+        (self.stop, self.mailbox) = (stop, mailbox)
+    }
+
+    /// Until stopped, or until the end of an input that cannot be opened again.
+    mutating func run() throws(FixSourceError) {
+        while true {
+            switch attempt() {
+            case .stopped:
+                return
+            case .endOfInput where !endpoint.canReopen:
+                return report(.ended(source: endpoint.name))
+            case .lost(let reason) where !endpoint.canReopen:
+                throw FixSourceError(.readFailed, "\(endpoint.name): \(reason)")
+            case .overdue:
+                isSecondChance = true
+                continue
+            case .endOfInput:
+                report(.waiting(source: endpoint.name, reason: "closed by the other side; it is opened again"))
+            case .lost(let reason):
+                report(.waiting(source: endpoint.name, reason: reason))
+            }
+            isSecondChance = false
+            if case .success(.stopped) = wait(on: nil, for: schedule.nextDelay()) { return }
+        }
+    }
+
+    /// From one opening to the end of the line; it is closed when this returns.
+    private mutating func attempt() -> Ending {
+        do throws(ReceiverOpenError) {
+            return receive(from: try endpoint.open(unless: stop))
+        } catch {
+            switch error {
+            case .notNow(let reason): return .lost(reason)
+            case .stopped: return .stopped
+            }
+        }
+    }
+
+    private mutating func receive(from line: any ReceiverLine) -> Ending {
+        let watch = LineWatch(openedAt: MonotonicTime.now, interval: interval, patience: patience)
+        var session = LineSession(decoder: newDecoder, watch: watch)
+        var judged: LineWatch.Condition?
+        defer {
+            interval = session.watch.interval
+            if session.watch.hasSentence { schedule.reset() }
+            if let last = session.finish() { mailbox.post(last) }
+        }
+        while true {
+            let now = MonotonicTime.now
+            if endpoint.canReopen, session.watch.isOverdue(at: now) { return .overdue }
+            let condition = session.watch.condition(at: now)
+            if condition != judged { report(condition, of: line, for: session.watch.limit) }
+            judged = condition
+
+            switch wait(on: line, for: session.wakeUp(after: now) - now) {
+            case .failure(let error): return .lost("\(error)")
+            case .success(.stopped): return .stopped
+            case .success(.timedOut):
+                if let fix = session.lineIsIdle(at: MonotonicTime.now) { mailbox.post(fix) }
+            case .success(.ready(let isHungUp)):
+                if let ending = drain(line, isHungUp: isHungUp, into: &session) { return ending }
+            }
+        }
+    }
+
+    /// Reads all there is and posts the newest fix in it.
+    private mutating func drain(
+        _ line: any ReceiverLine, isHungUp: Bool, into session: inout LineSession
+    ) -> Ending? {
+        var newest: Fix?
+        defer {
+            if session.watch.condition(at: MonotonicTime.now) == .receiving {
+                report(.receiving(source: endpoint.name))
+            }
+            if let newest { mailbox.post(newest) }
+        }
+        var drained = 0
+        while drained < Self.longestDrain {
+            let read: LineRead
+            do throws(SystemError) {
+                var span = buffer.mutableSpan
+                read = try line.read(into: &span)
+            } catch {
+                return .lost("lost (\(error.reason)); it is opened again as soon as it is back")
+            }
+            switch read {
+            case .end: return .endOfInput
+            case .nothingYet where isHungUp: return .lost("lost (hung up); it is opened again as soon as it is back")
+            case .nothingYet: return nil
+            case .bytes(let count):
+                drained += count
+                newest = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now) ?? newest
+            }
+            guard case .success(.ready) = wait(on: line, for: .zero) else { return nil }
+        }
+        return nil
+    }
+
+    private func wait(on line: (any ReceiverLine)?, for timeout: Duration) -> Result<PollOutcome, SystemError> {
+        do throws(SystemError) {
+            return .success(try poll(line?.raw, within: timeout, unless: stop))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private mutating func report(_ condition: LineWatch.Condition, of line: any ReceiverLine, for limit: Duration) {
+        switch condition {
+        case .opened where isSecondChance: break
+        case .opened: report(.waiting(source: endpoint.name, reason: line.greeting))
+        case .receiving: report(.receiving(source: endpoint.name))
+        case .silent: report(complaint: .silence, for: limit)
+        case .noise: report(complaint: .noise, for: limit)
+        }
+    }
+
+    private mutating func report(complaint trouble: LineTrouble, for limit: Duration) {
+        report(.waiting(source: endpoint.name, reason: endpoint.complaint(about: trouble, for: limit)))
+    }
+
+    /// Once for each change, not for each attempt.
+    private mutating func report(_ state: ReceiverState) {
+        guard state != reported else { return }
+        reported = state
+        mailbox.post(state)
+    }
+}

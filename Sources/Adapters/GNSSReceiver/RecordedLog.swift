@@ -1,0 +1,152 @@
+import Glibc
+import LinuxPlatform
+package import LocationReporting
+
+/// A recorded log, read from its beginning: plain or gzip, told by its first bytes. Reading blocks.
+package final class RecordedLog {
+    /// What the operator calls it.
+    package let name: String
+    /// Size of the file; `nil` for what is no file (a pipe).
+    package let totalBytes: Int64?
+    /// How much of the file has been read, before unpacking.
+    package private(set) var bytesRead: Int64 = 0
+
+    private let descriptor: OwnedDescriptor
+    private var gzip: GzipStream?
+    private var isAtEnd = false
+    /// What has been read from the file and is not yet handed on: `input[taken..<filled]`.
+    private var input = [UInt8](repeating: 0, count: 1 << 16)
+    private var taken = 0
+    private var filled = 0
+    /// The text's own beginning has been judged (inside a gzip archive, too).
+    private var isTextJudged = false
+
+    /// What the operator calls the log at `path`.
+    static func name(of path: String) -> String { path == "-" ? "standard input" : path }
+
+    /// Opens `path`, or standard input for `-`, and looks at what it is.
+    ///
+    /// - Throws: `cannotOpen` or `notALog`, saying what to do.
+    package init(path: String) throws(FixSourceError) {
+        name = Self.name(of: path)
+        descriptor = try Self.open(path)
+        totalBytes = try Self.size(of: descriptor.raw, name)
+        try fill()
+        guard filled > 0 else {
+            throw FixSourceError(.notALog, "\(name) is empty; record the receiver's output into it first")
+        }
+        let beginning = Array(input[..<min(filled, 64)])
+        switch LogFormat(firstBytes: beginning.span) {
+        case .gzip: gzip = GzipStream()
+        case let format: try judgeText(format)
+        }
+    }
+
+    /// Fills `buffer` from its start as far as one step goes; zero means the end of the log.
+    ///
+    /// - Throws: `readFailed`, or `notALog` for an archive that is damaged or ends too early; everything before the
+    ///   damage has then been handed out.
+    package func read(into buffer: inout MutableSpan<UInt8>) throws(FixSourceError) -> Int {
+        while true {
+            if taken == filled, !isAtEnd { try fill() }
+            let isDrained = taken == filled
+            guard let gzip else { return isDrained ? 0 : copy(into: &buffer) }
+            // zlib may still hold output when its input is used up.
+            let produced = try unpack(with: gzip, into: &buffer)
+            if produced > 0 {
+                if !isTextJudged { try judgeText(LogFormat(firstBytes: buffer.span.extracting(0..<produced))) }
+                return produced
+            }
+            guard isDrained else { continue }
+            guard gzip.isAtMemberEnd else {
+                throw FixSourceError(
+                    .notALog, "\(name) ends in the middle of the archive; it was cut short, copy it once more")
+            }
+            guard isTextJudged else {
+                throw FixSourceError(.notALog, "\(name) holds nothing; record the receiver's output into it first")
+            }
+            return 0
+        }
+    }
+
+    private func unpack(
+        with gzip: GzipStream, into buffer: inout MutableSpan<UInt8>
+    ) throws(FixSourceError) -> Int {
+        // Zeros behind the last member are padding (tapes, block devices).
+        if gzip.isAtMemberEnd {
+            while taken < filled, input[taken] == 0 { taken += 1 }
+        }
+        do throws(GzipStream.Failure) {
+            let step = try gzip.unpack(input.span.extracting(taken..<filled), into: &buffer)
+            taken += step.consumed
+            return step.produced
+        } catch {
+            switch error {
+            case .damaged(let words):
+                throw FixSourceError(
+                    .notALog, "\(name) is a damaged archive (\(words)) near byte \(bytesRead); copy it once more")
+            }
+        }
+    }
+
+    private func copy(into buffer: inout MutableSpan<UInt8>) -> Int {
+        let count = min(buffer.count, filled - taken)
+        for index in 0..<count { buffer[index] = input[taken + index] }
+        taken += count
+        return count
+    }
+
+    private func fill() throws(FixSourceError) {
+        do throws(SystemError) {
+            var span = input.mutableSpan
+            filled = try descriptor.read(into: &span)
+        } catch {
+            throw FixSourceError(.readFailed, "\(name): \(error.reason) after \(bytesRead) bytes")
+        }
+        taken = 0
+        bytesRead += Int64(filled)
+        isAtEnd = filled == 0
+    }
+
+    private func judgeText(_ format: LogFormat) throws(FixSourceError) {
+        isTextJudged = true
+        switch format {
+        case .plain: break
+        case .gzip: throw FixSourceError(.notALog, "\(name) is packed twice; unpack it once (gunzip)")
+        case .utf16(let encoding):
+            throw FixSourceError(
+                .notALog, "\(name) is UTF-16 text; convert it first: iconv -f \(encoding) -t UTF-8 LOG > NEW")
+        case .packed(let packer, let remedy):
+            throw FixSourceError(.notALog, "\(name) is packed with \(packer); unpack it first (\(remedy))")
+        }
+    }
+
+    /// Bytes in a file; `nil` for a pipe.
+    private static func size(of raw: CInt, _ name: String) throws(FixSourceError) -> Int64? {
+        var status = stat()
+        guard unsafe fstat(raw, &status) == 0 else {
+            throw FixSourceError(
+                .cannotOpen, "\(name) cannot be opened: \(SystemError(call: "", number: errno).reason)")
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            throw FixSourceError(.notALog, "\(name) is a folder; name the logs in it")
+        }
+        return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
+    }
+
+    private static func open(_ path: String) throws(FixSourceError) -> OwnedDescriptor {
+        do throws(SystemError) {
+            guard path == "-" else { return try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY) }
+            return OwnedDescriptor(
+                owning: try valueOrSystemError("standard input") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) })
+        } catch {
+            let remedy =
+                switch error.number {
+                case ENOENT, ENOTDIR: "does not exist; check the path"
+                case EACCES, EPERM: "may not be read by this user; change its permissions (chmod a+r)"
+                default: "cannot be opened: \(error.reason)"
+                }
+            throw FixSourceError(.cannotOpen, "\(path) \(remedy)")
+        }
+    }
+}

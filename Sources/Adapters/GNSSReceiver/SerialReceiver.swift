@@ -1,0 +1,72 @@
+package import GNSS
+import LinuxPlatform
+package import LocationReporting
+
+/// Fixes from a receiver on a serial line (or a USB device that poses as one).
+///
+/// A link such as `/dev/serial/by-id/...` is followed anew at each opening, so that a receiver that comes back under
+/// another number is found.
+package struct SerialReceiver: FixSource {
+    private let receiver: LiveReceiver
+
+    /// The baud rates to choose from; any other is reported as a state that does not mend.
+    package static var supportedBaudRates: [Int] { SerialLine.supportedBaudRates }
+
+    /// `patience` is how long the line may be without a sentence before that is reported.
+    package init(
+        device: String, baudRate: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5)
+    ) {
+        receiver = LiveReceiver(
+            endpoint: SerialEndpoint(device: device, baudRate: baudRate), decoder: decoder, patience: patience)
+    }
+
+    package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        try await receiver.run(deliver: deliver)
+    }
+}
+
+/// A serial device by its path.
+struct SerialEndpoint: ReceiverEndpoint {
+    let device: String
+    let baudRate: Int
+
+    var name: String { device }
+
+    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+        do throws(SerialLineError) {
+            return OpenSerialLine(try SerialLine(path: device, baudRate: baudRate), baudRate: baudRate)
+        } catch {
+            throw .notNow("\(error)")
+        }
+    }
+
+    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
+        let complaint =
+            switch trouble {
+            case .silence:
+                "silent for \(limit.components.seconds) s; check power and cable, and that this is the port on which "
+                    + "the receiver sends NMEA"
+            case .noise:
+                "bytes come but no NMEA sentence for \(limit.components.seconds) s; check baudRate, now \(baudRate), "
+                    + "or switch the receiver's output to NMEA"
+            }
+        let others = DeviceHolder.others(of: device)
+        return others.isEmpty
+            ? complaint : "\(complaint); also open in \(others.map(\.description).joined(separator: " and "))"
+    }
+}
+
+/// A serial line as the loop sees it.
+private final class OpenSerialLine: ReceiverLine {
+    private let line: SerialLine
+    private let baudRate: Int
+
+    init(_ line: SerialLine, baudRate: Int) { (self.line, self.baudRate) = (line, baudRate) }
+
+    var raw: CInt { line.raw }
+    var greeting: String { "open at \(baudRate) baud, waiting for the first sentence" }
+
+    func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
+        try LineRead { () throws(SystemError) in try line.read(into: &buffer) }
+    }
+}

@@ -1,0 +1,97 @@
+import Glibc
+import LinuxPlatform
+
+/// A socket as the receiver's thread sees it.
+final class SocketLine: ReceiverLine {
+    /// What a read of zero bytes means.
+    enum Kind: Sendable {
+        /// The other side has closed.
+        case stream
+        /// An empty datagram.
+        case datagrams
+    }
+
+    private static let connectTimeout = Duration.seconds(10)
+
+    private let descriptor: OwnedDescriptor
+    private let kind: Kind
+    let greeting: String
+
+    private init(_ descriptor: consuming OwnedDescriptor, _ kind: Kind, greeting: String) {
+        (self.kind, self.greeting) = (kind, greeting)
+        self.descriptor = descriptor
+    }
+
+    /// Connects to the first of `addresses` that answers, and sends `request`.
+    ///
+    /// - Throws: the system's words for the last refusal, or that it was stopped.
+    static func connect(
+        to addresses: [NetworkAddress], request: [UInt8], unless stop: EventDescriptor
+    ) throws(ReceiverOpenError) -> SocketLine {
+        var reason = "it has no address"
+        for address in addresses {
+            switch Result(catching: { () throws(SystemError) in try attempt(address, request, unless: stop) }) {
+            case .success(let line?): return line
+            case .success(nil): throw .stopped
+            case .failure(let error): reason = error.reason
+            }
+        }
+        throw .notNow(reason)
+    }
+
+    /// Listens for datagrams on the first of `addresses` that is free.
+    ///
+    /// - Throws: the system's words for the last refusal.
+    static func listen(on addresses: [NetworkAddress]) throws(ReceiverOpenError) -> SocketLine {
+        var reason = "it has no address"
+        for address in addresses {
+            do throws(SystemError) {
+                let descriptor = OwnedDescriptor(owning: try makeSocket(address.family, SOCK_DGRAM))
+                try valueOrSystemError("bind") { unsafe address.withPointer { unsafe bind(descriptor.raw, $0, $1) } }
+                let port = try NetworkAddress(of: descriptor.raw).port
+                return SocketLine(
+                    descriptor, .datagrams, greeting: "listening on port \(port), waiting for the first sentence")
+            } catch {
+                reason = error.reason
+            }
+        }
+        throw .notNow(reason)
+    }
+
+    var raw: CInt { descriptor.raw }
+
+    func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
+        let read = try LineRead { () throws(SystemError) in try descriptor.read(into: &buffer) }
+        return read == .end && kind == .datagrams ? .nothingYet : read
+    }
+
+    /// `nil` when stopped.
+    private static func attempt(
+        _ address: NetworkAddress, _ request: [UInt8], unless stop: EventDescriptor
+    ) throws(SystemError) -> SocketLine? {
+        let descriptor = OwnedDescriptor(owning: try makeSocket(address.family, SOCK_STREAM))
+        if unsafe address.withPointer({ unsafe Glibc.connect(descriptor.raw, $0, $1) }) != 0 {
+            guard errno == EINPROGRESS else { throw SystemError(call: "connect", number: errno) }
+            switch try poll(descriptor.raw, for: .writing, within: connectTimeout, unless: stop) {
+            case .stopped: return nil
+            case .timedOut: throw SystemError(call: "connect", number: ETIMEDOUT)
+            case .ready: try throwPendingError(of: descriptor.raw)
+            }
+        }
+        try descriptor.writeAll(request.span)  // short enough for any empty send buffer
+        return SocketLine(descriptor, .stream, greeting: "connected, waiting for the first sentence")
+    }
+
+    private static func makeSocket(_ family: CInt, _ type: __socket_type) throws(SystemError) -> CInt {
+        try valueOrSystemError("socket") {
+            socket(family, CInt(type.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        }
+    }
+
+    private static func throwPendingError(of socket: CInt) throws(SystemError) {
+        var number: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        try valueOrSystemError("getsockopt") { unsafe getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &length) }
+        if number != 0 { throw SystemError(call: "connect", number: number) }
+    }
+}

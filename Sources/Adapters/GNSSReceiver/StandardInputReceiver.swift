@@ -1,0 +1,56 @@
+import Glibc
+package import GNSS
+import LinuxPlatform
+package import LocationReporting
+
+/// Fixes from standard input: a pipe, a FIFO or a terminal is a live receiver, a file is a recorded log.
+package struct StandardInputReceiver: FixSource {
+    private let decoder: NMEADecoder
+    private let descriptor: CInt
+
+    /// `descriptor` is borrowed: it is neither changed nor closed.
+    package init(decoder: NMEADecoder = NMEADecoder(), descriptor: CInt = STDIN_FILENO) {
+        (self.decoder, self.descriptor) = (decoder, descriptor)
+    }
+
+    package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        guard descriptor != STDIN_FILENO || fileSize("/dev/stdin") == nil else {
+            return try await LogReceiver(paths: ["-"], decoder: decoder).run(deliver: deliver)
+        }
+        try await LiveReceiver(endpoint: StandardInputEndpoint(descriptor: descriptor), decoder: decoder)
+            .run(deliver: deliver)
+    }
+}
+
+/// Standard input: there once, and over when it ends.
+struct StandardInputEndpoint: ReceiverEndpoint {
+    let descriptor: CInt
+
+    var name: String { "standard input" }
+    var canReopen: Bool { false }
+
+    func open(unless stop: EventDescriptor) -> any ReceiverLine { BorrowedLine(raw: descriptor) }
+
+    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
+        switch trouble {
+        case .silence: "silent for \(limit.components.seconds) s; check the program that writes it"
+        case .noise: "bytes come but no NMEA sentence for \(limit.components.seconds) s; check what is written to it"
+        }
+    }
+}
+
+/// A descriptor of somebody else's. It may block, which does no harm: it is read only after `poll`.
+private final class BorrowedLine: ReceiverLine {
+    let raw: CInt
+    var greeting: String { "open, waiting for the first sentence" }
+
+    init(raw: CInt) { self.raw = raw }
+
+    func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
+        try LineRead { () throws(SystemError) in
+            try unsafe buffer.withUnsafeMutableBytes { bytes throws(SystemError) in
+                try valueOrSystemError("read") { unsafe Glibc.read(raw, bytes.baseAddress, bytes.count) }
+            }
+        }
+    }
+}

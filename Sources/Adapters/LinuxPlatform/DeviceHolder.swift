@@ -1,0 +1,56 @@
+import CLinux
+import Glibc
+
+/// A process that has a device open.
+package struct DeviceHolder: Sendable, Hashable, CustomStringConvertible {
+    package let processID: Int32
+    /// The command name that the kernel keeps; `nil` when the process has gone meanwhile.
+    package let command: String?
+
+    package init(processID: Int32, command: String?) { (self.processID, self.command) = (processID, command) }
+
+    /// As `gpsd (process 812)`.
+    package var description: String { "\(command ?? "a process") (process \(processID))" }
+
+    /// Who has the device at `path` open, links resolved, as far as `/proc` shows it: all processes to root, and to
+    /// anyone else the own ones.
+    package static func all(of path: String) -> [DeviceHolder] {
+        guard let device = resolvedPath(path) else { return [] }
+        return directoryEntries("/proc").compactMap { Int32($0) }.sorted()
+            .filter { process in
+                directoryEntries("/proc/\(process)/fd").contains { linkTarget("/proc/\(process)/fd/\($0)") == device }
+            }
+            .map { DeviceHolder(processID: $0, command: commandName(ofProcess: $0)) }
+    }
+
+    /// The same without this process.
+    package static func others(of path: String) -> [DeviceHolder] { all(of: path).filter { $0.processID != getpid() } }
+}
+
+/// `path` with every link followed; `nil` when it leads nowhere.
+private func resolvedPath(_ path: String) -> String? {
+    guard let resolved = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+}
+
+/// Where a symbolic link points; `nil` when it is none, or may not be read.
+private func linkTarget(_ path: String) -> String? {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe readlink(path, &bytes, bytes.count)
+    return count < 0 ? nil : String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+/// The names in a folder; empty when it may not be read.
+private func directoryEntries(_ path: String) -> [String] {
+    guard let folder = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(folder) }
+    var names: [String] = []
+    while let entry = unsafe readdir(folder) {
+        let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+            unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        }
+        names.append(name)
+    }
+    return names
+}

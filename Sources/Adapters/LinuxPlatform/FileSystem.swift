@@ -1,0 +1,108 @@
+import CLinux
+import Glibc
+
+/// What programs that must survive a power cut do with files: each call names its path when it fails.
+package enum FileSystem {
+    /// What lies at a path.
+    package enum Entry: Sendable, Hashable {
+        case file(bytes: Int64)
+        case folder
+        /// A device, socket or pipe.
+        case other
+    }
+
+    /// What lies at `path`, links followed; `nil` when nothing does.
+    package static func entry(at path: String) throws(SystemError) -> Entry? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            let number = errno
+            if number == ENOENT || number == ENOTDIR { return nil }
+            throw SystemError(call: "look at \(path)", number: number)
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file(bytes: Int64(status.st_size))
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    /// The size of a file in bytes; 0 when there is none.
+    package static func fileSize(at path: String) throws(SystemError) -> Int64 {
+        guard case .file(let bytes) = try entry(at: path) else { return 0 }
+        return bytes
+    }
+
+    /// Creates a folder for this user alone, and those above it that are missing.
+    package static func createFolder(at path: String) throws(SystemError) {
+        if path.isEmpty { return }
+        if case .folder = try entry(at: path) { return }
+        try createFolder(at: parent(of: path))
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw SystemError(call: "create folder \(path)", number: errno)
+        }
+        try synchronizeFolder(at: parent(of: path))
+    }
+
+    /// The folder that holds `path`: `/` for `/file`, `.` for `file`.
+    package static func parent(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// The names in a folder, in no order.
+    package static func names(inFolder path: String) throws(SystemError) -> [String] {
+        guard let folder = unsafe opendir(path) else { throw SystemError(call: "open \(path)", number: errno) }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Renames within a file system; an existing file at `destination` is replaced.
+    package static func rename(_ source: String, to destination: String) throws(SystemError) {
+        try valueOrSystemError("rename \(source) to \(destination)") { unsafe Glibc.rename(source, destination) }
+    }
+
+    /// Removes a file; that there is none is no error.
+    package static func removeFile(at path: String) throws(SystemError) {
+        guard unsafe unlink(path) == 0 || errno == ENOENT else {
+            throw SystemError(call: "remove \(path)", number: errno)
+        }
+    }
+
+    /// Puts the contents of a file on the disk.
+    package static func synchronizeFile(at path: String) throws(SystemError) {
+        let descriptor = try OwnedDescriptor(opening: path, O_RDONLY)
+        try valueOrSystemError("sync \(path)") { fsync(descriptor.raw) }
+    }
+
+    /// Puts the names in a folder on the disk, so that a rename survives a power cut.
+    package static func synchronizeFolder(at path: String) throws(SystemError) {
+        let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
+        try valueOrSystemError("sync \(path)") { fsync(descriptor.raw) }
+    }
+
+    /// Creates an empty file for this user alone in place of whatever file is there.
+    package static func createFile(at path: String) throws(SystemError) {
+        try removeFile(at: path)
+        _ = try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL)
+    }
+
+    /// Makes a file of `bytes` whose blocks are really allocated; does nothing when it is there already.
+    ///
+    /// - Throws: `ENOSPC` when the device has no room for it; then no file is left behind.
+    package static func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
+        if try fileSize(at: path) == bytes { return }
+        let descriptor = try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
+        let number = posix_fallocate(descriptor.raw, 0, off_t(bytes))
+        if number != 0 {
+            try removeFile(at: path)
+            throw SystemError(call: "reserve \(bytes) bytes at \(path)", number: number)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import CLinux
+import Glibc
+
+/// An open serial line for reading: 8 data bits, no parity, 1 stop bit, every byte as it comes, owned by us alone.
+///
+/// Opened for reading only, so that nothing, not even an echo, ever reaches the receiver. A class, because an open line
+/// is handed around as one of several kinds; the descriptor is closed with the last reference.
+package final class SerialLine: Sendable {
+    /// The rates that receivers use, ascending.
+    package static let supportedBaudRates: [Int] = speeds.keys.sorted()
+
+    private static let speeds: [Int: speed_t] = [
+        4800: speed_t(B4800), 9600: speed_t(B9600), 19_200: speed_t(B19200), 38_400: speed_t(B38400),
+        57_600: speed_t(B57600), 115_200: speed_t(B115200), 230_400: speed_t(B230400), 460_800: speed_t(B460800),
+        921_600: speed_t(B921600),
+    ]
+
+    private let descriptor: OwnedDescriptor
+
+    /// Opens the device at `path`, which may be a link, and takes it for ourselves.
+    package init(path: String, baudRate: Int) throws(SerialLineError) {
+        guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(baudRate) }
+        let descriptor = try Self.open(path)
+        guard isatty(descriptor.raw) == 1 else { throw .notASerialLine(path: path) }
+        try Self.take(descriptor.raw, path)
+        do throws(SerialLineError) {
+            try Self.configure(descriptor.raw, path, speed)
+            // tcsetattr succeeds when it could do any of what it was asked, so the rate is read back.
+            guard Self.speed(of: descriptor.raw) == speed else {
+                throw .baudRateNotTaken(path: path, baudRate: baudRate)
+            }
+        } catch {
+            clinux_clear_exclusive(descriptor.raw)
+            throw error
+        }
+        self.descriptor = descriptor  // last: only a line that we own may be given back by deinit
+    }
+
+    deinit {
+        // A pseudo-terminal outlives its last close; the mark must not.
+        clinux_clear_exclusive(descriptor.raw)
+    }
+
+    /// For `poll`.
+    package var raw: CInt { descriptor.raw }
+
+    /// Reads what has arrived; zero means that the device has gone, `EAGAIN` that nothing is there.
+    package func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Int {
+        try descriptor.read(into: &buffer)
+    }
+
+    private static func open(_ path: String) throws(SerialLineError) -> OwnedDescriptor {
+        do throws(SystemError) {
+            return try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        } catch {
+            throw SerialLineError(opening: path, error)
+        }
+    }
+
+    /// Two locks: `flock` keeps out those who ask (and ourselves a second time), `TIOCEXCL` those who do not.
+    private static func take(_ raw: CInt, _ path: String) throws(SerialLineError) {
+        guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
+            throw .busy(path: path, holders: otherHolders(of: path))
+        }
+        // Root is let past TIOCEXCL; the mark alone may be left over from a program that was killed.
+        if clinux_is_exclusive(raw) == 1 {
+            let others = DeviceHolder.others(of: path)
+            guard others.isEmpty else { throw .busy(path: path, holders: others) }
+        }
+        clinux_set_exclusive(raw)
+    }
+
+    /// Other programs, or this one where it has opened the line twice.
+    private static func otherHolders(of path: String) -> [DeviceHolder] {
+        let others = DeviceHolder.others(of: path)
+        return others.isEmpty ? DeviceHolder.all(of: path) : others
+    }
+
+    private static func configure(_ raw: CInt, _ path: String, _ speed: speed_t) throws(SerialLineError) {
+        do throws(SystemError) {
+            var settings = termios()
+            try valueOrSystemError("settings of \(path)") { unsafe tcgetattr(raw, &settings) }
+            unsafe cfmakeraw(&settings)  // also: reads return from one byte on
+            settings.c_iflag &= ~tcflag_t(IXOFF | IXANY | INPCK)
+            settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+            settings.c_cflag &= ~(tcflag_t(CSTOPB | HUPCL) | tcflag_t(CRTSCTS))
+            unsafe cfsetispeed(&settings, speed)
+            unsafe cfsetospeed(&settings, speed)
+            try valueOrSystemError("configure \(path)") { unsafe tcsetattr(raw, TCSANOW, &settings) }
+            // What came in at the old rate is noise.
+            try valueOrSystemError("flush \(path)") { tcflush(raw, TCIFLUSH) }
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private static func speed(of raw: CInt) -> speed_t? {
+        var settings = termios()
+        return unsafe tcgetattr(raw, &settings) == 0 ? unsafe cfgetispeed(&settings) : nil
+    }
+}

@@ -1,0 +1,26 @@
+import Glibc
+
+/// Standard output, for results that machines read.
+package enum StandardOutput {
+    /// Writes `bytes` whole.
+    ///
+    /// - Throws: when the reader has gone, as in `waypost fixes | head`, or the disk is full.
+    package static func write(_ bytes: [UInt8]) throws(SystemError) {
+        var done = 0
+        while done < bytes.count {
+            done += try unsafe bytes.span.withUnsafeBytes { buffer throws(SystemError) in
+                try valueOrSystemError("write to standard output") {
+                    unsafe Glibc.write(STDOUT_FILENO, buffer.baseAddress?.advanced(by: done), buffer.count - done)
+                }
+            }
+        }
+    }
+
+    /// Writes `text` and a line feed.
+    package static func write(line text: String) throws(SystemError) { try write(Array((text + "\n").utf8)) }
+}
+
+extension StandardOutput {
+    /// Whether a person is looking.
+    package static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+}

@@ -1,0 +1,19 @@
+import CLinux
+import Glibc
+
+/// The host's clock: asked, compared and reported, never silently trusted.
+package enum SystemClock {
+    /// Milliseconds since 1970 UTC, as the host believes.
+    package static var millisecondsSince1970: Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// Whether the kernel knows that something (NTP, a reference clock) keeps its clock right (adjtimex(2)).
+    package static var isSynchronized: Bool {
+        var state = timex()
+        let result = unsafe adjtimex(&state)
+        return result >= 0 && result != TIME_ERROR && state.status & STA_UNSYNC == 0
+    }
+}

@@ -1,0 +1,58 @@
+import LocationReporting
+
+/// Everything the store knows besides the rows: pure bookkeeping, changed in memory and written by the transaction
+/// that makes it true.
+struct OutboxAccount: Sendable, Hashable {
+    /// The sequence of the last accepted update, which is how many were accepted.
+    var lastSequence: Int64 = 0
+    /// Counted up and down row by row, not derived from the others: that is what makes the balance a check.
+    var pending: Int64 = 0
+    var delivered: Int64 = 0
+    var quarantined: Int64 = 0
+    /// Given up near the byte cap.
+    var evictedForSpace = EvictionTally()
+    /// Not found again after damage.
+    var lostToDamage = EvictionTally()
+    /// The newest by time of fix of all that were accepted, except those in quarantine: pending or delivered.
+    var newest: StoredUpdate?
+    /// The newest by time of fix of those delivered.
+    var newestDelivered: StoredUpdate?
+
+    var ledger: Ledger {
+        Ledger(
+            accepted: lastSequence, delivered: delivered, pending: pending,
+            evicted: evictedForSpace.count + lostToDamage.count, quarantined: quarantined)
+    }
+
+    mutating func accept(_ update: LocationUpdate) -> StoredUpdate {
+        lastSequence += 1
+        pending += 1
+        let stored = StoredUpdate(sequence: lastSequence, update: update)
+        newest = Self.newer(newest, stored)
+        return stored
+    }
+
+    mutating func deliver(_ stored: StoredUpdate) {
+        pending -= 1
+        delivered += 1
+        newestDelivered = Self.newer(newestDelivered, stored)
+    }
+
+    mutating func evictForSpace(_ stored: StoredUpdate) {
+        pending -= 1
+        evictedForSpace.add(stored.update.timeOfFix)
+    }
+
+    /// `newest` has to be found again by the caller when it is the one set aside.
+    mutating func quarantine() {
+        pending -= 1
+        quarantined += 1
+    }
+
+    /// Of equal times of fix the one accepted later is the newer.
+    static func newer(_ one: StoredUpdate?, _ other: StoredUpdate?) -> StoredUpdate? {
+        guard let one else { return other }
+        guard let other else { return one }
+        return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one
+    }
+}

@@ -1,0 +1,39 @@
+import LinuxPlatform
+import LocationReporting
+
+/// Errors in the words of the port: which file, what happened, what to do.
+func outboxError(_ error: StoreError) -> OutboxError {
+    switch error.kind {
+    case .full:
+        OutboxError(
+            .full,
+            "\(error.path): no space is left (\(error.reason)); free some on this file system. Accepted updates "
+                + "are safe, new ones are not accepted until then")
+    case .newerSchema:
+        OutboxError(
+            .newerSchema,
+            "\(error.path): written by a newer release (\(error.reason)); install that release again, or "
+                + "give another outbox path. The file was not changed")
+    case .damaged:
+        OutboxError(
+            .unusable,
+            "\(error.path): damaged again after a repair (\(error.reason)); check the disk, or give an outbox "
+                + "path on another one")
+    case .unusable:
+        OutboxError(
+            .unusable,
+            "\(error.path): the outbox cannot be read or written: \(error.reason). The path must be a file, "
+                + "in a folder that this user may write, on a sound disk")
+    }
+}
+
+func outboxError(_ failure: FileLock.Failure, _ files: StoreFiles) -> OutboxError {
+    switch failure {
+    case .system(let error): return outboxError(StoreError(error, path: files.path))
+    case .held(let holder):
+        let process = holder.processID.map { "process \($0)" } ?? "another process"
+        let command = holder.command.map { " (\($0))" } ?? ""
+        return OutboxError(
+            .locked, "\(files.path): in use by \(process)\(command); stop it first, or give another outbox path")
+    }
+}

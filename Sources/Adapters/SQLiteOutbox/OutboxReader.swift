@@ -1,0 +1,79 @@
+import LinuxPlatform
+package import LocationReporting
+
+/// Reads a store for the tools, whether the service runs or not; changes nothing and takes no lock from it.
+///
+/// Its calls block for the time of a read; for one thread. An acknowledgement that the service has not written yet still
+/// shows as pending.
+package final class OutboxReader {
+    private let connection: SQLiteConnection
+    private let rows: StoreRows
+
+    private static let rowsAtOnce = 1000
+
+    /// - Throws: `unusable` when there is no store, or it is damaged or may not be read; `newerSchema`.
+    package init(path: String) throws(OutboxError) {
+        do {
+            let connection = try Self.open(path)
+            rows = try StoreRows(connection)
+            self.connection = connection
+        } catch { throw Self.readerError(error) }
+    }
+
+    /// Every pending update counted.
+    package func summary() throws(OutboxError) -> StoreSummary {
+        do {
+            try connection.execute("BEGIN")
+            defer { do { try connection.execute("COMMIT") } catch {} }  // it has only read
+            let account = try rows.account(pendingCount: try rows.countPending())
+            return StoreSummary(
+                ledger: account.ledger, evictedForSpace: account.evictedForSpace, lostToDamage: account.lostToDamage,
+                newest: account.newest)
+        } catch { throw Self.readerError(error) }
+    }
+
+    /// Pending updates after `sequence` in order of acceptance, at most 1000 of them; empty at the end.
+    package func pending(after sequence: Int64) throws(OutboxError) -> [StoredUpdate] {
+        do { return try rows.oldest(after: sequence, limit: Self.rowsAtOnce).map(\.stored) } catch {
+            throw Self.readerError(error)
+        }
+    }
+
+    /// Calls `body` for each pending update in order of acceptance, holding few in memory.
+    package func forEachPending(_ body: (StoredUpdate) throws -> Void) throws {
+        var last: Int64 = 0
+        while true {
+            let page = try pending(after: last)
+            for stored in page { try body(stored) }
+            guard let end = page.last else { return }
+            last = end.sequence
+        }
+    }
+
+    /// The last quarantined updates, in order of acceptance, with the server's words.
+    package func quarantined() throws(OutboxError) -> [QuarantinedUpdate] {
+        do { return try rows.quarantined() } catch { throw Self.readerError(error) }
+    }
+
+    private static func open(_ path: String) throws(StoreError) -> SQLiteConnection {
+        let hasLog = try withSystem(path) { () throws(SystemError) in
+            guard try FileSystem.entry(at: path) != nil else { throw SystemError(call: "open \(path)", number: 2) }
+            return try FileSystem.entry(at: path + "-wal") != nil
+        }
+        let header = try StoreHeader(path: path)
+        guard header.version <= StoreFormat.version else {
+            throw StoreError(
+                .newerSchema, path: path, reason: "schema \(header.version), known up to \(StoreFormat.version)")
+        }
+        // Without a log nobody writes; an ordinary opening would leave a log behind, owned by whoever runs the tool.
+        let connection = try SQLiteConnection(path: path, access: hasLog ? .readOnly : .immutable)
+        try connection.execute(StoreFormat.readerSettings)
+        return connection
+    }
+
+    private static func readerError(_ error: StoreError) -> OutboxError {
+        guard error.kind == .damaged else { return outboxError(error) }
+        return OutboxError(
+            .unusable, "\(error.path): damaged (\(error.reason)); the service repairs it at its next start")
+    }
+}

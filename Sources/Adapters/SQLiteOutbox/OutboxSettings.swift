@@ -1,0 +1,25 @@
+package import GNSS
+
+/// What `SQLiteOutbox` needs to know.
+package struct OutboxSettings: Sendable {
+    /// The database; other files lie beside it under names that begin with this one.
+    package var path: String
+    /// Bytes of the database in use above which the oldest pending updates give way; at least 64 KiB.
+    package var maximumBytes: Int64
+    /// Names files that are set aside.
+    package var now: @Sendable () -> UTCTime
+    /// Called on the outbox's thread when a damaged store has been replaced, at opening or later.
+    package var reportRecovery: @Sendable (StoreRecovery) -> Void
+    /// Makes the store full at that many pages of 1 KiB, as a full disk does; `nil`: only the disk is the limit.
+    package var pageLimit: Int64?
+
+    package init(
+        path: String, maximumBytes: Int64, now: @escaping @Sendable () -> UTCTime,
+        reportRecovery: @escaping @Sendable (StoreRecovery) -> Void
+    ) {
+        self.path = path
+        self.maximumBytes = max(maximumBytes, 64 * 1024)
+        self.now = now
+        self.reportRecovery = reportRecovery
+    }
+}

@@ -1,0 +1,130 @@
+import LocationReporting
+
+/// The store as its owner writes it: rows in, rows out, transactions. What they mean is the engine's affair.
+final class OutboxStore {
+    let rows: StoreRows
+    private let connection: SQLiteConnection
+    private let begin: SQLiteStatement
+    private let commit: SQLiteStatement
+    private let insertRow: SQLiteStatement
+    private let replaceRow: SQLiteStatement
+    private let deleteRow: SQLiteStatement
+    private let insertQuarantined: SQLiteStatement
+    private let trimQuarantined: SQLiteStatement
+    private let pageCount: SQLiteStatement
+    private let freePageCount: SQLiteStatement
+
+    /// How many quarantined updates are kept to be listed; the count in the ledger goes on.
+    static let quarantineLimit = 256
+
+    /// Opens a store that exists and is complete. Nothing is written until `acceptChanges`.
+    ///
+    /// `pageLimit` makes the store full at that many pages, as a full disk does.
+    init(path: String, pageLimit: Int64? = nil) throws(StoreError) {
+        let connection = try SQLiteConnection(path: path, access: .readWrite)
+        connection.setCheckpointOnClose(false)
+        try connection.execute(StoreFormat.ownerSettings)
+        let version = try connection.integer("PRAGMA user_version") ?? 0
+        guard version <= StoreFormat.version else {
+            throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(StoreFormat.version)")
+        }
+        let tables = try connection.integer(
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('records', 'quarantined')")
+        guard version == StoreFormat.version, tables == 2 else {
+            throw StoreError(.damaged, path: path, reason: "it is not an outbox")
+        }
+        if let pageLimit { _ = try connection.integer("PRAGMA max_page_count = \(pageLimit)") }
+        begin = try SQLiteStatement(connection, "BEGIN IMMEDIATE")
+        commit = try SQLiteStatement(connection, "COMMIT")
+        insertRow = try SQLiteStatement(connection, "INSERT INTO records VALUES (?1, ?2)")
+        replaceRow = try SQLiteStatement(connection, "REPLACE INTO records VALUES (?1, ?2)")
+        deleteRow = try SQLiteStatement(connection, "DELETE FROM records WHERE id = ?1")
+        insertQuarantined = try SQLiteStatement(connection, "REPLACE INTO quarantined VALUES (?1, ?2)")
+        trimQuarantined = try SQLiteStatement(
+            connection,
+            "DELETE FROM quarantined WHERE id <= (SELECT id FROM quarantined ORDER BY id DESC LIMIT 1 OFFSET ?1)")
+        pageCount = try SQLiteStatement(connection, "PRAGMA page_count")
+        freePageCount = try SQLiteStatement(connection, "PRAGMA freelist_count")
+        rows = try StoreRows(connection)
+        self.connection = connection
+    }
+
+    /// From now on closing may move the log into the database: what is there has been looked at and is sound.
+    func acceptChanges() { connection.setCheckpointOnClose(true) }
+
+    /// Closing shall leave every byte as it is: there is something to be salvaged.
+    func refuseChanges() { connection.setCheckpointOnClose(false) }
+
+    /// Runs `body` as one transaction: on the disk when this returns, undone when it throws.
+    func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        try begin.run()
+        do {
+            try body()
+            try commit.run()
+        } catch {
+            if connection.isInTransaction {
+                // The first error is the one to tell; should this one fail too, the next BEGIN says so.
+                do { try connection.execute("ROLLBACK") } catch {}
+            }
+            throw error
+        }
+    }
+
+    func insert(_ record: UpdateRecord) throws(StoreError) {
+        try insertRow.bind(record.stored.sequence, at: 1)
+        try insertRow.bind(record.bytes, at: 2)
+        try insertRow.run()
+    }
+
+    /// Whether there was such a row.
+    func remove(_ sequence: Int64) throws(StoreError) -> Bool {
+        try deleteRow.bind(sequence, at: 1)
+        try deleteRow.run()
+        return connection.changes == 1
+    }
+
+    func write(_ account: OutboxAccount) throws(StoreError) {
+        let lowest = try rows.lowestSequence()
+        let record = LedgerRecord(account, oldestPending: lowest > 0 ? lowest : account.lastSequence + 1)
+        try replaceRow.bind(LedgerRecord.id, at: 1)
+        try replaceRow.bind(record.bytes, at: 2)
+        try replaceRow.run()
+    }
+
+    func insert(_ quarantined: QuarantinedUpdate) throws(StoreError) {
+        try insertQuarantined.bind(quarantined.stored.sequence, at: 1)
+        try insertQuarantined.bind(quarantined.bytes, at: 2)
+        try insertQuarantined.run()
+        try trimQuarantined.bind(Int64(Self.quarantineLimit), at: 1)
+        try trimQuarantined.run()
+    }
+
+    /// Bytes of the pages that hold something; free pages are used again before the file grows.
+    func bytesInUse() throws(StoreError) -> Int64 {
+        try (integer(pageCount) - integer(freePageCount)) * StoreFormat.pageSize
+    }
+
+    /// Whether the file is sound, by SQLite's own check, whose time grows with the size of the file.
+    func check() throws(StoreError) {
+        let answer = try connection.text("PRAGMA quick_check(1)") ?? "no answer"
+        if answer != "ok" { throw StoreError(.damaged, path: connection.path, reason: answer) }
+    }
+
+    /// Pages of the database, with those that are only in the log.
+    func pages() throws(StoreError) -> Int64 { try integer(pageCount) }
+
+    /// Gives the space of a drained backlog back to the file system, when nearly all of the file is free.
+    ///
+    /// Then a VACUUM copies few pages; an automatic vacuum would cost a page more at many a commit.
+    func compactIfNearlyEmpty() throws(StoreError) {
+        let free = try integer(freePageCount)
+        guard free >= 1024, try integer(pageCount) - free <= 512 else { return }
+        try connection.execute("VACUUM")
+        try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    }
+
+    private func integer(_ statement: borrowing SQLiteStatement) throws(StoreError) -> Int64 {
+        defer { statement.reset() }
+        return try statement.step() ? statement.integer(0) : 0
+    }
+}

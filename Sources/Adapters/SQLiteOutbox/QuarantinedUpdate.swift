@@ -1,0 +1,44 @@
+package import LocationReporting
+
+/// An update that the server rejected for good, with the server's words.
+package struct QuarantinedUpdate: Sendable, Hashable {
+    package let stored: StoredUpdate
+    /// The server's words, cut to `maximumReasonBytes`.
+    package let reason: String
+
+    /// Enough for Fleet Engine's error bodies, and few enough for a row to fit on one page.
+    package static let maximumReasonBytes = 512
+
+    package init(stored: StoredUpdate, reason: String) {
+        self.stored = stored
+        self.reason = Self.cut(reason)
+    }
+
+    var bytes: [UInt8] {
+        var writer = RecordWriter()
+        stored.update.write(into: &writer)
+        writer.write(bytes: reason.utf8)
+        return SealedRecord.seal(.quarantined, id: stored.sequence, payload: writer.bytes)
+    }
+
+    /// `nil` when the bytes are not what was written for this sequence.
+    init?(_ bytes: ArraySlice<UInt8>, sequence: Int64) {
+        guard case (.quarantined, var reader)? = SealedRecord.open(bytes, id: sequence),
+            let update = LocationUpdate(from: &reader)
+        else { return nil }
+        self.init(
+            stored: StoredUpdate(sequence: sequence, update: update),
+            reason: String(decoding: reader.rest, as: UTF8.self))
+    }
+
+    /// Cut between characters.
+    private static func cut(_ reason: String) -> String {
+        var (kept, count) = ("", 0)
+        for character in reason {
+            count += character.utf8.count
+            if count > maximumReasonBytes { break }
+            kept.append(character)
+        }
+        return kept
+    }
+}

@@ -1,0 +1,86 @@
+import CSQLite
+
+/// One open database: one owner, closed when it goes. To be used by one thread at a time.
+@safe struct SQLiteConnection: ~Copyable {
+    /// How a database is opened.
+    enum Access: Sendable {
+        case readWrite
+        case readOnly
+        /// Read only, and nobody writes: needs no files beside the database.
+        case immutable
+    }
+
+    let handle: OpaquePointer
+    let path: String
+
+    /// Opens an existing database; SQLite reads the file only when the first statement runs.
+    init(path: String, access: Access) throws(StoreError) {
+        let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let (name, mode) =
+            switch access {
+            case .readWrite: (path, SQLITE_OPEN_READWRITE)
+            case .readOnly: (path, SQLITE_OPEN_READONLY)
+            case .immutable: (Self.address(of: path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+            }
+        var opened: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(name, &opened, flags | mode, nil)
+        guard let handle = unsafe opened else {
+            throw StoreError(.unusable, path: path, reason: "SQLite has no memory")
+        }
+        guard code == SQLITE_OK else {
+            let error = unsafe Self.error(code, of: handle, path: path)
+            unsafe sqlite3_close_v2(handle)
+            throw error
+        }
+        unsafe (self.handle, self.path) = (handle, path)
+    }
+
+    deinit { unsafe sqlite3_close_v2(handle) }  // waits for the statements, which may go later
+
+    /// Runs statements that answer nothing worth reading.
+    func execute(_ sql: String) throws(StoreError) {
+        let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw unsafe Self.error(code, of: handle, path: path) }
+    }
+
+    /// The first column of the first row, as a pragma answers; `nil` when there is no row.
+    func integer(_ sql: String) throws(StoreError) -> Int64? {
+        let statement = try SQLiteStatement(self, sql)
+        return try statement.step() ? statement.integer(0) : nil
+    }
+
+    /// The first column of the first row as text.
+    func text(_ sql: String) throws(StoreError) -> String? {
+        let statement = try SQLiteStatement(self, sql)
+        return try statement.step() ? statement.text(0) : nil
+    }
+
+    /// Rows that the last insert, update or delete has changed.
+    var changes: Int64 { unsafe sqlite3_changes64(handle) }
+
+    /// Whether a transaction is open; SQLite ends one by itself after some errors.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+    /// Whether closing moves the write-ahead log into the database and removes it; SQLite does unless told otherwise.
+    func setCheckpointOnClose(_ isEnabled: Bool) {
+        unsafe csqlite_set_checkpoint_on_close(handle, isEnabled ? 1 : 0)
+    }
+
+    static func error(_ code: Int32, of handle: OpaquePointer, path: String) -> StoreError {
+        let reason = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? "unknown error"
+        return StoreError(
+            code: code, systemNumber: unsafe sqlite3_system_errno(handle), path: path, reason: reason)
+    }
+
+    /// A `file:` address, in which `%`, `?` and `#` are escaped (sqlite.org/uri.html).
+    static func address(of path: String) -> String {
+        path.reduce(into: "file:") { address, character in
+            switch character {
+            case "%": address += "%25"
+            case "?": address += "%3f"
+            case "#": address += "%23"
+            default: address.append(character)
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import LinuxPlatform
+import LocationReporting
+
+/// Makes a complete store under another name, so that a power cut never leaves a half-made one in its place.
+final class StoreBuilder {
+    let rows: StoreRows
+    private let connection: SQLiteConnection
+    private let insertRow: SQLiteStatement
+    private let insertQuarantined: SQLiteStatement
+
+    /// Builds `files.rebuilt` from what `fill` inserts and the account it answers, and puts it on the disk.
+    static func build(
+        _ files: StoreFiles, fill: (StoreBuilder) throws(StoreError) -> OutboxAccount
+    ) throws(StoreError) {
+        do {
+            try withSystem(files.path) { () throws(SystemError) in
+                for suffix in ["-wal", "-shm"] { try FileSystem.removeFile(at: files.rebuilt + suffix) }
+                try FileSystem.createFile(at: files.rebuilt)
+            }
+            let builder = try StoreBuilder(path: files.rebuilt)
+            try builder.finish(try fill(builder))
+        }
+        // The builder is gone here, the database closed, its log moved into it.
+        try withSystem(files.path) { () throws(SystemError) in try FileSystem.synchronizeFile(at: files.rebuilt) }
+    }
+
+    private init(path: String) throws(StoreError) {
+        let connection = try SQLiteConnection(path: path, access: .readWrite)
+        try connection.execute(StoreFormat.creation)
+        insertRow = try SQLiteStatement(connection, "INSERT OR IGNORE INTO records VALUES (?1, ?2)")
+        insertQuarantined = try SQLiteStatement(connection, "INSERT OR IGNORE INTO quarantined VALUES (?1, ?2)")
+        rows = try StoreRows(connection)
+        self.connection = connection
+    }
+
+    /// Takes a pending row over as it was found; a second copy of it is passed over.
+    func insertPending(_ bytes: [UInt8], sequence: Int64) throws(StoreError) {
+        try Self.run(insertRow, sequence, bytes)
+    }
+
+    func insertQuarantined(_ bytes: [UInt8], sequence: Int64) throws(StoreError) {
+        try Self.run(insertQuarantined, sequence, bytes)
+    }
+
+    /// Drops rows that are known to be settled: those before `oldestPending`, and those in quarantine.
+    func dropSettled(before oldestPending: Int64) throws(StoreError) {
+        try connection.execute(
+            """
+            DELETE FROM records WHERE id < \(oldestPending);
+            DELETE FROM records WHERE id IN (SELECT id FROM quarantined);
+            DELETE FROM quarantined WHERE id NOT IN
+              (SELECT id FROM quarantined ORDER BY id DESC LIMIT \(OutboxStore.quarantineLimit));
+            """)
+    }
+
+    /// Pending rows; the ledger's own row is not there yet.
+    func countPending() throws(StoreError) -> Int64 { try connection.integer("SELECT count(*) FROM records") ?? 0 }
+
+    func countQuarantined(from sequence: Int64) throws(StoreError) -> Int64 {
+        try connection.integer("SELECT count(*) FROM quarantined WHERE id >= \(sequence)") ?? 0
+    }
+
+    func highestQuarantined() throws(StoreError) -> Int64 {
+        try connection.integer("SELECT max(id) FROM quarantined") ?? 0
+    }
+
+    private func finish(_ account: OutboxAccount) throws(StoreError) {
+        let lowest = try rows.lowestSequence()
+        let ledger = LedgerRecord(account, oldestPending: lowest > 0 ? lowest : account.lastSequence + 1)
+        try Self.run(insertRow, LedgerRecord.id, ledger.bytes)
+        try connection.execute("COMMIT; PRAGMA journal_mode = WAL;")
+    }
+
+    private static func run(
+        _ statement: borrowing SQLiteStatement, _ id: Int64, _ bytes: [UInt8]
+    ) throws(StoreError) {
+        try statement.bind(id, at: 1)
+        try statement.bind(bytes, at: 2)
+        try statement.run()
+    }
+}

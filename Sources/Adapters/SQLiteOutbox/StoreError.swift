@@ -1,0 +1,61 @@
+import CSQLite
+import LinuxPlatform
+
+/// What went wrong with the store: a call of SQLite or of the system that failed, or a record that is not what was
+/// written.
+struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What can be done about it.
+    enum Kind: Sendable, Hashable {
+        /// No space is left: on the device, or by quota.
+        case full
+        /// The file is not what was written.
+        case damaged
+        /// A newer release wrote it.
+        case newerSchema
+        /// Everything else: no permission, read-only, busy, an input/output error.
+        case unusable
+    }
+
+    let kind: Kind
+    let path: String
+    /// SQLite's words, the system's, or ours.
+    let reason: String
+
+    init(_ kind: Kind, path: String, reason: String) { (self.kind, self.path, self.reason) = (kind, path, reason) }
+
+    /// `code` is an extended result code, `systemNumber` the `errno` that SQLite saw, or 0.
+    init(code: Int32, systemNumber: Int32, path: String, reason: String) {
+        self.init(Self.kind(ofCode: code, systemNumber: systemNumber), path: path, reason: "\(reason) (SQLite \(code))")
+    }
+
+    init(_ error: SystemError, path: String) {
+        self.init(Self.noSpace.contains(error.number) ? .full : .unusable, path: path, reason: error.description)
+    }
+
+    var description: String { "\(path): \(reason)" }
+
+    /// ENOSPC and EDQUOT on Linux. SQLite reports a write beyond the quota, or one to the index of the write-ahead log
+    /// on a full disk, as a plain input/output error.
+    private static let noSpace: Set<Int32> = [28, 122]
+
+    static func kind(ofCode code: Int32, systemNumber: Int32) -> Kind {
+        switch code & 0xff {
+        case SQLITE_FULL: .full
+        // A constraint fails only when a sequence is there that the ledger does not know of.
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT: .damaged
+        case SQLITE_IOERR, SQLITE_CANTOPEN:
+            if code == shortRead { .damaged } else { noSpace.contains(systemNumber) ? .full : .unusable }
+        default: .unusable
+        }
+    }
+
+    /// `SQLITE_IOERR_SHORT_READ`, a macro expression that Swift does not import: the file ends too early.
+    private static let shortRead = SQLITE_IOERR | (2 << 8)
+}
+
+/// Runs calls of the system on behalf of the store at `path`.
+func withSystem<Result>(
+    _ path: String, _ body: () throws(SystemError) -> Result
+) throws(StoreError) -> Result {
+    do { return try body() } catch { throw StoreError(error, path: path) }
+}

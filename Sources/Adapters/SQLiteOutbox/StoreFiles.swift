@@ -1,0 +1,72 @@
+import GNSS
+import LinuxPlatform
+
+/// The store's file and those beside it.
+struct StoreFiles: Sendable, Hashable {
+    /// The database.
+    let path: String
+
+    /// SQLite's write-ahead log: commits that are not in the database yet.
+    var log: String { path + "-wal" }
+    /// SQLite's index of the log, rebuilt whenever it is missing.
+    var index: String { path + "-shm" }
+    /// Held by the process that owns the store.
+    var lock: String { path + ".lock" }
+    /// Space that is given back when the disk is full.
+    var reserve: String { path + ".reserve" }
+    /// A store in the making; complete once nothing lies at `path`.
+    var rebuilt: String { path + ".rebuilt" }
+
+    private var damagedPrefix: String { path + ".damaged-" }
+
+    /// A name that says when, and that is still free: `outbox.sqlite.damaged-20260105T101530.250Z`.
+    func damaged(at time: UTCTime) throws(SystemError) -> String {
+        let name = damagedPrefix + String(time.description.filter { $0 != "-" && $0 != ":" })
+        var (candidate, number) = (name, 2)
+        while try isTaken(candidate) {
+            candidate = "\(name)-\(number)"
+            number += 1
+        }
+        return candidate
+    }
+
+    private func isTaken(_ name: String) throws(SystemError) -> Bool {
+        if try FileSystem.entry(at: name) != nil { return true }
+        return try FileSystem.entry(at: name + "-wal") != nil
+    }
+
+    /// Files set aside must not fill the disk: all but the newest `count` go, each with its log.
+    func removeDamaged(exceptNewest count: Int) throws(SystemError) {
+        let folder = FileSystem.parent(of: path)
+        let prefix = damagedPrefix.utf8.dropFirst(folder == "." ? 0 : folder == "/" ? 1 : folder.utf8.count + 1)
+        let names = try FileSystem.names(inFolder: folder).filter { $0.utf8.starts(with: prefix) }
+        let bases = Set(names.map { $0.hasSuffix("-wal") ? String($0.dropLast(4)) : $0 }).sorted()
+        for base in bases.dropLast(count) {
+            for name in [base, base + "-wal"] { try FileSystem.removeFile(at: "\(folder)/\(name)") }
+        }
+    }
+
+    /// Moves database and log aside under one name, so that SQLite still sees them as a pair.
+    ///
+    /// The database goes first: once it is away, the rebuilt store is known to be complete, and after a power cut at any
+    /// point the next start goes on from there. `nil` when there was neither.
+    func setAside(at time: UTCTime) throws(SystemError) -> String? {
+        var isAny = false
+        let name = try damaged(at: time)
+        let folder = FileSystem.parent(of: path)
+        for (source, destination) in [(path, name), (log, name + "-wal")]
+        where try FileSystem.entry(at: source) != nil {
+            try FileSystem.rename(source, to: destination)
+            try FileSystem.synchronizeFolder(at: folder)
+            isAny = true
+        }
+        try FileSystem.removeFile(at: index)
+        return isAny ? name : nil
+    }
+
+    /// Puts the complete rebuilt store in its place.
+    func adoptRebuilt() throws(SystemError) {
+        try FileSystem.rename(rebuilt, to: path)
+        try FileSystem.synchronizeFolder(at: FileSystem.parent(of: path))
+    }
+}

@@ -1,0 +1,125 @@
+import LocationReporting
+
+/// Reads the rows of a store, for its owner and for tools alike.
+///
+/// Reads go by sequence from a starting point, a bounded number at a time: no read stays open between calls, which would
+/// keep the write-ahead log from being reused.
+final class StoreRows {
+    private let path: String
+    private let row: SQLiteStatement
+    private let ascending: SQLiteStatement
+    private let descending: SQLiteStatement
+    private let lowest: SQLiteStatement
+    private let highest: SQLiteStatement
+    private let count: SQLiteStatement
+    private let quarantine: SQLiteStatement
+
+    init(_ connection: borrowing SQLiteConnection) throws(StoreError) {
+        path = connection.path
+        row = try SQLiteStatement(connection, "SELECT body FROM records WHERE id = ?1")
+        ascending = try SQLiteStatement(
+            connection, "SELECT id, body FROM records WHERE id > ?1 ORDER BY id LIMIT ?2")
+        descending = try SQLiteStatement(
+            connection, "SELECT id, body FROM records WHERE id > 0 ORDER BY id DESC LIMIT ?1")
+        lowest = try SQLiteStatement(connection, "SELECT min(id) FROM records WHERE id > 0")
+        highest = try SQLiteStatement(connection, "SELECT max(id) FROM records")
+        // Without a condition SQLite counts cells page by page and reads no row.
+        count = try SQLiteStatement(connection, "SELECT count(*) FROM records")
+        quarantine = try SQLiteStatement(connection, "SELECT id, body FROM quarantined WHERE id > ?1 ORDER BY id")
+    }
+
+    /// - Throws: `damaged` when the ledger is missing or is not what was written.
+    func ledger() throws(StoreError) -> LedgerRecord {
+        defer { row.reset() }
+        try row.bind(LedgerRecord.id, at: 1)
+        guard try row.step(), let record = LedgerRecord(row.blob(0)[...]) else {
+            throw StoreError(.damaged, path: path, reason: "the ledger cannot be read")
+        }
+        return record
+    }
+
+    /// The pending update of that sequence; `nil` when it is not pending.
+    func pending(_ sequence: Int64) throws(StoreError) -> UpdateRecord? {
+        guard sequence > LedgerRecord.id else { return nil }
+        defer { row.reset() }
+        try row.bind(sequence, at: 1)
+        return try row.step() ? try decode(row.blob(0), sequence) : nil
+    }
+
+    func isPending(_ sequence: Int64) throws(StoreError) -> Bool {
+        guard sequence > LedgerRecord.id else { return false }
+        defer { row.reset() }
+        try row.bind(sequence, at: 1)
+        return try row.step()
+    }
+
+    /// The oldest pending updates after `sequence`, in order of acceptance.
+    func oldest(after sequence: Int64 = 0, limit: Int) throws(StoreError) -> [UpdateRecord] {
+        try ascending.bind(max(0, sequence), at: 1)
+        try ascending.bind(Int64(limit), at: 2)
+        return try collect(ascending)
+    }
+
+    /// The last accepted of the pending updates, latest first.
+    func latest(limit: Int) throws(StoreError) -> [UpdateRecord] {
+        try descending.bind(Int64(limit), at: 1)
+        return try collect(descending)
+    }
+
+    /// The sequence of the oldest pending update; 0 when nothing is pending.
+    func lowestSequence() throws(StoreError) -> Int64 { try integer(lowest) }
+
+    /// The sequence of the last accepted of the pending updates; 0 when nothing is pending.
+    func highestSequence() throws(StoreError) -> Int64 { try integer(highest) }
+
+    /// Counts the pending updates one by one (their bodies are not read).
+    func countPending() throws(StoreError) -> Int64 { try integer(count) - 1 }
+
+    func quarantined() throws(StoreError) -> [QuarantinedUpdate] {
+        defer { quarantine.reset() }
+        try quarantine.bind(0, at: 1)
+        var updates: [QuarantinedUpdate] = []
+        while try quarantine.step() {
+            let sequence = quarantine.integer(0)
+            guard let update = QuarantinedUpdate(quarantine.blob(1)[...], sequence: sequence) else {
+                throw StoreError(.damaged, path: path, reason: "quarantined update \(sequence) fails its checksum")
+            }
+            updates.append(update)
+        }
+        return updates
+    }
+
+    /// The account as it stands: what the ledger says, and what was appended after it.
+    ///
+    /// `pendingCount` is counted by the caller or `nil`: then the ledger's own count is carried on, which reads nothing.
+    func account(pendingCount: Int64? = nil) throws(StoreError) -> OutboxAccount {
+        let ledger = try ledger()
+        let highest = try highestSequence()
+        var account = ledger.account
+        account.lastSequence = max(ledger.account.lastSequence, highest)
+        account.pending = pendingCount ?? ledger.account.pending + account.lastSequence - ledger.account.lastSequence
+        var newest = ledger.newestSequence
+        if highest > ledger.account.lastSequence, let last = try pending(highest) { newest = last.newestSequence }
+        account.newest = try pending(newest)?.stored ?? account.newestDelivered
+        return account
+    }
+
+    private func collect(_ statement: borrowing SQLiteStatement) throws(StoreError) -> [UpdateRecord] {
+        defer { statement.reset() }
+        var records: [UpdateRecord] = []
+        while try statement.step() { records.append(try decode(statement.blob(1), statement.integer(0))) }
+        return records
+    }
+
+    private func integer(_ statement: borrowing SQLiteStatement) throws(StoreError) -> Int64 {
+        defer { statement.reset() }
+        return try statement.step() ? statement.integer(0) : 0
+    }
+
+    private func decode(_ bytes: [UInt8], _ sequence: Int64) throws(StoreError) -> UpdateRecord {
+        guard let record = UpdateRecord(bytes[...], sequence: sequence) else {
+            throw StoreError(.damaged, path: path, reason: "update \(sequence) fails its checksum")
+        }
+        return record
+    }
+}

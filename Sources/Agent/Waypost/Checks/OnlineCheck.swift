@@ -1,0 +1,107 @@
+import FleetEngine
+import GNSS
+import HTTPMessages
+import LocationReporting
+import SQLiteOutbox
+import VehicleAuthorization
+
+/// What `waypost check --online` tries, with the code that the service uses.
+package enum OnlineCheck: String, Sendable, CaseIterable {
+    case outbox, receiver, token
+    case fleetEngine = "Fleet Engine"
+
+    /// What came of one check: what is there, or what is wrong and what to do.
+    package struct Finding: Sendable, Hashable {
+        package let isGood: Bool
+        package let text: String
+
+        static func good(_ text: String) -> Self { Self(isGood: true, text: text) }
+        static func bad(_ text: String) -> Self { Self(isGood: false, text: text) }
+    }
+
+    /// How long a receiver may take to its first fix here.
+    private static let patience = Duration.seconds(15)
+
+    /// Tries it; takes seconds at most.
+    package func run(_ configuration: Configuration) async -> Finding {
+        switch self {
+        case .outbox: await Self.outbox(configuration)
+        case .receiver: await Self.receiver(configuration)
+        case .token: await Self.token(configuration)
+        case .fleetEngine: await Self.vehicle(configuration)
+        }
+    }
+
+    private static func outbox(_ configuration: Configuration) async -> Finding {
+        let settings = OutboxSettings(
+            path: configuration.outbox.path, maximumBytes: Int64(configuration.outbox.maximumMegabytes) << 20,
+            now: { UTCTime.system }, reportRecovery: { _ in })
+        do {
+            let outbox = try await SQLiteOutbox.open(settings)
+            let ledger = try await outbox.ledger()
+            try await outbox.close()
+            return .good("\(settings.path) opens, \(ledger.pending) updates pending")
+        } catch { return error.code == .locked ? .good("in use: \(error)") : .bad(error.description) }
+    }
+
+    private static func receiver(_ configuration: Configuration) async -> Finding {
+        let source = configuration.makeSource()
+        let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))
+        return await withTaskGroup(of: Void.self, returning: Finding.self) { group in
+            group.addTask {
+                do throws(FixSourceError) {
+                    try await source.run { sink.yield($0) }
+                } catch {
+                    if error.code != .cancelled { sink.yield(.state(.waiting(source: "", reason: error.detail))) }
+                }
+                sink.finish()
+            }
+            group.addTask {
+                await MonotonicClock(ContinuousClock()).sleep(for: patience)
+                sink.finish()
+            }
+            var last: ReceiverState?
+            for await event in events {
+                if case .state(let state) = event { last = state }
+                guard case .fix(let fix) = event else { continue }
+                group.cancelAll()
+                return .good("fix of \(fix.timeOfFix), \(fix.satellitesUsed.map { "\($0) satellites" } ?? "quality \(fix.quality.rawValue)")")
+            }
+            group.cancelAll()
+            guard let last else { return .bad("no answer within \(patience)") }
+            if case .receiving = last { return .bad("\(last), but no fix yet; check the antenna's view of the sky") }
+            return .bad(last.description)
+        }
+    }
+
+    private static func token(_ configuration: Configuration) async -> Finding {
+        do {
+            let token = try await fetchToken(configuration)
+            let life = token.lifetime.map { "\(Int($0 / .seconds(1))) s of life left" } ?? "its life is not stated"
+            return .good("a token for \(configuration.vehicle.vehicleID) arrived, \(life)")
+        } catch { return .bad("\(error)") }
+    }
+
+    private static func vehicle(_ configuration: Configuration) async -> Finding {
+        do {
+            let token = try await fetchToken(configuration)
+            let request = HTTPRequest(
+                .get, try configuration.vehicle.url(at: configuration.upload.endpoint),
+                headers: HTTPHeaders(["Authorization": "Bearer " + token.value]),
+                limits: HTTPLimits(total: configuration.upload.timeout))
+            let response = try await configuration.makeTransport().send(request)
+            switch UploadOutcome(of: response, for: configuration.vehicle) {
+            case .delivered: return .good("\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
+            case .hold(let reason) where response.status == 404:
+                return .bad("\(reason); a driver token cannot create a vehicle, your backend must")
+            case let outcome: return .bad(outcome.reason)
+            }
+        } catch { return .bad("\(error)") }
+    }
+
+    private static func fetchToken(_ configuration: Configuration) async throws -> AuthorizationToken {
+        let log = LogWriter(level: .error, format: .text)
+        let provider = try configuration.makeAuthorization(clock: ContinuousClock(), log: log) {}
+        return try await provider.token(for: AuthorizationContext(vehicleID: configuration.vehicle.vehicleID))
+    }
+}

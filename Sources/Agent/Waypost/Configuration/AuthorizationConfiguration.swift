@@ -1,0 +1,28 @@
+package import BackendAuthorization
+
+/// Where vehicle tokens come from.
+package enum AuthorizationConfiguration: Sendable, Hashable {
+    case http(HTTPTokenSettings, TokenEndpointTrust)
+    case command(arguments: [String], format: TokenAnswerFormat, timeout: Duration)
+    case file(path: String, format: TokenAnswerFormat)
+
+    /// The words of `authorization.type`.
+    enum Kind: String, CaseIterable { case http, command, file }
+}
+
+extension AuthorizationConfiguration {
+    /// `nil` when the type is missing or none of Waypost's.
+    init?(_ root: inout ConfigurationSection) {
+        var section = root.section("authorization", isRequired: true)
+        guard let kind = section.choice("type", default: Kind?.none) else { return nil }
+        defer { section.finish() }
+        switch kind {
+        case .http: self = .http(HTTPTokenSettings(&section), TokenEndpointTrust(&section))
+        case .command:
+            self = .command(
+                arguments: section.strings("command"), format: TokenAnswerFormat(&section),
+                timeout: section.seconds("timeoutSeconds", in: 1...120, default: 15))
+        case .file: self = .file(path: section.string("path"), format: TokenAnswerFormat(&section))
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import FleetEngine
+import FoundationEssentials
+
+extension Configuration {
+    /// Reads a configuration file.
+    ///
+    /// - Throws: everything that is wrong with it, a line each.
+    public init(file path: String) throws(ConfigurationError) {
+        let bytes: Data
+        var isFolder = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
+            throw ConfigurationError(problems: ["\(path): is a folder; name the configuration file in it"])
+        }
+        do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
+            let reason =
+                switch (error as? CocoaError)?.code {
+                case .fileReadNoSuchFile: "there is no such file; copy config.example.json there and edit it"
+                case .fileReadNoPermission: "may not be read by this user; check owner and mode"
+                default: "cannot be read: \(error)"
+                }
+            throw ConfigurationError(problems: ["\(path): \(reason)"])
+        }
+        try self.init(json: Array(bytes), file: path)
+    }
+
+    /// Reads a configuration from its JSON text; `file` is how errors call it.
+    ///
+    /// - Throws: everything that is wrong with it, a line each.
+    public init(json: [UInt8], file: String) throws(ConfigurationError) {
+        let document: JSONValue
+        do { document = try JSONValue(parsing: json) } catch {
+            throw ConfigurationError(problems: ["\(file): \(error)"])
+        }
+        guard case .object(let members) = document else {
+            throw ConfigurationError(problems: ["\(file): holds \(document.kind); write an object in braces"])
+        }
+        let problems = ConfigurationProblems(file: file)
+        var root = ConfigurationSection(path: "", members: members, problems: problems)
+        let configuration = Self(&root)
+        root.finish()
+        guard let configuration, problems.lines.isEmpty else {
+            throw ConfigurationError(problems: problems.lines)
+        }
+        self = configuration
+    }
+
+    /// `nil` only when something without a default is wrong, which has been reported.
+    private init?(_ root: inout ConfigurationSection) {
+        let vehicle = Self.vehicle(&root)
+        let receiver = ReceiverConfiguration(&root)
+        let authorization = AuthorizationConfiguration(&root)
+        let reporting = ReportingConfiguration(&root)
+        let upload = UploadConfiguration(&root)
+        let outbox = OutboxConfiguration(&root)
+        let status = StatusConfiguration(&root)
+        let log = LogConfiguration(&root)
+        guard let vehicle, let receiver, let authorization, let upload, let status else { return nil }
+        self.vehicle = vehicle.name
+        (stateWhileRunning, stateOnStop) = (vehicle.whileRunning, vehicle.onStop)
+        (self.receiver, self.authorization, self.reporting) = (receiver, authorization, reporting)
+        (self.upload, self.outbox, self.status, self.log) = (upload, outbox, status, log)
+    }
+
+    private static func vehicle(
+        _ root: inout ConfigurationSection
+    ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState)? {
+        var section = root.section("vehicle", isRequired: true)
+        defer { section.finish() }
+        let service = section.choice("service", default: FleetService.onDemandTrips) ?? .onDemandTrips
+        let whileRunning = section.choice("stateWhileRunning", default: VehicleState.online) ?? .online
+        let onStop = section.choice("stateOnStop", default: VehicleState.offline) ?? .offline
+        func checked(_ id: String) throws(VehicleName.Problem) -> String {
+            try VehicleName.validate(id)
+            return id
+        }
+        let providerID = section.converted("providerId", checked)
+        let vehicleID = section.converted("vehicleId", checked)
+        guard let providerID, let vehicleID,
+            let name = try? VehicleName(service: service, providerID: providerID, vehicleID: vehicleID)
+        else { return nil }
+        return (name, whileRunning, onStop)
+    }
+}

@@ -1,0 +1,183 @@
+import FleetEngine
+
+/// One object of the configuration: hands out its members by key, notes those that are wrong, and at the end those that
+/// nobody asked for.
+struct ConfigurationSection {
+    private let path: String
+    private let members: [String: JSONValue]
+    private let problems: ConfigurationProblems
+    private var known: Set<String> = []
+
+    init(path: String, members: [String: JSONValue], problems: ConfigurationProblems) {
+        (self.path, self.members, self.problems) = (path, members, problems)
+    }
+
+    /// The object under `key`; an empty one when it is missing, which is a problem if `isRequired`.
+    mutating func section(_ key: String, isRequired: Bool = false) -> ConfigurationSection {
+        switch member(key) {
+        case .object(let members)?: return sub(key, members)
+        case nil:
+            if isRequired { problems.add(keyPath(key), "is missing; see config.example.json") }
+        case let other?: wrong(key, other, "use an object in braces")
+        }
+        return sub(key, [:])
+    }
+
+    /// A text that is not empty; `fallback` when it is missing, which is a problem if there is no fallback.
+    mutating func string(_ key: String, default fallback: String? = nil) -> String {
+        optionalString(key) ?? missing(key, fallback, "write a text in quotes") ?? ""
+    }
+
+    /// A text that is not empty, if there is one.
+    mutating func optionalString(_ key: String) -> String? {
+        switch member(key) {
+        case .string(let text)? where !text.isEmpty: return text
+        case nil: return nil
+        case let other?:
+            wrong(key, other, "use a text in quotes")
+            return nil
+        }
+    }
+
+    /// A whole number within `range`.
+    mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int? = nil) -> Int {
+        switch member(key) {
+        case .integer(let value)? where range.contains(Int(value)): return Int(value)
+        case nil: return missing(key, fallback, "use a whole number from \(range.lowerBound) to \(range.upperBound)")
+            ?? range.lowerBound
+        case let other?:
+            wrong(key, other, "use a whole number from \(range.lowerBound) to \(range.upperBound)")
+            return range.lowerBound
+        }
+    }
+
+    /// One of the whole numbers in `choices`.
+    mutating func integer(_ key: String, among choices: [Int], default fallback: Int) -> Int {
+        switch member(key) {
+        case .integer(let value)? where choices.contains(Int(value)): return Int(value)
+        case nil: return fallback
+        case let other?:
+            wrong(key, other, "use \(Self.alternatives(choices.map(String.init)))")
+            return fallback
+        }
+    }
+
+    /// Seconds, which may be a fraction, within `range`.
+    mutating func seconds(_ key: String, in range: ClosedRange<Double>, default fallback: Double) -> Duration {
+        let advice = "use seconds from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
+        switch member(key) {
+        case let value? where value.doubleValue.map(range.contains) ?? false:
+            return .milliseconds(Int64(((value.doubleValue ?? fallback) * 1000).rounded()))
+        case nil: return .milliseconds(Int64(fallback * 1000))
+        case let other?:
+            wrong(key, other, advice)
+            return .milliseconds(Int64(fallback * 1000))
+        }
+    }
+
+    /// One of the words of `Choice`.
+    mutating func choice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String, default fallback: Choice?
+    ) -> Choice? where Choice.RawValue == String {
+        let words = Choice.allCases.map(\.rawValue)
+        let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" }))"
+        switch member(key) {
+        case .string(let text)?:
+            if let choice = Choice(rawValue: text) { return choice }
+            let guess = Spelling.nearest(to: text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
+            problems.add(keyPath(key), "is \"\(text)\"; \(advice)\(guess)")
+            return fallback
+        case nil:
+            if fallback == nil { problems.add(keyPath(key), "is missing; \(advice)") }
+            return fallback
+        case let other?:
+            wrong(key, other, advice)
+            return fallback
+        }
+    }
+
+    /// A list of texts, at least one.
+    mutating func strings(_ key: String) -> [String] {
+        guard let value = member(key) else {
+            problems.add(keyPath(key), "is missing; use a list of texts")
+            return []
+        }
+        let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
+        guard !texts.isEmpty, texts.count == value.arrayValue?.count else {
+            wrong(key, value, "use a list of texts")
+            return []
+        }
+        return texts
+    }
+
+    /// The members of the object under `key`, whatever their names are; empty when it is missing.
+    mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
+        switch member(key) {
+        case .object(let members)?: return members.map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
+        case nil: return []
+        case let other?:
+            wrong(key, other, "use an object in braces")
+            return []
+        }
+    }
+
+    /// Converts the text under `key` where there is one; what the conversion throws is the problem.
+    mutating func converted<Value, Failure: Error & CustomStringConvertible>(
+        _ key: String, default fallback: String? = nil, _ convert: (String) throws(Failure) -> Value
+    ) -> Value? {
+        let text = string(key, default: fallback)
+        guard !text.isEmpty else { return nil }
+        do { return try convert(text) } catch {
+            problems.add(keyPath(key), "is \"\(text)\", which \(error)")
+            return nil
+        }
+    }
+
+    /// Notes a problem of this section's own making.
+    func report(_ key: String, _ says: String) { problems.add(keyPath(key), says) }
+
+    /// Notes every key that nobody asked for, with the nearest one that exists.
+    func finish() {
+        for key in members.keys.sorted() where !known.contains(key) {
+            let guess = Spelling.nearest(to: key, among: known.sorted()).map { "did you mean \"\($0)\"?" }
+            problems.add(keyPath(key), "is not a key of Waypost; \(guess ?? "remove it")")
+        }
+    }
+
+    private mutating func member(_ key: String) -> JSONValue? {
+        known.insert(key)
+        return members[key]
+    }
+
+    private func sub(_ key: String, _ members: [String: JSONValue]) -> ConfigurationSection {
+        ConfigurationSection(path: keyPath(key), members: members, problems: problems)
+    }
+
+    private func missing<Value>(_ key: String, _ fallback: Value?, _ advice: String) -> Value? {
+        if fallback == nil { problems.add(keyPath(key), "is missing; \(advice)") }
+        return fallback
+    }
+
+    private func wrong(_ key: String, _ value: JSONValue, _ advice: String) {
+        let shown: String =
+            switch value {
+            case .integer(let number): "\(number)"
+            case .number(let number): "\(number)"
+            case .bool(let flag): "\(flag)"
+            case .string(let text): text.isEmpty ? "empty" : "\"\(text.prefix(60))\""
+            case .null, .array, .object: value.kind
+            }
+        problems.add(keyPath(key), "is \(shown); \(advice)")
+    }
+
+    private func keyPath(_ key: String) -> String { path.isEmpty ? key : path + "." + key }
+
+    private static func alternatives(_ words: [String]) -> String {
+        guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+        return words.dropLast().joined(separator: ", ") + " or " + last
+    }
+
+    private static func plain(_ number: Double) -> String {
+        number == number.rounded() ? "\(Int(number))" : "\(number)"
+    }
+}

@@ -1,0 +1,32 @@
+package import HTTPMessages
+package import LocationReporting
+
+/// Where and how updates are sent.
+package struct UploadConfiguration: Sendable, Hashable {
+    package var endpoint: HTTPURL
+    package var timeout: Duration
+    package var maximumPastLocations: Int
+    package var retry: RetryPolicy
+    package var caFile: String?
+}
+
+extension UploadConfiguration {
+    init?(_ root: inout ConfigurationSection) {
+        var section = root.section("upload")
+        let endpoint = section.converted("endpoint", default: "https://fleetengine.googleapis.com", HTTPURL.init)
+        timeout = section.seconds("timeoutSeconds", in: 1...120, default: 15)
+        maximumPastLocations = section.integer("maximumPastLocations", in: 0...500, default: 50)
+        caFile = section.optionalString("caFile")
+        var retry = section.section("retry")
+        self.retry = RetryPolicy(
+            initialDelay: retry.seconds("initialDelaySeconds", in: 0.05...60, default: 1),
+            maximumDelay: retry.seconds("maximumDelaySeconds", in: 0.05...600, default: 60))
+        if self.retry.maximumDelay < self.retry.initialDelay {
+            retry.report("maximumDelaySeconds", "is shorter than \"initialDelaySeconds\"; make it at least as long")
+        }
+        retry.finish()
+        section.finish()
+        guard let endpoint else { return nil }
+        self.endpoint = endpoint
+    }
+}

@@ -1,0 +1,71 @@
+import FleetEngine
+package import GNSS
+import LinuxPlatform
+package import LocationReporting
+
+/// Keeps what status, metrics and summaries tell of one agent.
+package final class AgentMonitor: ReportingObserver {
+    /// The agent as it stands.
+    package struct Snapshot: Sendable {
+        package var counts = DeliveryCounts()
+        package var receiver: ReceiverState?
+        package var lastFix: Fix?
+        package var lastFixAt: Duration?
+        package var lastDeliveryAt: Duration?
+        /// Time of fix of the newest position that Fleet Engine has.
+        package var deliveredTimeOfFix: UTCTime?
+        /// Why nothing is sent at this moment; `nil` while all is well.
+        package var trouble: String?
+        package var troubleSince: Duration?
+        package var isIdle = true
+        /// When the request under way went out; `nil` when there is none.
+        package var requestSince: Duration?
+        package var progress: (bytesRead: Int64, totalBytes: Int64?) = (0, nil)
+    }
+
+    private let clock: MonotonicClock
+    private let state = Locked(Snapshot())
+
+    package init(clock: MonotonicClock) { self.clock = clock }
+
+    package var snapshot: Snapshot { state.withLock { $0 } }
+
+    /// Time since the agent was made.
+    package var uptime: Duration { clock.now }
+
+    /// Counts a token that the provider was asked for beyond the cache.
+    package func countTokenFetch() { state.withLock { $0.counts.tokenFetches += 1 } }
+
+    package func observe(_ event: ReportingEvent) {
+        let now = clock.now
+        state.withLock { state in
+            state.counts.count(event)
+            switch event {
+            case .receiver(let receiver): state.receiver = receiver
+            case .progress(let bytesRead, let totalBytes): state.progress = (bytesRead, totalBytes)
+            case .fix(let fix): (state.lastFix, state.lastFixAt) = (fix, now)
+            case .uploading: (state.isIdle, state.requestSince) = (false, now)
+            case .delivered(let batch, _, _):
+                state.requestSince = nil
+                state.lastDeliveryAt = now
+                state.deliveredTimeOfFix = batch.last.update.timeOfFix
+                (state.trouble, state.troubleSince) = (nil, nil)
+            case .failed(let outcome, _):
+                state.requestSince = nil
+                state.note(trouble: outcome.reason, at: now)
+            case .noToken(let error): state.note(trouble: "no token: \(error)", at: now)
+            case .outboxFailed(let error): state.note(trouble: error.description, at: now)
+            case .notStored(let error): state.note(trouble: error.description, at: now)
+            case .idle: state.isIdle = true
+            case .refused, .accepted, .waiting, .quarantined, .stateSent: break
+            }
+        }
+    }
+}
+
+extension AgentMonitor.Snapshot {
+    fileprivate mutating func note(trouble text: String, at now: Duration) {
+        if troubleSince == nil { troubleSince = now }
+        trouble = text
+    }
+}

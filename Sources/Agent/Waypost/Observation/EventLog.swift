@@ -1,0 +1,103 @@
+import FleetEngine
+import HTTPMessages
+package import LocationReporting
+import LinuxPlatform
+
+/// Tells the log what an operator needs to read: changes at once, repetitions now and then, routine only at debug level.
+package final class EventLog: ReportingObserver {
+    private let log: LogWriter
+    private let clock: MonotonicClock
+    /// How often a trouble that goes on is told again.
+    private static let reminderInterval = Duration.seconds(600)
+
+    private struct State {
+        var receiver = ""
+        /// The trouble that was told last, when, and how often it has come since.
+        var trouble: (text: String, toldAt: Duration, count: Int)?
+        var refusals: [String: Duration] = [:]
+    }
+
+    private let state = Locked(State())
+
+    package init(log: LogWriter, clock: MonotonicClock) { (self.log, self.clock) = (log, clock) }
+
+    package func observe(_ event: ReportingEvent) {
+        switch event {
+        case .receiver(let receiver): tell(receiver)
+        case .refused(_, let refusal): tell(refusal)
+        case .accepted(let stored): log.write(.debug, "accepted update \(stored.sequence)")
+        case .notStored(let error): tellTrouble("not stored, sent from memory only: \(error)", .error)
+        case .delivered(let batch, let traffic, let took):
+            tellRecovery(delivered: batch.pending.count)
+            log.write(
+                .debug,
+                "delivered \(batch.pending.count) in \(took), \(traffic.bytesSent) bytes sent, "
+                    + "\(traffic.bytesReceived) received")
+        case .failed(let outcome, _): tellTrouble(Self.words(for: outcome), Self.level(of: outcome))
+        case .noToken(let error): tellTrouble("no token, updates are kept: \(error)", .warning)
+        case .outboxFailed(let error): tellTrouble("outbox: \(error)", .error)
+        case .waiting(let delay, _): log.write(.debug, "next attempt in \(delay)")
+        case .quarantined(let stored, let reason):
+            log.write(.error, "update \(stored.sequence) is set aside, Fleet Engine will not take it: \(reason)")
+        case .stateSent(let vehicleState, _): log.write(.info, "vehicle is \(vehicleState.rawValue)")
+        case .progress, .fix, .uploading, .idle: break
+        }
+    }
+
+    private func tell(_ receiver: ReceiverState) {
+        let text = receiver.description
+        let isNew = state.withLock { state in
+            defer { state.receiver = text }
+            return state.receiver != text
+        }
+        guard isNew else { return }
+        if case .waiting = receiver { log.write(.warning, text) } else { log.write(.info, text) }
+    }
+
+    private func tell(_ refusal: FixRefusal) {
+        let now = clock.now
+        let isDue = state.withLock { state in
+            if let last = state.refusals[refusal.label], now - last < Self.reminderInterval { return false }
+            state.refusals[refusal.label] = now
+            return true
+        }
+        if isDue { log.write(.warning, "a fix is not believed: \(refusal)") }
+    }
+
+    private func tellTrouble(_ text: String, _ level: LogLevel) {
+        let now = clock.now
+        let told: Int? = state.withLock { state in
+            if let trouble = state.trouble, trouble.text == text, now - trouble.toldAt < Self.reminderInterval {
+                state.trouble?.count += 1
+                return nil
+            }
+            let before = state.trouble.map { $0.text == text ? $0.count : 0 } ?? 0
+            state.trouble = (text, now, 0)
+            return before
+        }
+        guard let told else { return }
+        log.write(level, told > 0 ? "\(text) (\(told) more times since last told)" : text)
+    }
+
+    private func tellRecovery(delivered: Int) {
+        let hadTrouble = state.withLock { state in
+            defer { state.trouble = nil }
+            return state.trouble != nil
+        }
+        if hadTrouble { log.write(.info, "delivery works again; \(delivered) updates delivered at once") }
+    }
+
+    private static func words(for outcome: UploadOutcome) -> String {
+        switch outcome {
+        case .delivered: ""
+        case .tokenRefused(let reason): "the token is refused, updates are kept: \(reason)"
+        case .retry(let reason, _): "not delivered, will be retried: \(reason)"
+        case .hold(let reason): "delivery is on hold, updates are kept: \(reason)"
+        case .rejected(let reason): "Fleet Engine rejects an update: \(reason)"
+        }
+    }
+
+    private static func level(of outcome: UploadOutcome) -> LogLevel {
+        if case .rejected = outcome { .error } else { .warning }
+    }
+}

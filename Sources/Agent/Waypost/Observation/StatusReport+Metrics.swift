@@ -1,0 +1,38 @@
+extension StatusReport {
+    /// The same in Prometheus's text format, version 0.0.4.
+    package var metrics: String {
+        var text = ""
+        func family(_ name: String, _ kind: String, _ help: String, _ samples: [(labels: String, value: Int)]) {
+            text += "# HELP waypost_\(name) \(help)\n# TYPE waypost_\(name) \(kind)\n"
+            for sample in samples {
+                text += "waypost_\(name)\(sample.labels.isEmpty ? "" : "{\(sample.labels)}") \(sample.value)\n"
+            }
+        }
+        family(
+            "updates", "gauge", "Updates since the outbox was made, by where they are.",
+            [
+                ("state=\"accepted\"", Int(ledger.accepted)), ("state=\"delivered\"", Int(ledger.delivered)),
+                ("state=\"pending\"", Int(ledger.pending)), ("state=\"evicted\"", Int(ledger.evicted)),
+                ("state=\"quarantined\"", Int(ledger.quarantined)),
+            ])
+        family("fixes_total", "counter", "Fixes that were believed.", [("", fixes)])
+        family(
+            "fixes_refused_total", "counter", "Fixes that were not believed, by reason.",
+            refusedFixes.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", $0.value) })
+        family("updates_not_stored_total", "counter", "Updates that the outbox could not take.", [("", notStored)])
+        family("requests_total", "counter", "Requests sent to Fleet Engine.", [("", requests)])
+        family("retries_total", "counter", "Requests that did not deliver.", [("", retries)])
+        family("token_fetches_total", "counter", "Tokens asked of the issuer.", [("", tokenFetches)])
+        family("sent_bytes_total", "counter", "Bytes of requests to Fleet Engine.", [("", bytesSent)])
+        family("received_bytes_total", "counter", "Bytes of answers from Fleet Engine.", [("", bytesReceived)])
+        family("uptime_seconds", "gauge", "Seconds since the start.", [("", uptimeSeconds)])
+        if let seconds = receiver.secondsSinceFix {
+            family("seconds_since_fix", "gauge", "Seconds since the last believed fix.", [("", seconds)])
+        }
+        if let seconds = delivery.secondsSinceDelivery {
+            family("seconds_since_delivery", "gauge", "Seconds since the last delivery.", [("", seconds)])
+        }
+        family("healthy", "gauge", "1 while nobody needs to look.", [("", isHealthy ? 1 : 0)])
+        return text
+    }
+}

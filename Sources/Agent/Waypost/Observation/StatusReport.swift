@@ -1,0 +1,83 @@
+import FoundationEssentials
+import GNSS
+package import LocationReporting
+
+/// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
+package struct StatusReport: Sendable, Encodable {
+    package struct Receiver: Sendable, Encodable {
+        package var state: String
+        /// Seconds since the last believed fix; absent before the first.
+        package var secondsSinceFix: Int?
+        package var timeOfFix: String?
+    }
+
+    package struct Delivery: Sendable, Encodable {
+        package var secondsSinceDelivery: Int?
+        /// Time of fix of the newest position that Fleet Engine has.
+        package var timeOfFix: String?
+        /// Why nothing is sent; absent while all is well.
+        package var trouble: String?
+        package var troubleSeconds: Int?
+    }
+
+    package struct Account: Sendable, Encodable {
+        package var accepted, delivered, pending, evicted, quarantined: Int64
+    }
+
+    package var version: String
+    package var vehicle: String
+    package var uptimeSeconds: Int
+    package var receiver: Receiver
+    package var delivery: Delivery
+    package var ledger: Account
+    package var requests: Int
+    package var retries: Int
+    package var tokenFetches: Int
+    package var bytesSent: Int
+    package var bytesReceived: Int
+    package var fixes: Int
+    package var refusedFixes: [String: Int]
+    package var notStored: Int
+
+    package init(vehicle: String, snapshot: AgentMonitor.Snapshot, ledger: Ledger, at now: Duration) {
+        func seconds(since moment: Duration?) -> Int? { moment.map { Int((now - $0) / .seconds(1)) } }
+        version = Release.version
+        self.vehicle = vehicle
+        uptimeSeconds = Int(now / .seconds(1))
+        receiver = Receiver(
+            state: snapshot.receiver?.description ?? "starting", secondsSinceFix: seconds(since: snapshot.lastFixAt),
+            timeOfFix: snapshot.lastFix?.timeOfFix.description)
+        delivery = Delivery(
+            secondsSinceDelivery: seconds(since: snapshot.lastDeliveryAt),
+            timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble,
+            troubleSeconds: seconds(since: snapshot.troubleSince))
+        self.ledger = Account(ledger)
+        requests = snapshot.counts.requests
+        retries = snapshot.counts.retries
+        tokenFetches = snapshot.counts.tokenFetches
+        bytesSent = snapshot.counts.bytesSent
+        bytesReceived = snapshot.counts.bytesReceived
+        fixes = snapshot.counts.fixes
+        refusedFixes = snapshot.counts.refusedFixes
+        notStored = snapshot.counts.notStored
+    }
+
+    /// Whether somebody should look: a receiver without a fix and a delivery in trouble for minutes are both reasons.
+    package var isHealthy: Bool { (delivery.troubleSeconds ?? 0) < 300 && (receiver.secondsSinceFix ?? uptimeSeconds) < 300 }
+
+    /// One line for `systemctl status`.
+    package var headline: String {
+        let fix = receiver.secondsSinceFix.map { "last fix \($0) s ago" } ?? "no fix yet (\(receiver.state))"
+        let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? "nothing delivered yet"
+        let trouble = delivery.trouble.map { "; \($0)" } ?? ""
+        return "\(fix); \(sent); \(ledger.pending) pending\(trouble)"
+    }
+}
+
+extension StatusReport.Account {
+    package init(_ ledger: Ledger) {
+        self.init(
+            accepted: ledger.accepted, delivered: ledger.delivered, pending: ledger.pending, evicted: ledger.evicted,
+            quarantined: ledger.quarantined)
+    }
+}

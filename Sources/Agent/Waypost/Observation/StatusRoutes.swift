@@ -1,0 +1,39 @@
+import FoundationEssentials
+import HTTPMessages
+package import HTTPService
+
+/// What the status address answers: `/healthz`, `/metrics` and `/status`.
+package struct StatusRoutes: Sendable {
+    private let report: @Sendable () async -> StatusReport?
+
+    /// - Parameter report: `nil` when the outbox cannot be asked.
+    package init(report: @escaping @Sendable () async -> StatusReport?) { self.report = report }
+
+    package func answer(_ request: ServedRequest) async -> ServedResponse {
+        guard ["/healthz", "/metrics", "/status"].contains(request.path) else {
+            return .refusal(status: 404, "there is only /healthz, /metrics and /status")
+        }
+        guard request.method == .get || request.method == .head else {
+            return .refusal(status: 405, "only GET is answered here")
+        }
+        guard let report = await report() else { return .refusal(status: 503, "the outbox does not answer") }
+        switch request.path {
+        case "/healthz":
+            return ServedResponse(
+                status: report.isHealthy ? 200 : 503, contentType: "text/plain; charset=utf-8",
+                (report.isHealthy ? "ok: " : "look: ") + report.headline + "\n")
+        case "/metrics":
+            return ServedResponse(
+                status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", report.metrics)
+        default:
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+            guard let body = try? encoder.encode(report) else {
+                return .refusal(status: 500, "the status cannot be written as JSON")
+            }
+            return ServedResponse(
+                HTTPResponse(
+                    status: 200, headers: HTTPHeaders(["Content-Type": "application/json"]), body: Array(body) + [0x0A]))
+        }
+    }
+}

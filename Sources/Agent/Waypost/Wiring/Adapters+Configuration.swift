@@ -1,0 +1,86 @@
+import BackendAuthorization
+import CurlTransport
+import FleetEngine
+import GNSS
+import GNSSReceiver
+package import HTTPMessages
+package import LocationReporting
+package import VehicleAuthorization
+
+extension Configuration {
+    /// The transport to Fleet Engine.
+    package func makeTransport() throws(AgentError) -> any HTTPTransport {
+        try Self.transport(caFile: upload.caFile, key: "upload.caFile")
+    }
+
+    /// The receiver that is configured.
+    package func makeSource() -> any FixSource {
+        let live = NMEADecoder(options: NMEADecoderOptions(dates: .repaired(reference: Release.date)))
+        return switch receiver {
+        case .serial(let device, let baudRate): SerialReceiver(device: device, baudRate: baudRate, decoder: live)
+        case .file(let path): LogReceiver(paths: [path])
+        case .standardInput: StandardInputReceiver(decoder: live)
+        case .tcp(let host, let port): TCPReceiver(host: host, port: port, decoder: live)
+        case .udp(let host, let port): UDPReceiver(host: host, port: port, decoder: live)
+        case .gpsd(let host, let port): GPSDReceiver(host: host, port: port, decoder: live)
+        }
+    }
+
+    /// Whether the receiver's dates are those of a recording.
+    package var readsRecording: Bool { if case .file = receiver { true } else { false } }
+
+    /// The provider that is configured, with the cache around it.
+    ///
+    /// - Parameter fetched: called at each token that is asked of the issuer.
+    package func makeAuthorization(
+        clock: any Clock<Duration>, log: LogWriter, fetched: @escaping @Sendable () -> Void
+    ) throws(AgentError) -> any VehicleAuthorization {
+        cached(try makeProvider(log: log), clock: clock, log: log, fetched: fetched)
+    }
+
+    /// `provider` with the rules of reuse around it.
+    package func cached(
+        _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
+        fetched: @escaping @Sendable () -> Void
+    ) -> any VehicleAuthorization {
+        CachedAuthorization(
+            CountedAuthorization(provider, fetched: fetched), clock: clock,
+            report: { log.write(.warning, "\($0)") })
+    }
+
+    private func makeProvider(log: LogWriter) throws(AgentError) -> any VehicleAuthorization {
+        let report: @Sendable (AuthorizationWarning) -> Void = { log.write(.warning, "\($0)") }
+        do {
+            switch authorization {
+            case .http(let settings, let trust):
+                let transport = try Self.transport(
+                    caFile: trust.caFile, certificateFile: trust.clientCertificateFile, keyFile: trust.clientKeyFile,
+                    key: "authorization")
+                return try HTTPTokenProvider(
+                    settings, providerID: vehicle.providerID, transport: transport, report: report)
+            case .command(let arguments, let format, let timeout):
+                return try CommandTokenProvider(
+                    arguments: arguments, providerID: vehicle.providerID, format: format, timeLimit: timeout,
+                    report: report)
+            case .file(let path, let format):
+                return FileTokenProvider(path: path, providerID: vehicle.providerID, format: format, report: report)
+            }
+        } catch let error as AgentError {
+            throw error
+        } catch {
+            throw AgentError(.configuration, "\(error)")
+        }
+    }
+
+    private static func transport(
+        caFile: String?, certificateFile: String? = nil, keyFile: String? = nil, key: String
+    ) throws(AgentError) -> any HTTPTransport {
+        var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: caFile)
+        if let certificateFile, let keyFile {
+            options.clientCertificate = CurlClientCertificate(certificateFile: certificateFile, keyFile: keyFile)
+        }
+        do { return try CurlTransport(options: options) } catch {
+            throw AgentError(.configuration, "\(key): \(error)")
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import FleetEngine
+package import GNSS
+package import HTTPMessages
+package import LocationReporting
+import SQLiteOutbox
+package import VehicleAuthorization
+
+/// One vehicle, wired: its outbox, uploader and pipeline over real adapters.
+package struct VehicleAgent: Sendable {
+    /// What differs between the service, a replay and the demo.
+    package struct Parts: Sendable {
+        package var source: any FixSource
+        package var authorization: any VehicleAuthorization
+        package var transport: any HTTPTransport
+        /// The earliest time of fix that can be true; `nil` for recorded logs, which keep their dates.
+        package var earliestFix: UTCTime?
+        /// The latest time of fix that can be true, when anything trustworthy knows the present.
+        package var latestFix: @Sendable () -> UTCTime?
+        package var clock: MonotonicClock
+        package var log: LogWriter
+        package var monitor: AgentMonitor
+        package var observers: [any ReportingObserver]
+
+        package init(
+            source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
+            earliestFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?, clock: MonotonicClock,
+            log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = []
+        ) {
+            self.source = source
+            self.authorization = authorization
+            self.transport = transport
+            self.earliestFix = earliestFix
+            self.latestFix = latestFix
+            self.clock = clock
+            self.log = log
+            self.monitor = monitor
+            self.observers = observers
+        }
+    }
+
+    package let monitor: AgentMonitor
+    private let vehicle: VehicleName
+    private let stateOnStop: VehicleState
+    private let outbox: SQLiteOutbox
+    private let uploader: Uploader
+    private let pipeline: ReportingPipeline
+    private let clock: MonotonicClock
+    private let log: LogWriter
+
+    /// Opens the outbox and puts everything together; nothing moves before `run`.
+    package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
+        let log = parts.log
+        outbox = try await Self.openOutbox(configuration.outbox, log: log)
+        let observer = ReportingObservers([parts.monitor, EventLog(log: log, clock: parts.clock)] + parts.observers)
+        let settings = UploadSettings(
+            vehicle: configuration.vehicle, endpoint: configuration.upload.endpoint,
+            state: configuration.vehicle.service == .onDemandTrips ? configuration.stateWhileRunning : nil,
+            limits: HTTPLimits(total: configuration.upload.timeout),
+            maximumPastLocations: configuration.upload.maximumPastLocations, retry: configuration.upload.retry,
+            heartbeat: configuration.reporting.heartbeat)
+        uploader = Uploader(
+            settings: settings, outbox: outbox, authorization: parts.authorization, transport: parts.transport,
+            clock: parts.clock, jitter: { Double.random(in: 0...1) }, observer: observer)
+        let intake = LocationIntake(
+            plausibility: Plausibility(earliest: parts.earliestFix),
+            policy: ReportingPolicy(
+                interval: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat),
+            outbox: outbox, uploader: uploader, latestTime: parts.latestFix, observer: observer)
+        pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
+        (vehicle, stateOnStop) = (configuration.vehicle, configuration.stateOnStop)
+        (monitor, clock, self.log) = (parts.monitor, parts.clock, log)
+    }
+
+    /// Runs until the source has ended and everything is delivered, or until cancelled.
+    package func run() async throws(AgentError) {
+        do { try await pipeline.run() } catch { throw AgentError(.inputData, error.description) }
+    }
+
+    /// The account of every update ever accepted.
+    package func ledger() async throws(AgentError) -> Ledger {
+        do { return try await outbox.ledger() } catch { throw AgentError(.unavailable, error.description) }
+    }
+
+    /// Tells Fleet Engine that the vehicle has stopped, if that can be done within `deadline`, and closes the outbox.
+    package func windUp(within deadline: Duration) async {
+        if vehicle.service == .onDemandTrips {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do { try await uploader.send(state: stateOnStop) } catch {
+                        log.write(.warning, "the vehicle's state could not be sent on stop: \(error)")
+                    }
+                }
+                group.addTask { await clock.sleep(for: deadline) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+        await close()
+    }
+
+    /// Writes what is still in memory and releases the outbox.
+    package func close() async {
+        do { try await outbox.close() } catch { log.write(.error, "closing the outbox: \(error)") }
+    }
+
+    private static func openOutbox(
+        _ configuration: OutboxConfiguration, log: LogWriter
+    ) async throws(AgentError) -> SQLiteOutbox {
+        let settings = OutboxSettings(
+            path: configuration.path, maximumBytes: Int64(configuration.maximumMegabytes) << 20,
+            now: { UTCTime.system }, reportRecovery: { log.write(.error, "\($0)") })
+        do { return try await SQLiteOutbox.open(settings) } catch {
+            throw AgentError(.unavailable, error.description)
+        }
+    }
+}

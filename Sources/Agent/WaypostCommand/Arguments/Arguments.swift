@@ -1,0 +1,78 @@
+import Waypost
+
+/// The words behind a command, checked against its specification.
+struct Arguments: Sendable, Equatable {
+    private(set) var operands: [String] = []
+    private var values: [String: [String]] = [:]
+    private var flags: Set<String> = []
+
+    /// Reads `words`, the part of the command line after the command.
+    ///
+    /// Options may stand anywhere and be written `--name VALUE` or `--name=VALUE`; behind `--` everything is an operand.
+    init(_ words: [String], for command: CommandSpec) throws(UsageError) {
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                operands += rest
+                break
+            }
+            guard word.hasPrefix("-"), word != "-" else {
+                operands.append(word)
+                continue
+            }
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let option = command.options.first(where: { $0.name == parts[0] }) else {
+                let guess = Spelling.nearest(to: parts[0], among: command.options.map(\.name))
+                throw UsageError(
+                    "\(command.name) has no option \(parts[0])" + (guess.map { "; did you mean \($0)?" } ?? ""),
+                    command: command.name)
+            }
+            if let valueName = option.valueName {
+                guard let value = parts.count > 1 ? parts[1] : rest.popFirst(), !value.isEmpty else {
+                    throw UsageError("\(option.name) needs a value: \(option.name) \(valueName)", command: command.name)
+                }
+                values[option.name, default: []].append(value)
+            } else {
+                guard parts.count == 1 else {
+                    throw UsageError("\(option.name) takes no value", command: command.name)
+                }
+                flags.insert(option.name)
+            }
+        }
+        try check(command)
+    }
+
+    /// The value of an option that may be given once.
+    func value(_ name: String) -> String? { values[name]?.last }
+
+    /// Every value of an option, in order.
+    func allValues(_ name: String) -> [String] { values[name] ?? [] }
+
+    /// Whether a flag is there.
+    func has(_ name: String) -> Bool { flags.contains(name) }
+
+    private func check(_ command: CommandSpec) throws(UsageError) {
+        for option in command.options where option.isRequired && values[option.name] == nil {
+            throw UsageError(
+                "\(command.name) needs \(option.name) \(option.valueName ?? "")", command: command.name)
+        }
+        switch command.operands {
+        case .none:
+            if let extra = operands.first { throw UsageError("\(command.name) takes no \"\(extra)\"", command: command.name) }
+        case .oneOrMore(let operand):
+            if operands.isEmpty { throw UsageError("\(command.name) needs \(operand)", command: command.name) }
+        case .optional(let operand):
+            if operands.count > 1 {
+                throw UsageError("\(command.name) takes one \(operand), not \(operands.count)", command: command.name)
+            }
+        case .oneOf(let choices):
+            guard operands.count == 1, choices.contains(operands[0]) else {
+                let guess = operands.first.flatMap { Spelling.nearest(to: $0, among: choices) }
+                throw UsageError(
+                    "\(command.name) needs one of: \(choices.joined(separator: ", "))"
+                        + (guess.map { "; did you mean \($0)?" } ?? ""), command: command.name)
+            }
+        case .any: break
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Waypost
+
+/// Every command there is.
+enum CommandCatalog {
+    static let config = OptionSpec.value("--config", "FILE", "the configuration file", isRequired: true)
+
+    static let commands: [CommandSpec] = [
+        CommandSpec(
+            name: "run", summary: "Report the receiver's position until told to stop.",
+            details: """
+                The service itself: reads the receiver, keeps updates in the outbox, uploads them. SIGTERM ends it within \
+                5 seconds. Speaks the systemd notify protocol when NOTIFY_SOCKET is set.
+                """,
+            operands: .none, options: [config]),
+        CommandSpec(
+            name: "replay", summary: "Report the fixes of recorded NMEA logs.",
+            details: """
+                The same pipeline as run, fed from logs; the configuration's receiver is ignored. Times are moved so that \
+                the last fix carries the moment at which it is read. Ends when everything accepted is delivered.
+                """,
+            operands: .oneOrMore("LOG"),
+            options: [
+                config,
+                .value("--speed", "N|max", "play N times as fast as recorded (default max)"),
+                .flag("--keep-time", "send the times as recorded"),
+                .flag("--loop", "begin again at the end, until told to stop"),
+                .value("--vehicles", "N", "play the log for N vehicles at once, named ID-1 to ID-N"),
+                .flag("--json", "print the summary as one JSON object on standard output"),
+            ]),
+        CommandSpec(
+            name: "demo", summary: "See the whole product work in a minute, with no account and no network.",
+            details: """
+                Starts the simulator on this machine, drives a recorded route through it with an outage in the middle, and \
+                shows that every update arrives. Without LOG it drives a simulated ten minutes in town.
+                """,
+            operands: .optional("LOG"),
+            options: [
+                .value("--listen", "HOST:PORT", "where the simulator's page is (default 127.0.0.1:0, a free port)"),
+                .flag("--keep-open", "leave the simulator's page up afterwards, until told to stop"),
+            ]),
+        CommandSpec(
+            name: "simulator", summary: "Run a strict Fleet Engine and a token issuer on this machine.",
+            details: "Refuses what the real one refuses, and fails as ordered. Its page shows what arrived.",
+            operands: .none, options: SimulatorCommand.options),
+        CommandSpec(
+            name: "fixes", summary: "Decode NMEA logs to fixes on standard output.",
+            details: "Reads the files in order, gzip or plain; - or no LOG reads standard input.",
+            operands: .any("LOG"),
+            options: [.value("--format", "jsonl|csv", "how a fix is written (default jsonl)")]),
+        CommandSpec(
+            name: "check", summary: "Prove a configuration before the vehicle leaves.",
+            details: """
+                Reports everything that is wrong with the file. With --online it also opens the receiver and the outbox, \
+                fetches a token and asks Fleet Engine for the vehicle, a line per check with its remedy.
+                """,
+            operands: .none, options: [config, .flag("--online", "try the receiver, the token and Fleet Engine too")]),
+        CommandSpec(
+            name: "outbox", summary: "Show what waits, and the ledger of everything ever accepted.",
+            details: """
+                list shows the ledger, what is pending and what is quarantined; export writes every pending and \
+                quarantined update as a JSON line. Works while the service runs and while it is stopped.
+                """,
+            operands: .oneOf(["list", "export"]),
+            options: [config, .flag("--json", "print one JSON object on standard output")]),
+        CommandSpec(
+            name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"), options: []),
+    ]
+
+    /// The command of that name.
+    static func command(named name: String) throws(UsageError) -> CommandSpec {
+        if let command = commands.first(where: { $0.name == name }) { return command }
+        let guess = Spelling.nearest(to: name, among: commands.map(\.name))
+        throw UsageError("there is no command \"\(name)\"" + (guess.map { "; did you mean \($0)?" } ?? ""))
+    }
+}

@@ -1,0 +1,28 @@
+import LinuxPlatform
+import Waypost
+
+/// `waypost check`: proves a configuration before the vehicle leaves.
+struct CheckCommand {
+    private let path: String
+    private let configuration: Configuration
+    private let isOnline: Bool
+
+    init(_ arguments: Arguments) throws {
+        path = arguments.value("--config") ?? ""
+        isOnline = arguments.has("--online")
+        configuration = try Configuration(file: path)
+    }
+
+    func run() async throws -> ExitStatus {
+        try StandardOutput.write(line: "ok    configuration  \(path) is complete: \(configuration.vehicle)")
+        guard isOnline else { return .done }
+        var hasFailed = false
+        for check in OnlineCheck.allCases {
+            let finding = await check.run(configuration)
+            hasFailed = hasFailed || !finding.isGood
+            let name = check.rawValue + String(repeating: " ", count: 13 - check.rawValue.count)
+            try StandardOutput.write(line: "\(finding.isGood ? "ok  " : "FAIL")  \(name)  \(finding.text)")
+        }
+        return hasFailed ? .unavailable : .done
+    }
+}

@@ -1,0 +1,132 @@
+import FleetEngine
+import FleetEngineSimulator
+import FoundationEssentials
+import GNSSReceiver
+import HTTPMessages
+import LinuxPlatform
+import LocationReporting
+import ReceiverSimulator
+import Waypost
+
+/// `waypost demo`: the whole product in one process, with an outage in the middle.
+struct DemoCommand {
+    private let log: String?
+    private let address: LocalAddress
+    private let staysOpen: Bool
+
+    /// How long the drive takes to watch.
+    private static let drivingSeconds = 36.0
+
+    init(_ arguments: Arguments) throws {
+        log = arguments.operands.first
+        staysOpen = arguments.has("--keep-open")
+        do { address = try LocalAddress(arguments.value("--listen") ?? "127.0.0.1:0") } catch {
+            throw UsageError("\(error)", command: "demo")
+        }
+    }
+
+    func run() async throws -> ExitStatus {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waypost-demo-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder; nothing hangs on it
+
+        let drive = try log ?? Self.writeDrive(to: folder)
+        let simulator = try makeSimulator()
+        let configuration = try Self.configuration(simulator: simulator, folder: folder)
+        let length = try await LogReplay(
+            paths: [drive], clock: ContinuousClock(), now: { .system }
+        ).survey().length
+        let speed = max(1, (length / .seconds(1)) / Self.drivingSeconds)
+        let options = ReplayOptions(logs: [drive], speed: .times(speed))
+        let narrator = DemoNarrator(clock: MonotonicClock(ContinuousClock()))
+        let replay = try await Replay(configuration, options, observers: [narrator])
+        narrator.open(
+            page: simulator.baseURL.description, drive: log ?? "a simulated drive through town", length: length,
+            speed: speed)
+
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await simulator.run() }
+            group.addTask { await Self.disturb(simulator, narrator) }
+            let failure = await replay.run(progress: Terminal.isInteractive)
+            let status = try await conclude(replay, simulator, configuration, narrator)
+            if let failure { throw failure }
+            if staysOpen, !Task.isCancelled {
+                Terminal.say("The page stays up at \(simulator.baseURL) until you press Control-C.")
+                try? await Task.sleep(for: .seconds(86_400 * 365))  // ends by the signal, which is no error
+            }
+            group.cancelAll()
+            return status
+        }
+    }
+
+    /// Takes Fleet Engine away for a third of the drive.
+    private static func disturb(_ simulator: FleetEngineSimulator, _ narrator: DemoNarrator) async {
+        let clock = MonotonicClock(ContinuousClock())
+        await clock.sleep(for: .seconds(drivingSeconds / 3))
+        guard !Task.isCancelled else { return }
+        await simulator.beginOutage()
+        narrator.outage(begins: true)
+        await clock.sleep(for: .seconds(drivingSeconds / 3))
+        await simulator.endOutage()
+        guard !Task.isCancelled else { return }
+        narrator.outage(begins: false)
+    }
+
+    /// Compares the outbox's ledger with what really arrived.
+    private func conclude(
+        _ replay: Replay, _ simulator: FleetEngineSimulator, _ configuration: Configuration, _ narrator: DemoNarrator
+    ) async throws -> ExitStatus {
+        let summary = try await replay.summary()
+        await replay.close()
+        let name = ResourceName(
+            provider: configuration.vehicle.providerID, service: configuration.vehicle.service,
+            id: configuration.vehicle.vehicleID)
+        let record = await simulator.record.vehicles[name]
+        let arrived = record?.fixTimes.count ?? 0
+        narrator.close()
+        try StandardOutput.write(
+            line: """
+
+                \(summary.text)
+                Fleet Engine holds \(arrived) distinct positions of \(configuration.vehicle.vehicleID), none of them older \
+                than the one before as last location: \(record?.lastLocationsBackInTime == 0 ? "right" : "WRONG").
+                """)
+        let isRight = summary.isComplete && Int64(arrived) == summary.accepted && record?.lastLocationsBackInTime == 0
+        return isRight ? .done : .failed
+    }
+
+    private func makeSimulator() throws -> FleetEngineSimulator {
+        var settings = SimulatorSettings()
+        settings.address = address
+        do { return try FleetEngineSimulator(settings) } catch {
+            throw AgentError(.unavailable, error.description)
+        }
+    }
+
+    private static func writeDrive(to folder: URL) throws -> String {
+        let file = folder.appending(path: "town.nmea")
+        try Data(GeneratedDrive(.town).sentences).write(to: file)
+        return file.path
+    }
+
+    private static func configuration(
+        simulator: FleetEngineSimulator, folder: URL
+    ) throws(ConfigurationError) -> Configuration {
+        let text = """
+            {
+              "vehicle": { "providerId": "demo", "vehicleId": "van-7" },
+              "receiver": { "type": "stdin" },
+              "authorization": { "type": "http", "url": "\(simulator.tokenURL(for: .onDemandTrips))" },
+              "reporting": { "intervalSeconds": 5 },
+              "upload": {
+                "endpoint": "\(simulator.baseURL.origin)",
+                "retry": { "initialDelaySeconds": 0.2, "maximumDelaySeconds": 1 }
+              },
+              "outbox": { "path": "\(folder.appending(path: "outbox.sqlite").path)" },
+              "log": { "level": "error" }
+            }
+            """
+        return try Configuration(json: Array(text.utf8), file: "demo configuration")
+    }
+}

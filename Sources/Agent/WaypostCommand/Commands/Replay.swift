@@ -1,0 +1,107 @@
+import FleetEngine
+import GNSS
+import GNSSReceiver
+import LocationReporting
+import Waypost
+
+/// Recorded logs on their way to Fleet Engine, as one vehicle or as many.
+struct Replay: Sendable {
+    private let agents: [VehicleAgent]
+    private let clock: MonotonicClock
+    private let name: String
+
+    /// Opens every vehicle's outbox.
+    init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws {
+        let clock = MonotonicClock(ContinuousClock())
+        let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
+        let transport = try configuration.makeTransport()
+        let monitors = (0..<options.vehicles).map { _ in AgentMonitor(clock: clock) }
+        // One cache for all vehicles, as in a backend; the fetches are counted once.
+        let authorization = try configuration.makeAuthorization(clock: ContinuousClock(), log: log) {
+            monitors[0].countTokenFetch()
+        }
+        var agents: [VehicleAgent] = []
+        for (index, monitor) in monitors.enumerated() {
+            let source = LogReplay(
+                paths: options.logs,
+                options: LogReplay.Options(speed: options.speed, keepsTime: options.keepsTime, loops: options.loops),
+                clock: ContinuousClock(), now: { UTCTime.system })
+            let parts = VehicleAgent.Parts(
+                source: source, authorization: authorization, transport: transport, earliestFix: nil,
+                latestFix: { nil }, clock: clock, log: log, monitor: monitor, observers: observers)
+            let own = options.vehicles == 1 ? configuration : try configuration.forVehicle(number: index + 1)
+            agents.append(try await VehicleAgent(own, parts))
+        }
+        (self.agents, self.clock) = (agents, clock)
+        name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
+    }
+
+    /// Runs to the end; what went wrong with the input is returned, so that the summary can come first.
+    func run(progress showsProgress: Bool) async -> AgentError? {
+        await withTaskGroup(of: AgentError?.self) { group in
+            if showsProgress {
+                group.addTask {
+                    await drawProgress()
+                    return nil
+                }
+            }
+            for agent in agents {
+                group.addTask {
+                    do throws(AgentError) { try await agent.run() } catch { return error }
+                    return nil
+                }
+            }
+            var failure: AgentError?
+            var running = agents.count
+            for await result in group {
+                if let result { failure = result }
+                running -= 1
+                if running == 0 { group.cancelAll() }  // only the progress line is left
+            }
+            return failure
+        }
+    }
+
+    /// What the replay came to.
+    func summary() async throws(AgentError) -> ReplaySummary {
+        var ledger = Ledger()
+        for agent in agents { ledger = ledger + (try await agent.ledger()) }
+        return ReplaySummary(counts: counts, ledger: ledger, duration: clock.now)
+    }
+
+    /// Releases the outboxes.
+    func close() async {
+        for agent in agents { await agent.close() }
+    }
+
+    private var counts: DeliveryCounts { agents.map(\.monitor.snapshot.counts).reduce(DeliveryCounts(), +) }
+
+    private func drawProgress() async {
+        while !Task.isCancelled {
+            await clock.sleep(for: .milliseconds(250))
+            let snapshots = agents.map(\.monitor.snapshot)
+            let counts = snapshots.map(\.counts).reduce(DeliveryCounts(), +)
+            let line = ProgressLine(
+                name: name, bytesRead: snapshots.map(\.progress.bytesRead).reduce(0, +),
+                totalBytes: snapshots.compactMap(\.progress.totalBytes).reduce(0, +), fixes: counts.fixes,
+                accepted: counts.accepted, delivered: counts.delivered, elapsed: clock.now,
+                trouble: snapshots.compactMap(\.trouble).first)
+            Terminal.draw(line.text)
+        }
+        Terminal.draw("")
+    }
+}
+
+extension Configuration {
+    /// The same for vehicle number `number` of many: its own id, and its own outbox beside the configured one.
+    func forVehicle(number: Int) throws(AgentError) -> Configuration {
+        var own = self
+        let id = "\(vehicle.vehicleID)-\(number)"
+        do {
+            own.vehicle = try VehicleName(
+                service: vehicle.service, providerID: vehicle.providerID, vehicleID: id)
+        } catch { throw AgentError(.configuration, "the vehicle id \"\(id)\" \(error)") }
+        own.outbox.path = "\(outbox.path)-\(number)"
+        return own
+    }
+}

@@ -1,0 +1,31 @@
+import FleetEngine
+import GNSS
+import GNSSReceiver
+import LinuxPlatform
+import LocationReporting
+import Waypost
+
+/// `waypost replay`: the pipeline fed from recorded logs, for one vehicle or many.
+struct ReplayCommand {
+    private let options: ReplayOptions
+    private let configuration: Configuration
+
+    init(_ arguments: Arguments) throws {
+        options = try ReplayOptions(arguments)
+        configuration = try Configuration(file: arguments.value("--config") ?? "")
+    }
+
+    func run() async throws -> ExitStatus {
+        let replay = try await Replay(configuration, options)
+        let failure = await replay.run(progress: Terminal.isInteractive && !options.asJSON)
+        let summary = try await replay.summary()
+        await replay.close()
+        if options.asJSON {
+            try StandardOutput.write(line: summary.json)
+        } else {
+            try StandardOutput.write(line: summary.text)
+        }
+        if let failure { throw failure }
+        return summary.isComplete ? .done : .failed
+    }
+}

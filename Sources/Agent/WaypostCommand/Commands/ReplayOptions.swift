@@ -1,0 +1,38 @@
+import GNSSReceiver
+
+/// What `waypost replay` was asked for.
+struct ReplayOptions: Sendable, Equatable {
+    var logs: [String]
+    var speed: ReplaySpeed
+    var keepsTime: Bool
+    var loops: Bool
+    var vehicles: Int
+    var asJSON: Bool
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        logs = arguments.operands
+        speed = try Self.speed(arguments.value("--speed") ?? "max")
+        keepsTime = arguments.has("--keep-time")
+        loops = arguments.has("--loop")
+        asJSON = arguments.has("--json")
+        let count = arguments.value("--vehicles") ?? "1"
+        guard let vehicles = Int(count), (1...1000).contains(vehicles) else {
+            throw UsageError("--vehicles is \(count); use 1 to 1000", command: "replay")
+        }
+        self.vehicles = vehicles
+    }
+
+    /// One vehicle at `speed`.
+    init(logs: [String], speed: ReplaySpeed) {
+        (self.logs, self.speed) = (logs, speed)
+        (keepsTime, loops, vehicles, asJSON) = (false, false, 1, false)
+    }
+
+    private static func speed(_ text: String) throws(UsageError) -> ReplaySpeed {
+        if text == "max" { return .maximum }
+        guard let factor = Double(text), factor.isFinite, (0.01...100_000).contains(factor) else {
+            throw UsageError("--speed is \(text); use max, or a number from 0.01 to 100000", command: "replay")
+        }
+        return .times(factor)
+    }
+}

@@ -1,0 +1,35 @@
+/// The one line that a terminal shows while a log is replayed.
+struct ProgressLine {
+    var name: String
+    var bytesRead: Int64
+    /// 0 when it cannot be known.
+    var totalBytes: Int64
+    var fixes: Int
+    var accepted: Int
+    var delivered: Int
+    var elapsed: Duration
+    /// Why nothing is sent at this moment.
+    var trouble: String?
+
+    /// As `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`.
+    var text: String {
+        let seconds = max(elapsed / .seconds(1), 0.001)
+        let share = totalBytes > 0 ? min(1, Double(bytesRead) / Double(totalBytes)) : 0
+        var parts = [String(name.split(separator: "/").last ?? Substring(name))]
+        if totalBytes > 0 { parts.append("\(Int(share * 100)) %") }
+        parts += [
+            "\(fixes) fixes", "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
+            "\(Self.oneDecimal(Double(delivered) / seconds))/s",
+        ]
+        if share > 0.02, share < 1 { parts.append("\(Self.clock(seconds * (1 - share) / share)) left") }
+        if let trouble { parts.append("(\(trouble.prefix(40)))") }
+        return parts.joined(separator: "  ")
+    }
+
+    private static func oneDecimal(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
+
+    private static func clock(_ seconds: Double) -> String {
+        let whole = Int(seconds.rounded())
+        return whole < 60 ? "\(whole) s" : whole < 3600 ? "\(whole / 60) min \(whole % 60) s" : "\(whole / 3600) h \(whole / 60 % 60) min"
+    }
+}

@@ -1,0 +1,17 @@
+import LinuxPlatform
+
+/// Standard error as a person sees it: messages, and one line that is drawn over while work goes on.
+struct Terminal: Sendable {
+    /// Whether lines can be drawn over.
+    static var isInteractive: Bool { StandardError.isTerminal }
+
+    /// Prints a line for people.
+    static func say(_ text: String) { StandardError.write(Array("\(clearing)\(text)\n".utf8)) }
+
+    /// Draws `text` over the line before; nothing when nobody looks.
+    static func draw(_ text: String) {
+        if isInteractive { StandardError.write(Array("\(clearing)\(text.prefix(110))".utf8)) }
+    }
+
+    private static var clearing: String { isInteractive ? "\r\u{1B}[2K" : "" }
+}

@@ -1,0 +1,68 @@
+import LinuxPlatform
+import Waypost
+
+/// The command line: finds the command, runs it, and turns what it throws into a message and an exit code.
+enum WaypostCommand {
+    static func run(_ words: [String]) async -> ExitStatus {
+        do {
+            return try await dispatch(words)
+        } catch let error as UsageError {
+            Terminal.say("waypost: \(error)")
+            return .usage
+        } catch let error as ConfigurationError {
+            Terminal.say(error.description)
+            return .badConfiguration
+        } catch let error as AgentError {
+            Terminal.say("waypost: \(error)")
+            return ExitStatus(error.code)
+        } catch let error as SystemError where error.isBrokenPipe {
+            return .done  // the reader has seen enough, as in `waypost fixes | head`
+        } catch {
+            Terminal.say("waypost: \(error)")
+            return .failed
+        }
+    }
+
+    private static func dispatch(_ words: [String]) async throws -> ExitStatus {
+        guard let name = words.first else {
+            Terminal.say(HelpText.overview)
+            return .usage
+        }
+        switch name {
+        case "--version":
+            try StandardOutput.write(line: "waypost \(Release.version)")
+            return .done
+        case "--help", "-h":
+            try StandardOutput.write(line: HelpText.overview)
+            return .done
+        default: break
+        }
+        let command = try CommandCatalog.command(named: name)
+        let rest = Array(words.dropFirst())
+        if rest.contains("--help") || rest.contains("-h") {
+            try StandardOutput.write(line: HelpText.page(for: command))
+            return .done
+        }
+        let arguments = try Arguments(rest, for: command)
+        switch name {
+        case "run": return try await RunCommand(arguments).run()
+        case "replay": return try await ReplayCommand(arguments).run()
+        case "demo": return try await DemoCommand(arguments).run()
+        case "simulator": return try await SimulatorCommand(arguments).run()
+        case "fixes": return try await FixesCommand(arguments).run()
+        case "check": return try await CheckCommand(arguments).run()
+        case "outbox": return try await OutboxCommand(arguments).run()
+        default: return try HelpCommand(arguments).run()
+        }
+    }
+}
+
+extension ExitStatus {
+    init(_ code: AgentError.Code) {
+        switch code {
+        case .configuration: self = .badConfiguration
+        case .inputData: self = .badInput
+        case .unavailable: self = .unavailable
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// Takes the token, or the error, of one fetch; exactly one of them is given, once, from any thread.
+public typealias GMTCAuthTokenFetchCompletionHandler = @Sendable (String?, (any Error)?) -> Void
+
+/// A consumer's token provider in the Consumer SDK's shape: tokens for following one trip.
+///
+/// Implement one of the two forms.
+public protocol GMTCAuthorization: AnyObject {
+    /// Fetches a token for the context's trip and calls `completion` exactly once, from any thread.
+    func fetchToken(
+        with authorizationContext: GMTCAuthorizationContext?,
+        completion: @escaping GMTCAuthTokenFetchCompletionHandler)
+
+    /// Fetches a token for the context's trip. The default calls the completion form.
+    func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String
+}
+
+extension GMTCAuthorization {
+    /// Answers with an error: the provider has the `async` form, which the agent calls.
+    public func fetchToken(
+        with authorizationContext: GMTCAuthorizationContext?,
+        completion: @escaping GMTCAuthTokenFetchCompletionHandler
+    ) {
+        completion(nil, ProviderContractError.noCompletionForm)
+    }
+
+    /// Calls the completion form; the first answer counts, and cancelling the task ends the wait.
+    public func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String {
+        let answer = FirstAnswer()
+        fetchToken(with: authorizationContext) { token, error in answer.give(token, error) }
+        return try await answer.value()
+    }
+}

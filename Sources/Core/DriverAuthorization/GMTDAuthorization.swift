@@ -1,0 +1,34 @@
+/// Takes the token, or the error, of one fetch; exactly one of them is given, once, from any thread.
+public typealias GMTDAuthTokenFetchCompletionHandler = @Sendable (String?, (any Error)?) -> Void
+
+/// A token provider in the Driver SDK's shape, so that a provider class of an iOS driver app compiles here with its
+/// imports changed.
+///
+/// Implement one of the two forms. `DriverTokenProvider` turns a provider into `VehicleAuthorization`, and asks at
+/// every upload; `CachedAuthorization` around that keeps tokens.
+public protocol GMTDAuthorization: AnyObject {
+    /// Fetches a token for the context's vehicle and calls `completion` exactly once, from any thread.
+    func fetchToken(
+        with authorizationContext: GMTDAuthorizationContext?,
+        completion: @escaping GMTDAuthTokenFetchCompletionHandler)
+
+    /// Fetches a token for the context's vehicle. The default calls the completion form.
+    func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String
+}
+
+extension GMTDAuthorization {
+    /// Answers with an error: the provider has the `async` form, which the agent calls.
+    public func fetchToken(
+        with authorizationContext: GMTDAuthorizationContext?,
+        completion: @escaping GMTDAuthTokenFetchCompletionHandler
+    ) {
+        completion(nil, ProviderContractError.noCompletionForm)
+    }
+
+    /// Calls the completion form; the first answer counts, and cancelling the task ends the wait.
+    public func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String {
+        let answer = FirstAnswer()
+        fetchToken(with: authorizationContext) { token, error in answer.give(token, error) }
+        return try await answer.value()
+    }
+}

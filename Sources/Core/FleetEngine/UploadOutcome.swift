@@ -1,0 +1,21 @@
+/// What an answer means for the updates that were sent, and so what happens next.
+package enum UploadOutcome: Sendable, Hashable {
+    /// Fleet Engine has them.
+    case delivered
+    /// The token was refused: once more with a new one, then hold.
+    case tokenRefused(reason: String)
+    /// Will pass by itself: again after a backoff, and not before `after`.
+    case retry(reason: String, after: Duration?)
+    /// Only somebody else can mend it (the vehicle does not exist, the API is off): probe slowly, keep everything.
+    case hold(reason: String)
+    /// This request will never be accepted as it is.
+    case rejected(reason: String)
+
+    /// The server's words, or what went wrong on the way; empty when delivered.
+    package var reason: String {
+        switch self {
+        case .delivered: ""
+        case .tokenRefused(let reason), .retry(let reason, _), .hold(let reason), .rejected(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import HTTPMessages
+
+/// The resource name of a vehicle, and with it the address of its updates.
+package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
+    /// Why a text is no provider or vehicle id.
+    package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
+        case empty
+        case tooLong(Int)
+        case forbiddenCharacter(Character)
+        case notComposed(Unicode.Scalar)
+
+        package var description: String {
+            switch self {
+            case .empty: "is empty"
+            case .tooLong(let count): "has \(count) characters; Fleet Engine takes at most 64"
+            case .forbiddenCharacter(let character): "contains \"\(character)\"; leave out / : ? , # and control characters"
+            case .notComposed(let scalar):
+                "contains the combining mark U+\(String(scalar.value, radix: 16, uppercase: true)); "
+                    + "write it in Unicode Normalization Form C"
+            }
+        }
+    }
+
+    package let service: FleetService
+    package let providerID: String
+    package let vehicleID: String
+
+    package init(service: FleetService, providerID: String, vehicleID: String) throws(Problem) {
+        try Self.validate(providerID)
+        try Self.validate(vehicleID)
+        (self.service, self.providerID, self.vehicleID) = (service, providerID, vehicleID)
+    }
+
+    /// The rules for ids (reference of `CreateVehicleRequest.vehicle_id`): at most 64 characters, Normalization Form C,
+    /// none of `/ : ? , #`.
+    package static func validate(_ id: String) throws(Problem) {
+        guard !id.isEmpty else { throw .empty }
+        guard id.unicodeScalars.count <= 64 else { throw .tooLong(id.unicodeScalars.count) }
+        for scalar in id.unicodeScalars {
+            if "/:?,#".unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control {
+                throw .forbiddenCharacter(Character(scalar))
+            }
+            // A combining mark in a composed text is rare; a decomposed text always has one.
+            if scalar.properties.canonicalCombiningClass != .notReordered { throw .notComposed(scalar) }
+        }
+    }
+
+    /// `providers/{provider}/vehicles/{vehicle}`, as answers have it.
+    package var description: String { "providers/\(providerID)/\(service.collection)/\(vehicleID)" }
+
+    /// The address of the resource below `endpoint`.
+    package func url(at endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
+        try endpoint.appending(
+            target: "/v1/providers/\(HTTPURL.percentEncoded(providerID))/\(service.collection)/"
+                + HTTPURL.percentEncoded(vehicleID) + (query.isEmpty ? "" : "?" + query))
+    }
+}

@@ -1,0 +1,45 @@
+/// The check of RTCM 3 frames (polynomial 0x1864CFB), eight bytes at a step.
+struct CRC24Q: Sendable {
+    /// Eight tables of 256: the remainder of a byte followed by 0 to 7 zero bytes.
+    private let tables: [UInt32]
+
+    init() {
+        var tables = [UInt32](repeating: 0, count: 8 * 256)
+        for byte in 0..<256 {
+            var remainder = UInt32(byte) << 16
+            for _ in 0..<8 {
+                remainder <<= 1
+                if remainder & 0x100_0000 != 0 { remainder ^= 0x186_4CFB }
+            }
+            tables[byte] = remainder
+        }
+        for index in 256..<tables.count {
+            let before = tables[index - 256]
+            tables[index] = (before << 8 & 0xFF_FFFF) ^ tables[Int(before >> 16)]
+        }
+        self.tables = tables
+    }
+
+    /// The remainder of `bytes[start..<end]`.
+    func remainder(of bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> UInt32 {
+        unsafe tables.withUnsafeBufferPointer { tables in
+            var remainder: UInt32 = 0
+            var index = start
+            while index + 8 <= end {
+                let high = unsafe UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+                let mixed = remainder ^ high
+                unsafe remainder =
+                    tables[7 * 256 + Int(mixed >> 16)] ^ tables[6 * 256 + Int(mixed >> 8 & 255)]
+                    ^ tables[5 * 256 + Int(mixed & 255)] ^ tables[4 * 256 + Int(bytes[index + 3])]
+                    ^ tables[3 * 256 + Int(bytes[index + 4])] ^ tables[2 * 256 + Int(bytes[index + 5])]
+                    ^ tables[256 + Int(bytes[index + 6])] ^ tables[Int(bytes[index + 7])]
+                index += 8
+            }
+            while index < end {
+                unsafe remainder = (remainder << 8 & 0xFF_FFFF) ^ tables[Int(remainder >> 16 ^ UInt32(bytes[index]))]
+                index += 1
+            }
+            return remainder
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// Learns with which sentence a receiver's epochs end, so that a fix need not wait for the next epoch to begin.
+struct CycleLearner {
+    /// A sentence's place in an epoch: the `ordinal`th of its type, as receivers repeat GSA and GGA by constellation.
+    struct Place: Hashable {
+        let type: SentenceType
+        let ordinal: UInt8
+    }
+
+    private var candidate: Place?
+    private var agreements = 0
+    /// Epochs in a row that must end alike before the ending is trusted.
+    private static let needed = 2
+
+    /// Whether an epoch of this receiver is complete with the sentence at `place`.
+    @inline(__always)
+    func endsEpoch(_ place: Place) -> Bool { agreements >= Self.needed && place == candidate }
+
+    /// Tells with which useful sentence an epoch really ended; one that ends differently unlearns.
+    mutating func epochEnded(with place: Place) {
+        if place == candidate {
+            agreements = min(agreements + 1, Self.needed)
+        } else {
+            (candidate, agreements) = (place, 1)
+        }
+    }
+}

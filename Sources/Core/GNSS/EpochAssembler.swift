@@ -1,0 +1,209 @@
+/// Puts the sentences of an epoch together and decides when it is complete.
+///
+/// An epoch gives its fix once: when the learned last sentence has come, when the line falls quiet, when another time
+/// begins, or at the end of input.
+struct EpochAssembler {
+    private var epoch = Epoch()
+    /// Whether the epoch's fix is out, or it was found to have none.
+    private var isComplete = false
+    /// Whether the line has been quiet since: what has no time of its own then belongs to the next epoch.
+    private var isClosed = false
+    private var cycle = CycleLearner()
+    private var calendar: FixCalendar
+    /// Fixes from before the first date.
+    private var undated: [Fix] = []
+    /// When fixes went out last; a time that comes again is a frozen clock or a repeated epoch.
+    private var recent = InlineArray<8, Int64>(repeating: .min)
+    private var recentIndex = 0
+    private var previousTime: TimeOfDay?
+    /// Time between the last two epochs with a position.
+    private(set) var intervalMilliseconds: Int32 = 1000
+
+    private(set) var epochs = 0
+    private(set) var fixes = 0
+    private(set) var voidEpochs = 0
+    private(set) var repeatedEpochs = 0
+    /// One bit a warning that has come up since it was last asked.
+    private var warnings: UInt64 = 0
+    /// Fixes that went out of memory before a date came.
+    private(set) var undatedDropped = 0
+
+    /// Fixes kept until the first date comes; the oldest go first.
+    private static let undatedCapacity = 256
+
+    init(dates: NMEADecoderOptions.Dates) {
+        calendar = FixCalendar(dates: dates)
+    }
+
+    /// A warning that has come up; `nil` when all are taken.
+    @inline(__always)
+    mutating func takeWarning() -> ReceiverWarning? {
+        guard warnings != 0 else { return nil }
+        let bit = warnings.trailingZeroBitCount
+        warnings &= warnings - 1
+        return ReceiverWarning(rawValue: bit)
+    }
+
+    private mutating func warn(_ warning: ReceiverWarning) { warnings |= 1 << UInt64(warning.rawValue) }
+
+    /// Fixes that still wait for a date.
+    var undatedCount: Int { undated.count }
+    /// Whether a quiet line would complete an epoch.
+    var isWaiting: Bool { !isComplete && epoch.hasPosition }
+
+    @inline(__always)
+    mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
+        if let time = sentence.timeOfDay {
+            enter(time, emit)
+        } else if sentence.status == .valid || sentence.status == .unstated {
+            if isClosed { return }
+        } else if !epoch.lacksTime {
+            begin(emit)
+            epoch.lacksTime = true
+        }
+        epoch.take(sentence, type)
+        advance(type, emit)
+    }
+
+    @inline(__always)
+    mutating func take(_ sentence: MotionSentence, _ emit: (Fix) -> Void) {
+        enterUntimed(emit)
+        if sentence.status != .void, sentence.status != .excluded { epoch.take(sentence) }
+        advance(.vtg, emit)
+    }
+
+    @inline(__always)
+    mutating func take(_ sentence: SatellitesSentence, _ emit: (Fix) -> Void) {
+        enterUntimed(emit)
+        epoch.take(sentence)
+        advance(.gsa, emit)
+    }
+
+    mutating func take(_ sentence: AccuracySentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
+        if let time = sentence.timeOfDay {
+            if let current = epoch.timeOfDay, !current.isSameEpoch(as: time), time.milliseconds(since: current) < 0 {
+                return  // about an epoch that is over
+            }
+            enter(time, emit)
+        } else {
+            enterUntimed(emit)
+        }
+        epoch.take(sentence, type)
+        advance(type, emit)
+    }
+
+    /// A date from a sentence that does not vouch for a fix.
+    mutating func take(_ sentence: DateSentence, _ emit: (Fix) -> Void) {
+        calendar.consider(sentence)
+        guard !undated.isEmpty, let previousTime else { return }
+        if calendar.instant(of: previousTime, dated: nil) != nil { releaseUndated(emit) }
+    }
+
+    /// Completes the epoch because the line is quiet: what comes next begins another.
+    mutating func lineIsQuiet(_ emit: (Fix) -> Void) {
+        complete(emit)
+        isClosed = true
+    }
+
+    /// Completes the epoch because nothing more will come; fixes that never got a date are given up.
+    mutating func finish(_ emit: (Fix) -> Void) {
+        begin(emit)
+        undatedDropped += undated.count
+        undated.removeAll(keepingCapacity: true)
+    }
+
+    /// Goes to the epoch of `time`.
+    @inline(__always)
+    private mutating func enter(_ time: TimeOfDay, _ emit: (Fix) -> Void) {
+        if let current = epoch.timeOfDay {
+            if current.isSameEpoch(as: time) { return }
+            begin(emit)
+        } else if epoch.lacksTime {
+            begin(emit)
+        }
+        epoch.timeOfDay = time
+    }
+
+    @inline(__always)
+    private mutating func enterUntimed(_ emit: (Fix) -> Void) {
+        if isClosed { begin(emit) }
+    }
+
+    /// Counts a useful sentence; completes the epoch when it is the learned last one.
+    @inline(__always)
+    private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
+        let place = epoch.count(type)
+        if !isComplete, cycle.endsEpoch(place) { complete(emit) }
+    }
+
+    /// Completes the epoch, learns from it, and begins the next.
+    private mutating func begin(_ emit: (Fix) -> Void) {
+        complete(emit)
+        if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition { cycle.epochEnded(with: place) }
+        epoch = Epoch()
+        (isComplete, isClosed) = (false, false)
+    }
+
+    /// Gives the epoch's fix, once.
+    private mutating func complete(_ emit: (Fix) -> Void) {
+        guard !isComplete, let time = epoch.timeOfDay else { return }
+        isComplete = true
+        epochs += 1
+        switch epoch.verdict() {
+        case .nothing: break
+        case .void:
+            voidEpochs += 1
+            if epoch.isExcluded { warn(.simulatedOrManual) }
+        case .fix(let fix) where fix.latitude == 0 && fix.longitude == 0:
+            voidEpochs += 1
+            warn(.nullIsland)
+        case .fix(let fix): date(fix, at: time, emit)
+        }
+    }
+
+    /// Gives `fix` its date and hands it out, or keeps it until there is a date.
+    private mutating func date(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) {
+        if let previousTime {
+            let interval = abs(time.milliseconds(since: previousTime))
+            if (20...60_000).contains(interval) { intervalMilliseconds = interval }
+        }
+        previousTime = time
+        var fix = fix
+        let instant = calendar.instant(of: time, dated: epoch.dated)
+        if let warning = calendar.takeWarning() { warn(warning) }
+        guard let instant else {
+            if undated.count == Self.undatedCapacity {
+                undated.removeFirst()
+                undatedDropped += 1
+            }
+            undated.append(fix)
+            return
+        }
+        if !undated.isEmpty { releaseUndated(emit) }
+        fix.timeOfFix = instant
+        deliver(fix, emit)
+    }
+
+    private mutating func releaseUndated(_ emit: (Fix) -> Void) {
+        for index in undated.indices {
+            var fix = undated[index]
+            let time = TimeOfDay(milliseconds: Int32(fix.timeOfFix.millisecondsSince1970))
+            guard let instant = calendar.instant(ofEarlier: time) else { return }
+            fix.timeOfFix = instant
+            deliver(fix, emit)
+        }
+        undated.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func deliver(_ fix: Fix, _ emit: (Fix) -> Void) {
+        let instant = fix.timeOfFix.millisecondsSince1970
+        for index in recent.indices where recent[index] == instant {
+            repeatedEpochs += 1
+            return
+        }
+        recent[recentIndex] = instant
+        recentIndex = (recentIndex + 1) % recent.count
+        fixes += 1
+        emit(fix)
+    }
+}

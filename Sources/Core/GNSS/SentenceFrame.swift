@@ -1,0 +1,112 @@
+/// Where one sentence lies, or why there is none: framing and checksum of NMEA 0183.
+///
+/// A sentence is complete at its second checksum digit; nothing waits for the line's end.
+@safe struct SentenceFrame {
+    enum Outcome {
+        /// Address and fields lie behind the start byte and before `end`.
+        case sentence
+        /// No sentence; scanning goes on at `next`.
+        case refused(SentenceRefusal)
+        /// More bytes are needed to tell.
+        case incomplete
+    }
+
+    /// Start byte to second checksum digit; receivers exceed the standard's 82 up to 205.
+    static let maximumLength = 255
+
+    let outcome: Outcome
+    /// Index of `*`, or of the line end of a sentence without checksum.
+    let end: Int
+    /// Index of the first byte that does not belong to it.
+    let next: Int
+
+    private init(_ outcome: Outcome, end: Int, next: Int) {
+        (self.outcome, self.end, self.next) = (outcome, end, next)
+    }
+
+    /// Frames what begins with `$` or `!` at `start`.
+    ///
+    /// - Parameters:
+    ///   - bytes: the buffer.
+    ///   - start: index of the start byte.
+    ///   - acceptsMissingChecksum: whether a line end in place of `*` completes the sentence.
+    @inline(__always)
+    init(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, acceptsMissingChecksum: Bool) {
+        let limit = min(bytes.count, start + Self.maximumLength - 2)
+        var index = start + 1
+        var sum: UInt64 = 0
+        var stop: UInt64 = 0
+        let raw = UnsafeRawBufferPointer(bytes)
+        while index + 8 <= limit {
+            let word = unsafe UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            stop = WordScan.marksOfSentenceEnd(in: word)
+            if stop != 0 {
+                let place = stop.trailingZeroBitCount & ~7
+                sum ^= word & ((1 << UInt64(place)) &- 1)
+                index += place / 8
+                break
+            }
+            sum ^= word
+            index += 8
+        }
+        if stop == 0 {
+            while index < limit, unsafe !Self.ends(bytes[index]) {
+                unsafe sum ^= UInt64(bytes[index])
+                index += 1
+            }
+            if index == limit {
+                self =
+                    limit < bytes.count
+                    ? Self(.refused(.tooLong), end: index, next: index) : Self(.incomplete, end: index, next: start)
+                return
+            }
+        }
+        unsafe self.init(in: bytes, start: start, end: index, sum: WordScan.foldedXOR(sum), acceptsMissingChecksum)
+    }
+
+    /// Judges a sentence whose run of bytes has ended at `end`.
+    @inline(__always)
+    private init(
+        in bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
+    ) {
+        switch unsafe bytes[end] {
+        case UInt8(ascii: "*"):
+            guard end + 2 < bytes.count else {
+                // One digit may be enough to see that there will not be two.
+                let isHopeless = unsafe end + 1 < bytes.count && Self.hexDigit(bytes[end + 1]) > 15
+                self =
+                    isHopeless
+                    ? Self(.refused(.malformedChecksum), end: end, next: end + 1)
+                    : Self(.incomplete, end: end, next: start)
+                return
+            }
+            let (high, low) = unsafe (Self.hexDigit(bytes[end + 1]), Self.hexDigit(bytes[end + 2]))
+            if high | low > 15 {
+                self.init(.refused(.malformedChecksum), end: end, next: end + 1)
+            } else if high << 4 | low != sum {
+                self.init(.refused(.checksumMismatch), end: end, next: end + 3)
+            } else {
+                self.init(.sentence, end: end, next: end + 3)
+            }
+        case UInt8(ascii: "\r"), UInt8(ascii: "\n"):
+            self.init(
+                acceptsMissingChecksum ? .sentence : .refused(.missingChecksum), end: end, next: end)
+        default:
+            self.init(.refused(.interrupted), end: end, next: end)
+        }
+    }
+
+    @inline(__always)
+    private static func ends(_ byte: UInt8) -> Bool {
+        byte &- 0x20 > 0x7E - 0x20 || byte == UInt8(ascii: "*") || byte == UInt8(ascii: "$")
+    }
+
+    /// The digit's value in either case; 255 for any other byte.
+    @inline(__always)
+    private static func hexDigit(_ byte: UInt8) -> UInt8 {
+        let decimal = byte &- UInt8(ascii: "0")
+        if decimal < 10 { return decimal }
+        let letter = (byte | 0x20) &- UInt8(ascii: "a")
+        return letter < 6 ? letter + 10 : 255
+    }
+}

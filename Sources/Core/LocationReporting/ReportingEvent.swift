@@ -1,0 +1,30 @@
+package import FleetEngine
+package import GNSS
+package import HTTPMessages
+package import VehicleAuthorization
+
+/// What happens on the way of a fix, for logs, metrics and status.
+package enum ReportingEvent: Sendable {
+    case receiver(ReceiverState)
+    case progress(bytesRead: Int64, totalBytes: Int64?)
+    case fix(Fix)
+    case refused(Fix, FixRefusal)
+    /// The update is in the outbox.
+    case accepted(StoredUpdate)
+    /// The outbox could not take the update; it is sent from memory while it is the newest.
+    case notStored(OutboxError)
+    /// A request is about to go out.
+    case uploading(UploadBatch)
+    case delivered(UploadBatch, traffic: HTTPTraffic, took: Duration)
+    /// An attempt failed; `traffic` is what it cost.
+    case failed(UploadOutcome, traffic: HTTPTraffic)
+    case noToken(AuthorizationError)
+    case outboxFailed(OutboxError)
+    /// Nothing is sent for `delay`.
+    case waiting(delay: Duration, reason: String)
+    case quarantined(StoredUpdate, reason: String)
+    /// Everything accepted is delivered or set aside.
+    case idle
+    /// The vehicle's state was sent by itself.
+    case stateSent(VehicleState, traffic: HTTPTraffic)
+}

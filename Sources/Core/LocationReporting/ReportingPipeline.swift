@@ -1,0 +1,34 @@
+/// One vehicle's way from receiver to Fleet Engine: source, intake and uploader side by side.
+package struct ReportingPipeline: Sendable {
+    private let source: any FixSource
+    private let intake: LocationIntake
+    private let uploader: Uploader
+
+    package init(source: any FixSource, intake: LocationIntake, uploader: Uploader) {
+        (self.source, self.intake, self.uploader) = (source, intake, uploader)
+    }
+
+    /// Runs until the source has ended and everything is delivered, or until cancelled.
+    ///
+    /// - Throws: what only a person can mend of a recorded log; what was accepted before it is delivered all the same.
+    package func run() async throws(FixSourceError) {
+        let failure = await withTaskGroup(of: FixSourceError?.self) { group in
+            group.addTask {
+                await uploader.run()
+                return nil
+            }
+            group.addTask {
+                var failure: FixSourceError?
+                do throws(FixSourceError) {
+                    try await source.run { await intake.take($0) }
+                } catch { failure = error }
+                await uploader.finishWhenEmpty()
+                return failure
+            }
+            var failure: FixSourceError?
+            for await result in group where result != nil { failure = result }
+            return failure
+        }
+        if let failure, failure.code != .cancelled { throw failure }
+    }
+}

@@ -1,0 +1,71 @@
+package import GNSS
+
+/// Decides which fixes become updates: a moving vehicle at its interval, a parked one at the heartbeat.
+///
+/// All times are times of fix, so that a log replayed at any speed gives the same updates. Fleet Engine asks for at
+/// most one update in 5 s and at least one in 60 s (Fleet Engine guide, "Update a vehicle location").
+package struct ReportingPolicy: Sendable {
+    /// Metres per second at which a vehicle counts as moving, and below which as standing: apart, so that noise does
+    /// not switch between them.
+    static let movingSpeed = 1.5
+    static let standingSpeed = 0.5
+    /// Metres from where it stopped at which a vehicle moves, whatever its speed field says.
+    static let leavingDistance = 25.0
+    /// How long a vehicle stands before it is parked: longer than most traffic lights.
+    static let settlingTime = Duration.seconds(60)
+    /// The shortest time between two updates, also when a parked vehicle moves off.
+    static let shortestInterval = Duration.seconds(5)
+
+    private let interval: Duration
+    private let heartbeat: Duration
+    private var lastReported: Fix?
+    private var lastSeen: UTCTime?
+    /// Where and since when the vehicle stands; `nil` while it moves.
+    private var standing: Fix?
+
+    package init(interval: Duration, heartbeat: Duration) {
+        (self.interval, self.heartbeat) = (interval, heartbeat)
+    }
+
+    /// Whether `fix` is due; the fix counts as reported when it is.
+    package mutating func isDue(_ fix: Fix) -> Bool {
+        let wasParked = isParked(at: fix.timeOfFix)
+        updateStanding(fix)
+        let spacing = lastSeen.map { $0.duration(to: fix.timeOfFix) } ?? .zero
+        lastSeen = fix.timeOfFix
+        guard let lastReported else {
+            self.lastReported = fix
+            return true
+        }
+        let elapsed = lastReported.timeOfFix.duration(to: fix.timeOfFix)
+        // A fix is due when waiting for the next one would miss the interval by more than taking this one does.
+        let tolerance = max(.zero, min(spacing, .seconds(1)) / 2)
+        let due: Bool
+        if elapsed < .zero {
+            due = true  // the receiver's clock was set back, and Plausibility believed it
+        } else if isParked(at: fix.timeOfFix) {
+            due = elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat
+        } else {
+            due = elapsed + tolerance >= (wasParked ? min(interval, Self.shortestInterval) : interval)
+        }
+        if due { self.lastReported = fix }
+        return due
+    }
+
+    private func isParked(at time: UTCTime) -> Bool {
+        standing.map { $0.timeOfFix.duration(to: time) >= Self.settlingTime } ?? false
+    }
+
+    private mutating func updateStanding(_ fix: Fix) {
+        if let place = standing {
+            let reach = max(Self.leavingDistance, 2 * (fix.horizontalAccuracyMeters ?? 0))
+            let hasLeft = place.distance(to: fix) > reach || fix.timeOfFix < place.timeOfFix
+            if hasLeft || (fix.speedMetersPerSecond ?? 0) >= Self.movingSpeed {
+                // Without a speed field, a vehicle that stays near its last place may be standing again.
+                standing = fix.speedMetersPerSecond == nil ? fix : nil
+            }
+        } else if (fix.speedMetersPerSecond ?? 0) < Self.standingSpeed {
+            standing = fix
+        }
+    }
+}

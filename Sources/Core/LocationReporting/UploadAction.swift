@@ -1,0 +1,15 @@
+/// What the uploader does after an answer.
+package enum UploadAction: Sendable, Hashable {
+    /// The batch is delivered: tell the outbox, and go on with the next.
+    case acknowledge
+    /// Send again at once, a smaller batch.
+    case sendSmaller
+    /// Drop the token and send again at once with a new one.
+    case renewToken
+    /// Wait; nothing is lost meanwhile.
+    case wait(Duration)
+    /// Set this one update aside: the server will never take it.
+    case quarantine(StoredUpdate)
+    /// A repetition or an unstored update was refused: forget it.
+    case forget
+}

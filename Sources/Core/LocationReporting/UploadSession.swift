@@ -1,0 +1,68 @@
+package import FleetEngine
+
+/// The uploader's decisions: from an outcome to what happens next. Pure; the uploader only carries the actions out.
+package struct UploadSession: Sendable {
+    private let maximumPastLocations: Int
+    private let retry: RetryPolicy
+    /// Attempts without success since the last one.
+    package private(set) var failures = 0
+    /// How many past locations the next batch may carry: halved by refusals, doubled by successes.
+    package private(set) var batchLimit: Int
+    /// Whether the token in use is already a second one for the same batch.
+    private var hasRenewedToken = false
+
+    package init(maximumPastLocations: Int, retry: RetryPolicy) {
+        (self.maximumPastLocations, self.retry, batchLimit) = (maximumPastLocations, retry, maximumPastLocations)
+    }
+
+    /// Decides after Fleet Engine's answer to `batch`; `jitter` is drawn from 0...1.
+    package mutating func receive(_ outcome: UploadOutcome, to batch: UploadBatch, jitter: Double) -> UploadAction {
+        switch outcome {
+        case .delivered:
+            (failures, hasRenewedToken) = (0, false)
+            batchLimit = min(max(1, batchLimit * 2), maximumPastLocations)
+            return .acknowledge
+        case .tokenRefused:
+            failures += 1
+            guard hasRenewedToken else {
+                hasRenewedToken = true
+                return .renewToken
+            }
+            // The next probe begins with a new token as well: what was wrong may have been mended there.
+            hasRenewedToken = false
+            return .wait(retry.holdDelay(jitter: jitter))
+        case .retry(_, let after):
+            failures += 1
+            return .wait(retry.delay(beforeRetry: failures, jitter: jitter, after: after))
+        case .hold:
+            failures += 1
+            return .wait(retry.holdDelay(jitter: jitter))
+        case .rejected:
+            hasRenewedToken = false
+            return afterRejection(of: batch)
+        }
+    }
+
+    /// Decides when there is no token to send with.
+    package mutating func receiveNoToken(retryAfter: Duration?, jitter: Double) -> UploadAction {
+        failures += 1
+        return .wait(retry.delay(beforeRetry: failures, jitter: jitter, after: retryAfter))
+    }
+
+    /// Decides when the outbox itself fails.
+    package mutating func receiveOutboxFailure(jitter: Double) -> UploadAction {
+        failures += 1
+        return .wait(retry.delay(beforeRetry: failures, jitter: jitter))
+    }
+
+    /// Halves until the one update is found that the server does not take; that one is set aside.
+    private mutating func afterRejection(of batch: UploadBatch) -> UploadAction {
+        if batch.pending.count > 1 {
+            // Alone, the newest needs no past location; a repeated newest still carries one older update.
+            batchLimit = batch.lastIsPending ? batch.past.count / 2 : max(1, batch.past.count / 2)
+            return .sendSmaller
+        }
+        guard let alone = batch.pending.first else { return .forget }
+        return .quarantine(alone)
+    }
+}

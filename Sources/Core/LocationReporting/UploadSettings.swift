@@ -1,0 +1,30 @@
+package import FleetEngine
+package import HTTPMessages
+
+/// What the uploader needs to know of a vehicle and its Fleet Engine.
+package struct UploadSettings: Sendable, Hashable {
+    package var vehicle: VehicleName
+    package var endpoint: HTTPURL
+    /// Sent with every update of an on-demand vehicle.
+    package var state: VehicleState?
+    package var limits: HTTPLimits
+    package var maximumPastLocations: Int
+    package var retry: RetryPolicy
+    /// The longest time without an update; the newest one is repeated when nothing newer has come.
+    package var heartbeat: Duration
+
+    package init(
+        vehicle: VehicleName, endpoint: HTTPURL, state: VehicleState?, limits: HTTPLimits = HTTPLimits(),
+        maximumPastLocations: Int = 50,
+        retry: RetryPolicy = RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)),
+        heartbeat: Duration = .seconds(60)
+    ) {
+        self.vehicle = vehicle
+        self.endpoint = endpoint
+        self.state = state
+        self.limits = limits
+        self.maximumPastLocations = maximumPastLocations
+        self.retry = retry
+        self.heartbeat = heartbeat
+    }
+}

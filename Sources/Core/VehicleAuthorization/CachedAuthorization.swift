@@ -1,0 +1,159 @@
+/// Puts the rules of token reuse around any provider.
+///
+/// - A token is reused while at least five minutes of life remain, for its own vehicle only; its successor is fetched
+///   before that, so that no update waits for it.
+/// - However many callers ask, one fetch a context is under way; all of them get its outcome. Cancelling one caller
+///   does not disturb the others; when the last one goes, the fetch is cancelled.
+/// - After a failure the provider is left alone for a while, or as long as it asked for.
+/// - A token that names another vehicle, or that is not meant for Fleet Engine, is refused.
+///
+/// Life is measured on the clock given, which should be monotonic and count while the machine sleeps
+/// (`ContinuousClock`). Tokens are kept in memory only. Safe to use from any task.
+public actor CachedAuthorization: VehicleAuthorization {
+    /// What a waiting caller gets.
+    typealias Outcome = Result<AuthorizationToken, AuthorizationError>
+
+    private struct Fetch {
+        let task: Task<Void, Never>
+        var waiters: [Int: AsyncStream<Outcome>.Continuation] = [:]
+        /// Whether the last waiter went and the task was told to stop.
+        var isAbandoned = false
+    }
+
+    private let provider: any VehicleAuthorization
+    private let claims: ClaimRules?
+    private let elapsed: @Sendable () -> Duration
+    private let jitter: @Sendable () -> Double
+    private let report: @Sendable (AuthorizationWarning) -> Void
+    private var cache: TokenCache
+    private var fetches: [AuthorizationContext: Fetch] = [:]
+    private var nextWaiter = 0
+
+    /// A cache around `provider`.
+    ///
+    /// - Parameters:
+    ///   - provider: asked when no kept token will do.
+    ///   - clock: measures the life of tokens and the waits after failures.
+    ///   - policy: the numbers of the rules.
+    ///   - claims: what a JSON Web Token must say; `nil` takes any.
+    ///   - jitter: draws from 0...1, so that a fleet does not ask in step.
+    ///   - report: hears each warning once.
+    public init(
+        _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
+        claims: ClaimRules? = ClaimRules(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        report: @escaping @Sendable (AuthorizationWarning) -> Void
+    ) {
+        self.provider = provider
+        self.claims = claims
+        self.jitter = jitter
+        self.report = report
+        elapsed = Self.stopwatch(clock)
+        cache = TokenCache(policy: policy)
+    }
+
+    /// A token for the context's vehicle: a kept one, or the outcome of the fetch that is under way or begins now.
+    public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        switch cache.request(context, now: elapsed()) {
+        case .use(let token): return token
+        case .useAndRefresh(let token):
+            startFetch(for: context)
+            return token
+        case .refuse(let error): throw error
+        case .fetch: startFetch(for: context)
+        case .wait: break
+        }
+        return try await outcome(of: context).get()
+    }
+
+    /// Drops `token`, unless a newer one has taken its place, so that the next caller gets another.
+    public func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
+        cache.discard(token, for: context)
+        await provider.discard(token, for: context)
+    }
+
+    /// Ends the waits after failures: the network has just come back.
+    public func networkReturned() { cache.forgetFailures() }
+
+    /// Joins the fetch under way. The stream's iteration ends when this caller's task is cancelled.
+    private func outcome(of context: AuthorizationContext) async -> Outcome {
+        let id = nextWaiter
+        nextWaiter += 1
+        let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self, bufferingPolicy: .bufferingNewest(1))
+        fetches[context]?.waiters[id] = waiter
+        for await outcome in outcomes { return outcome }
+
+        if var fetch = fetches[context], fetch.waiters.removeValue(forKey: id) != nil {
+            if fetch.waiters.isEmpty, !fetch.isAbandoned {
+                fetch.isAbandoned = true
+                fetch.task.cancel()
+            }
+            fetches[context] = fetch
+        }
+        return .failure(AuthorizationError(.cancelled, "the wait for a token was cancelled"))
+    }
+
+    /// A task of its own, because the fetch outlives the caller who caused it as long as others wait.
+    private func startFetch(for context: AuthorizationContext) {
+        let begun = elapsed()
+        let task = Task { [provider, claims] in
+            let outcome: Outcome
+            do throws(AuthorizationError) {
+                let token = try await provider.token(for: context)
+                try claims?.check(token, for: context)
+                if let lifetime = token.lifetime, lifetime <= .zero {
+                    throw AuthorizationError(
+                        .unusableAnswer,
+                        "the token for vehicle \(context.vehicleID) expired \((.zero - lifetime).secondsText) before it came; "
+                            + "let the issuer make a new one, and check its clock")
+                }
+                outcome = .success(token)
+            } catch {
+                outcome = .failure(error)
+            }
+            finish(outcome, for: context, begun: begun)
+        }
+        fetches[context] = Fetch(task: task, waiters: fetches[context]?.waiters ?? [:])
+    }
+
+    private func finish(_ outcome: Outcome, for context: AuthorizationContext, begun: Duration) {
+        guard let fetch = fetches.removeValue(forKey: context) else { return }
+        if fetch.isAbandoned, case .failure = outcome {
+            cache.abandoned(context)
+            restart(with: fetch.waiters, for: context)
+            return
+        }
+        let now = elapsed()
+        let warnings = cache.fetched(outcome, for: context, begun: begun, now: now, jitter: jitter())
+        answer(
+            fetch.waiters,
+            outcome.map { AuthorizationToken(value: $0.value, lifetime: $0.lifetime.map { $0 - (now - begun) }) })
+        warnings.forEach(report)
+    }
+
+    /// Callers who joined a fetch after it was given up get one of their own.
+    private func restart(
+        with waiters: [Int: AsyncStream<Outcome>.Continuation], for context: AuthorizationContext
+    ) {
+        guard !waiters.isEmpty else { return }
+        switch cache.request(context, now: elapsed()) {
+        case .use(let token), .useAndRefresh(let token): answer(waiters, .success(token))
+        case .refuse(let error): answer(waiters, .failure(error))
+        case .fetch, .wait:
+            startFetch(for: context)
+            fetches[context]?.waiters = waiters
+        }
+    }
+
+    private func answer(_ waiters: [Int: AsyncStream<Outcome>.Continuation], _ outcome: Outcome) {
+        for waiter in waiters.values {
+            waiter.yield(outcome)
+            waiter.finish()
+        }
+    }
+
+    /// The time since now on `clock`, whatever its instants are.
+    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+}

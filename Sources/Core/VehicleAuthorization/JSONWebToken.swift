@@ -1,0 +1,70 @@
+/// The readable part of a JSON Web Token (RFC 7519). The signature is not checked: that is the server's business.
+package struct JSONWebToken: Sendable {
+    /// Why a text is no JSON Web Token; never shows the text.
+    package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
+        case notThreeParts(Int)
+        case notBase64URL(part: String)
+        case notJSONObject(part: String)
+
+        package var description: String {
+            switch self {
+            case .notThreeParts(let count): "is not a JSON Web Token: it has \(count) parts instead of three"
+            case .notBase64URL(let part): "is not a JSON Web Token: its \(part) is not base64url (cut off?)"
+            case .notJSONObject(let part): "is not a JSON Web Token: its \(part) is not a JSON object"
+            }
+        }
+    }
+
+    /// The claims that Fleet Engine reads under `authorization`.
+    package struct Authorization: Sendable, Hashable {
+        package var vehicleID: String?
+        package var deliveryVehicleID: String?
+        package var tripID: String?
+        package var trackingID: String?
+        /// From `taskid` or `taskids`.
+        package var taskIDs: [String]?
+    }
+
+    package let header: [String: TokenJSON]
+    package let claims: [String: TokenJSON]
+
+    package init(_ text: String) throws(Problem) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3 else { throw .notThreeParts(parts.count) }
+        header = try Self.object(parts[0], "header")
+        claims = try Self.object(parts[1], "payload")
+        guard base64URLDecoded(parts[2]) != nil else { throw .notBase64URL(part: "signature") }
+    }
+
+    /// `exp`, in seconds since 1970 by the issuer's clock.
+    package var expiry: Double? { claims["exp"]?.number }
+    /// `iat`, in seconds since 1970 by the issuer's clock.
+    package var issuedAt: Double? { claims["iat"]?.number }
+
+    /// `aud`, one or several.
+    package var audience: [String] {
+        switch claims["aud"] {
+        case .string(let one): [one]
+        case .array(let several): several.compactMap(\.string)
+        default: []
+        }
+    }
+
+    /// The `authorization` claim; `nil` when there is none.
+    package var authorization: Authorization? {
+        guard let members = claims["authorization"]?.object else { return nil }
+        var taskIDs = members["taskid"]?.string.map { [$0] }
+        if case .array(let several) = members["taskids"] { taskIDs = (taskIDs ?? []) + several.compactMap(\.string) }
+        return Authorization(
+            vehicleID: members["vehicleid"]?.string, deliveryVehicleID: members["deliveryvehicleid"]?.string,
+            tripID: members["tripid"]?.string, trackingID: members["trackingid"]?.string, taskIDs: taskIDs)
+    }
+
+    private static func object(
+        _ part: Substring.UTF8View, _ name: String
+    ) throws(Problem) -> [String: TokenJSON] {
+        guard let bytes = base64URLDecoded(part) else { throw .notBase64URL(part: name) }
+        guard let members = (try? TokenJSON(parsing: bytes))?.object else { throw .notJSONObject(part: name) }
+        return members
+    }
+}

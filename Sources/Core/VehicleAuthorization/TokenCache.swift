@@ -1,0 +1,79 @@
+/// The rules of reuse, without clock, task or issuer: what to do when somebody asks, and what a fetch changed.
+///
+/// Times are monotonic, as the time since any fixed moment. Life counts from the moment at which the fetch began, so
+/// a slow answer only ever shortens it.
+package struct TokenCache: Sendable {
+    /// What to do for a caller.
+    package enum Answer: Sendable, Hashable {
+        /// Hand this token out.
+        case use(AuthorizationToken)
+        /// Hand this token out and fetch its successor meanwhile.
+        case useAndRefresh(AuthorizationToken)
+        /// Wait for the fetch that is under way.
+        case wait
+        /// Fetch, and wait for it.
+        case fetch
+        /// The issuer failed a moment ago: answer with its error.
+        case refuse(AuthorizationError)
+    }
+
+    private let policy: CachePolicy
+    private var slots: [AuthorizationContext: TokenSlot] = [:]
+    /// Counts uses, to know which slot was left alone longest.
+    private var uses: UInt64 = 0
+    private var told: Set<AuthorizationWarning> = []
+
+    package init(policy: CachePolicy = CachePolicy()) { self.policy = policy }
+
+    /// How many contexts are kept.
+    package var count: Int { slots.count }
+
+    /// A caller asks. After `.fetch` and `.useAndRefresh` a fetch counts as under way until `fetched` is called.
+    package mutating func request(_ context: AuthorizationContext, now: Duration) -> Answer {
+        guard !context.vehicleID.isEmpty else {
+            return .refuse(
+                AuthorizationError(.missingContext, "a token was asked for without a vehicle id; set vehicle.vehicleId")
+            )
+        }
+        uses += 1
+        makeRoom(for: context)
+        return slots[context, default: TokenSlot()].request(now: now, use: uses)
+    }
+
+    /// A fetch that began at `begun` has ended; `jitter` is drawn from 0...1. Answers what the operator should hear.
+    package mutating func fetched(
+        _ result: Result<AuthorizationToken, AuthorizationError>, for context: AuthorizationContext, begun: Duration,
+        now: Duration, jitter: Double
+    ) -> [AuthorizationWarning] {
+        var slot = slots[context] ?? TokenSlot()
+        var warnings: [AuthorizationWarning] = []
+        switch result {
+        case .success(let token):
+            warnings = slot.accept(token, for: context, begun: begun, policy: policy, jitter: jitter)
+        case .failure(let error):
+            slot.fail(error, now: now, policy: policy, jitter: jitter)
+        }
+        slots[context] = slot
+        return warnings.filter { told.count < 1024 && told.insert($0).inserted }
+    }
+
+    /// A fetch was given up because nobody waits any more: neither success nor failure.
+    package mutating func abandoned(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
+
+    /// Fleet Engine refused `token`: it goes, unless a newer one has taken its place.
+    package mutating func discard(_ token: AuthorizationToken, for context: AuthorizationContext) {
+        slots[context]?.discard(token)
+    }
+
+    /// The network is back: whoever failed may be asked at once.
+    package mutating func forgetFailures() {
+        for context in slots.keys { slots[context]?.failure = nil }
+    }
+
+    private mutating func makeRoom(for context: AuthorizationContext) {
+        guard slots[context] == nil, slots.count >= policy.maximumContexts else { return }
+        // A linear search: it runs only when a new context meets a full cache.
+        let idle = slots.filter { !$0.value.isFetching }
+        if let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) { slots[oldest.key] = nil }
+    }
+}

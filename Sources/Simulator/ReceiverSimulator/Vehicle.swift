@@ -1,0 +1,102 @@
+/// A car on its way along an endless generated road, moved in steps of a tenth of a second.
+struct Vehicle: Sendable {
+    static let step = 0.1
+    private static let acceleration = 1.7
+    private static let braking = 2.0
+    /// Metres of road that the driver sees.
+    private static let sight = 600.0
+
+    private let style: RoadStyle
+    private let parkingTime: Double
+    private var random: SplitMix64
+    private var road: [RoadStretch] = []
+    private var travelled = 0.0
+    private var elapsed = 0.0
+    /// Seconds still to wait at the light, or before setting off.
+    private var waiting = 8.0
+    /// The stop line at which the car has already waited.
+    private var passedStopLine = -1.0
+    private var rate = 0.0
+
+    /// Metres from the start.
+    private(set) var east = 0.0
+    private(set) var north = 0.0
+    /// Metres per second.
+    private(set) var speed = 0.0
+    /// Radians from north, clockwise.
+    private(set) var heading: Double
+
+    init(_ situation: DriveSituation, seed: UInt64) {
+        style = situation.road
+        parkingTime = situation.parkingTime
+        random = SplitMix64(seed: seed)
+        heading = random.uniform(0...(2 * Double.pi))
+        if situation == .motorway || situation == .tunnel { (speed, waiting) = (22, 0) }
+        extendRoad()
+    }
+
+    /// Whether the driver has stopped for good.
+    var isParked: Bool { elapsed > parkingTime && speed == 0 }
+
+    /// Moves on by one step.
+    mutating func advance() {
+        elapsed += Self.step
+        if waiting > 0 {
+            waiting -= Self.step
+            return
+        }
+        if isParked { return }
+        extendRoad()
+        let wanted = wantedSpeed()
+        let wantedRate = max(-2.6, min(Self.acceleration, (wanted - speed) / 0.6))
+        // A foot moves the pedal within half a second: no jolt.
+        rate += (wantedRate - rate) * 0.2
+        speed = max(0, speed + rate * Self.step)
+        if wanted == 0, speed < 0.4 { stop() }
+        let distance = speed * Self.step
+        travelled += distance
+        heading += (road.first?.curvature(at: travelled) ?? 0) * distance
+        east += Angle.sine(heading) * distance
+        north += Angle.cosine(heading) * distance
+    }
+
+    private mutating func stop() {
+        (speed, rate) = (0, 0)
+        guard let light = nextLight() else { return }
+        passedStopLine = light.stopLine
+        waiting = light.redSeconds
+    }
+
+    private func nextLight() -> RoadStretch? {
+        road.first { $0.redSeconds > 0 && $0.stopLine > passedStopLine && $0.stopLine > travelled - 3 }
+    }
+
+    /// The highest speed from which everything in sight can still be met.
+    private func wantedSpeed() -> Double {
+        if elapsed > parkingTime { return 0 }
+        var wanted = road.first?.limit ?? 0
+        for stretch in road {
+            wanted = min(wanted, reachable(stretch.limit, in: stretch.start - travelled))
+            if stretch.end > travelled {
+                wanted = min(wanted, reachable(stretch.bendSpeed, in: stretch.bendStart - travelled))
+            }
+        }
+        if let light = nextLight() {
+            let distance = light.stopLine - travelled
+            wanted = distance < 0.5 ? 0 : min(wanted, reachable(0, in: distance))
+            if wanted < 0.4 { wanted = 0 }
+        }
+        return wanted
+    }
+
+    private func reachable(_ target: Double, in distance: Double) -> Double {
+        (target * target + 2 * Self.braking * max(0, distance)).squareRoot()
+    }
+
+    private mutating func extendRoad() {
+        while let first = road.first, first.end <= travelled { road.removeFirst() }
+        while (road.last?.end ?? -1) < travelled + Self.sight {
+            road.append(RoadStretch(start: road.last?.end ?? 0, style: style, &random))
+        }
+    }
+}

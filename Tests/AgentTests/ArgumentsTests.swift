@@ -1,0 +1,78 @@
+import Testing
+
+@testable import WaypostCommand
+
+@Suite struct CommandLineArguments {
+    static func parse(_ line: String) throws(UsageError) -> (CommandSpec, Arguments) {
+        let words = line.split(separator: " ").map(String.init)
+        let command = try CommandCatalog.command(named: words[0])
+        return (command, try Arguments(Array(words.dropFirst()), for: command))
+    }
+
+    @Test(arguments: [
+        ("fly", "there is no command \"fly\""), ("rum", "there is no command \"rum\"; did you mean run?"),
+        ("run", "run needs --config FILE"), ("run --config", "--config needs a value: --config FILE"),
+        ("run --config c extra", "run takes no \"extra\""),
+        ("run --confg c", "run has no option --confg; did you mean --config?"),
+        ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),
+        ("demo a b", "demo takes one LOG, not 2"), ("outbox --config c", "outbox needs one of: list, export"),
+        ("outbox lst --config c", "outbox needs one of: list, export; did you mean list?"),
+        ("check", "check needs --config FILE"),
+    ])
+    func areRefusedWithTheWayOut(line: String, problem: String) {
+        do {
+            _ = try Self.parse(line)
+            Issue.record("\(line) was accepted")
+        } catch {
+            #expect(error.problem == problem)
+            #expect(error.description.contains("waypost help"))
+        }
+    }
+
+    @Test func mayStandInAnyOrder() throws {
+        let (_, arguments) = try Self.parse("replay --json a.nmea --config=c.json --speed 60 -- --odd")
+        #expect(arguments.operands == ["a.nmea", "--odd"])
+        #expect(arguments.value("--config") == "c.json")
+        #expect(arguments.value("--speed") == "60")
+        #expect(arguments.has("--json"))
+        #expect(!arguments.has("--loop"))
+    }
+
+    @Test(arguments: [
+        ("0", "--speed is 0"), ("fast", "--speed is fast"), ("-1", "--speed is -1"), ("nan", "--speed is nan"),
+        ("inf", "--speed is inf"),
+    ])
+    func aSpeedIsANumberOrMax(speed: String, problem: String) throws {
+        let (_, arguments) = try Self.parse("replay a --config c --speed=\(speed)")
+        do {
+            _ = try ReplayOptions(arguments)
+            Issue.record("\(speed) was accepted")
+        } catch { #expect(error.problem.hasPrefix(problem)) }
+    }
+
+    @Test(arguments: ["0", "1001", "x", "1.5"]) func vehiclesAreCounted(count: String) throws {
+        let (_, arguments) = try Self.parse("replay a --config c --vehicles \(count)")
+        #expect(throws: UsageError.self) { try ReplayOptions(arguments) }
+    }
+
+    @Test(arguments: CommandCatalog.commands.map(\.name)) func areExplained(name: String) throws {
+        let command = try CommandCatalog.command(named: name)
+        let page = HelpText.page(for: command)
+        #expect(page.contains("usage: waypost \(name)"))
+        for option in command.options { #expect(page.contains(option.name) && !option.help.isEmpty) }
+        #expect(HelpText.overview.contains(command.summary))
+        #expect(page.split(separator: "\n").allSatisfy { $0.count <= 140 })
+    }
+
+    @Test(arguments: [
+        (100, 0, "l.nmea  7 fixes  3 sent  2 pending  1.5/s"),
+        (50, 100, "l.nmea  50 %  7 fixes  3 sent  2 pending  1.5/s  2 s left"),
+        (100, 100, "l.nmea  100 %  7 fixes  3 sent  2 pending  1.5/s"),
+    ] as [(Int64, Int64, String)])
+    func progressIsOneLine(read: Int64, total: Int64, text: String) {
+        let line = ProgressLine(
+            name: "/logs/l.nmea", bytesRead: read, totalBytes: total, fixes: 7, accepted: 5, delivered: 3,
+            elapsed: .seconds(2), trouble: nil)
+        #expect(line.text == text)
+    }
+}

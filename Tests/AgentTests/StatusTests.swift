@@ -1,0 +1,159 @@
+import FleetEngine
+import GNSS
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import LocationReporting
+import Testing
+import Waypost
+import WaypostTestSupport
+
+@Suite struct Status {
+    let clock = ManualClock()
+
+    func monitor() -> AgentMonitor { AgentMonitor(clock: MonotonicClock(clock)) }
+
+    static let stored = StoredUpdate(
+        sequence: 1,
+        update: LocationUpdate(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10))
+    static let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
+
+    func report(_ monitor: AgentMonitor, _ ledger: Ledger = Ledger()) -> StatusReport {
+        StatusReport(vehicle: "v", snapshot: monitor.snapshot, ledger: ledger, at: monitor.uptime)
+    }
+
+    @Test func countsWhatHappens() {
+        let monitor = monitor()
+        let traffic = HTTPTraffic(bytesSent: 10, bytesReceived: 20)
+        monitor.observe(.accepted(Self.stored))
+        monitor.observe(.uploading(Self.batch))
+        monitor.observe(.failed(.retry(reason: "503", after: nil), traffic: traffic))
+        monitor.observe(.uploading(Self.batch))
+        monitor.observe(.delivered(Self.batch, traffic: traffic, took: .seconds(1)))
+        let counts = monitor.snapshot.counts
+        #expect(counts.accepted == 1 && counts.delivered == 1 && counts.requests == 2 && counts.retries == 1)
+        #expect(counts.bytesSent == 20 && counts.bytesReceived == 40)
+    }
+
+    @Test func tellsTroubleUntilADelivery() {
+        let monitor = monitor()
+        monitor.observe(.failed(.hold(reason: "404 NOT_FOUND"), traffic: HTTPTraffic()))
+        clock.advance(by: .seconds(100))
+        #expect(report(monitor).delivery.trouble == "404 NOT_FOUND")
+        #expect(report(monitor).delivery.troubleSeconds == 100)
+        #expect(report(monitor).headline.contains("404 NOT_FOUND"))
+        monitor.observe(.delivered(Self.batch, traffic: HTTPTraffic(), took: .zero))
+        #expect(report(monitor).delivery.trouble == nil)
+    }
+
+    @Test func isUnhealthyWithoutAFixForMinutes() {
+        let monitor = monitor()
+        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
+        #expect(report(monitor).isHealthy)
+        clock.advance(by: .seconds(301))
+        #expect(!report(monitor).isHealthy)
+    }
+
+    @Test(arguments: [
+        ("GET", "/status", 200), ("GET", "/metrics", 200), ("GET", "/healthz", 200), ("GET", "/healthz?x=1", 200),
+        ("GET", "/", 404), ("POST", "/status", 405), ("GET", "/../etc/passwd", 404),
+    ])
+    func answers(method: String, target: String, status: Int) async throws {
+        let monitor = monitor()
+        let report = report(monitor)
+        let routes = StatusRoutes { report }
+        let request = ServedRequest(try #require(HTTPMethod(rawValue: method)), target)
+        #expect(await routes.answer(request).response.status == status)
+    }
+
+    @Test func saysWhenTheOutboxDoesNotAnswer() async {
+        let routes = StatusRoutes { nil }
+        #expect(await routes.answer(ServedRequest(.get, "/status")).response.status == 503)
+    }
+
+    @Test func metricsHaveTheFiveWordsOfTheLedger() {
+        let ledger = Ledger(accepted: 10, delivered: 5, pending: 2, evicted: 2, quarantined: 1)
+        let lines = report(monitor(), ledger).metrics.split(separator: "\n")
+        for (word, count) in [("accepted", 10), ("delivered", 5), ("pending", 2), ("evicted", 2), ("quarantined", 1)] {
+            #expect(lines.contains("waypost_updates{state=\"\(word)\"} \(count)"))
+        }
+        // The text format: every sample follows the TYPE of its family.
+        var family = ""
+        for line in lines {
+            if line.hasPrefix("# TYPE ") { family = String(line.split(separator: " ")[2]) }
+            if !line.hasPrefix("#") { #expect(line.hasPrefix(family)) }
+        }
+    }
+}
+
+@Suite struct EventLogging {
+    /// The lines that a log wrote.
+    final class Lines: Sendable {
+        private let bytes = Locked([UInt8]())
+        func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }
+        var all: [String] {
+            bytes.withLock { String(decoding: $0, as: UTF8.self) }.split(separator: "\n").map(String.init)
+        }
+    }
+
+    let clock = ManualClock()
+    let lines = Lines()
+
+    func log(_ level: LogLevel = .info) -> EventLog {
+        let lines = lines
+        let writer = LogWriter(level: level, format: .text, isReadByJournal: true) { lines.append($0) }
+        return EventLog(log: writer, clock: MonotonicClock(clock))
+    }
+
+    @Test func tellsATroubleOnceAndThenNowAndThen() {
+        let log = log()
+        for _ in 0..<100 {
+            log.observe(.failed(.retry(reason: "503", after: nil), traffic: HTTPTraffic()))
+            clock.advance(by: .seconds(10))
+        }
+        #expect(lines.all == [
+            "<4>not delivered, will be retried: 503",
+            "<4>not delivered, will be retried: 503 (59 more times since last told)",
+        ])
+    }
+
+    @Test func tellsTheRecovery() {
+        let log = log()
+        log.observe(.failed(.retry(reason: "503", after: nil), traffic: HTTPTraffic()))
+        log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        #expect(lines.all.count == 2)
+        #expect(lines.all.last == "<6>delivery works again; 1 updates delivered at once")
+    }
+
+    @Test func tellsAReceiversStateWhenItChanges() {
+        let log = log()
+        for _ in 0..<3 { log.observe(.receiver(.waiting(source: "/dev/ttyUSB0", reason: "no such device"))) }
+        log.observe(.receiver(.receiving(source: "/dev/ttyUSB0")))
+        #expect(lines.all == ["<4>/dev/ttyUSB0: no such device", "<6>/dev/ttyUSB0: receiving"])
+    }
+
+    @Test func keepsCoordinatesOutOfEveryLevel() {
+        let log = log(.debug)
+        var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50.123456, longitude: 10.654321)
+        fix.speedMetersPerSecond = 3
+        log.observe(.fix(fix))
+        log.observe(.refused(fix, .jump(meters: 5)))
+        log.observe(.accepted(Status.stored))
+        log.observe(.uploading(Status.batch))
+        log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        #expect(!lines.all.isEmpty)
+        #expect(lines.all.allSatisfy { !$0.contains("123456") && !$0.contains("654321") })
+    }
+
+    @Test func writesJSONAndOneLineAnEntry() throws {
+        let lines = lines
+        let writer = LogWriter(level: .info, format: .json, isReadByJournal: false) { lines.append($0) }
+        writer.write(.error, "first\nsecond \"quoted\"")
+        writer.write(.debug, "not wanted")
+        let entry = try JSONValue(parsing: Array(try #require(lines.all.first).utf8))
+        #expect(lines.all.count == 1)
+        #expect(entry["message"]?.stringValue == "first second \"quoted\"")
+        #expect(entry["level"]?.stringValue == "error")
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// The folders show the architecture: the table, `Package.swift`, `Sources/` and `Tests/` name the same modules.
+@Suite struct Layout {
+    @Test(arguments: ["Core", "Adapters", "Simulator", "Agent"])
+    func hasTheModulesOfTheTable(inRoom room: String) throws {
+        let table = Set(modules.filter { $0.room == room }.map(\.name))
+        #expect(try Set(Checkout.folders(in: "Sources/\(room)")) == table)
+    }
+
+    @Test func hasNoOtherRoom() throws {
+        let rooms = ["Adapters", "Agent", "Core", "Simulator", "SystemLibraries"]
+        #expect(try Checkout.folders(in: "Sources") == rooms)
+        for room in rooms {
+            let loose = try FileManager.default.contentsOfDirectory(
+                atPath: Checkout.root.appending(path: "Sources/\(room)").path
+            ).filter { $0.hasSuffix(".swift") }
+            #expect(loose.isEmpty, "Sources/\(room) holds files outside any module: \(loose)")
+        }
+    }
+
+    @Test(arguments: modules.map(\.name))
+    func isDeclared(module name: String) throws {
+        let module = try #require(modules.first { $0.name == name })
+        let package = try Checkout.text("Package.swift")
+        #expect(package.contains("\"\(name)\""), "Package.swift does not declare \(name)")
+        // Dependencies written there are checked by the build; here, that they agree with the table.
+        let dependencies = try #require(Self.dependencies(of: name, in: package))
+        #expect(dependencies.isSubset(of: module.mayImport), "\(dependencies.subtracting(module.mayImport).sorted())")
+    }
+
+    @Test(arguments: modules.map(\.name))
+    func hasTests(module name: String) throws {
+        // The agent and its commands are tested together, from outside.
+        let folder = ["Waypost", "WaypostCommand"].contains(name) ? "Tests/AgentTests" : "Tests/\(name)Tests"
+        let hasTests = try Checkout.sources(below: folder).contains { $0.code.contains { $0.contains("@Test") } }
+        #expect(hasTests, "\(folder) holds no test")
+    }
+
+    @Test(arguments: ["CCurl", "CSQLite", "CCrypto", "CZlib", "CLinux"])
+    func wrapsEachCLibraryOnce(library: String) throws {
+        #expect(modules.filter { $0.mayImport.contains(library) }.count == 1)
+        #expect(try Checkout.folders(in: "Sources/SystemLibraries").contains(library))
+    }
+
+    @Test func hasNoModuleThatReachesBack() {
+        // Order of the table: a module imports only those that stand above it.
+        for (index, module) in modules.enumerated() {
+            let later = Set(modules[index...].map(\.name))
+            #expect(module.mayImport.isDisjoint(with: later), "\(module.name) imports a module below it")
+        }
+    }
+
+    /// The names in the list of dependencies that follows the target's name in the manifest.
+    private static func dependencies(of name: String, in package: String) -> Set<String>? {
+        guard
+            let declaration = package.ranges(of: "\"\(name)\"").first(where: {
+                let before = package[..<$0.lowerBound].suffix(60)
+                return before.contains(/room\(\s*"\w+",\s*$/) || before.contains(/executableTarget\(\s*name:\s*$/)
+            })
+        else { return nil }
+        let rest = package[declaration.upperBound...]
+        guard let match = rest.prefixMatch(of: /\s*,?\s*(?:dependencies:)?\s*(?:\[([^\]]*)\])?/) else { return nil }
+        return Set((match.output.1 ?? "").matches(of: /"(\w+)"/).map { String($0.output.1) })
+    }
+}

@@ -1,0 +1,59 @@
+/// Something that no source file may do; a pure function of the file, so that each rule is seen to fail in a test.
+struct Rule: Sendable {
+    let name: String
+    /// What is wrong with a file; empty when nothing is.
+    let violations: @Sendable (SourceFile) -> [String]
+}
+
+extension Rule {
+    /// A module imports only what its line in the table allows.
+    static func imports(_ modules: [Module]) -> Rule {
+        Rule(name: "imports") { file in
+            guard let module = modules.first(where: { $0.folder == file.moduleFolder }) else {
+                return ["\(file.path): \(file.moduleFolder) is not in the table of modules"]
+            }
+            return file.imports.filter { !module.mayImport.contains($0) }
+                .map { "\(file.path): \(module.name) may not import \($0)" }
+        }
+    }
+
+    /// Past this length there is a seam.
+    static let length = Rule(name: "length") { file in
+        let limit = 300
+        let count = file.lines.count - (file.lines.last?.isEmpty == true ? 1 : 0)
+        return count > limit ? ["\(file.path): \(count) lines; at most \(limit), split it at its seam"] : []
+    }
+
+    /// Standard output is for machines and belongs to the commands.
+    static let printing = Rule(name: "print") { file in
+        guard file.moduleFolder != "Sources/Agent/WaypostCommand" else { return [] }
+        return lines(of: file, containing: /(?:^|[^\w.`])(?:debugPrint|print|dump)\(/)
+            .map { "\(file.path): only WaypostCommand prints: \($0)" }
+    }
+
+    /// Where the compiler cannot check data-race safety, and a person did.
+    private static let mayBeUnchecked: Set<String> = [
+        "Sources/Adapters/LinuxPlatform/Locked.swift",
+        "Sources/Adapters/LinuxPlatform/ThreadExecutor.swift",
+        // libcurl's handles are used by several threads under libcurl's own rules.
+        "Sources/Adapters/CurlTransport/CurlMulti.swift",
+        "Sources/Adapters/CurlTransport/CurlShare.swift",
+    ]
+
+    static let uncheckedSendable = Rule(name: "unchecked") { file in
+        guard !mayBeUnchecked.contains(file.path) else { return [] }
+        return lines(of: file, containing: /@unchecked\s+Sendable|nonisolated\(unsafe\)/)
+            .map { "\(file.path): data-race safety is unchecked: \($0)" }
+    }
+
+    /// Dispatch and detached tasks stand outside structured concurrency: nothing cancels them, nobody waits for them.
+    static let structuredConcurrency = Rule(name: "structured concurrency") { file in
+        // Swift's word boundary is not at a full stop between letters.
+        lines(of: file, containing: /(?:^|\W)(?:Dispatch(?:Queue|Group|Semaphore|Source)|Task\.detached)(?!\w)/)
+            .map { "\(file.path): not structured: \($0)" }
+    }
+
+    private static func lines(of file: SourceFile, containing pattern: Regex<Substring>) -> [String] {
+        file.code.filter { $0.contains(pattern) }
+    }
+}

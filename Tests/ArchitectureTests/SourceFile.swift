@@ -1,0 +1,28 @@
+/// One Swift file of the checkout, as the rules see it.
+struct SourceFile: Sendable {
+    /// Relative to the checkout, as `Sources/Core/GNSS/Fix.swift`.
+    let path: String
+    /// As written.
+    let lines: [String]
+
+    init(path: String, text: String) {
+        self.path = path
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        code = lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+    }
+
+    /// The folder of the module: `Sources/<room>/<module>`.
+    var moduleFolder: String { path.split(separator: "/").prefix(3).joined(separator: "/") }
+
+    /// The lines that are not comments.
+    let code: [String]
+
+    /// The modules that this file imports, however the import is written.
+    var imports: [String] {
+        // An attribute, an access level and a kind of declaration may stand around the module's name.
+        let pattern = /\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+\s+)?import\s+(?:[a-z]+\s+)?(\w+)/
+        return code.filter { $0.contains("import ") }.compactMap { line in
+            line.prefixMatch(of: pattern).map { String($0.output.1) }
+        }
+    }
+}

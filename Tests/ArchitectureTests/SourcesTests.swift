@@ -1,0 +1,52 @@
+import Testing
+
+private let rules: [Rule] = [
+    .imports(modules), .length, .printing, .uncheckedSendable, .structuredConcurrency,
+]
+
+/// Every file under `Sources/` against every rule, and every rule against a file that breaks it.
+@Suite struct Sources {
+    @Test(arguments: rules.map(\.name))
+    func follow(ruleNamed name: String) throws {
+        let rule = try #require(rules.first { $0.name == name })
+        let files = try Checkout.sources(below: "Sources")
+        #expect(files.count > 50, "the sources are not where this test looks for them")
+        let violations = files.flatMap(rule.violations)
+        #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
+    }
+
+    @Test(arguments: [
+        ("imports", "Sources/Core/GNSS/Fix.swift", "import Glibc"),
+        ("imports", "Sources/Core/GNSS/Fix.swift", "package import LocationReporting"),
+        ("imports", "Sources/Core/FleetEngine/A.swift", "@preconcurrency public import Foundation"),
+        ("imports", "Sources/Core/LocationReporting/A.swift", "  import struct FoundationEssentials.URL"),
+        ("imports", "Sources/Adapters/HTTPService/A.swift", "import CLinux"),
+        ("imports", "Sources/Adapters/GNSSReceiver/A.swift", "import Dispatch"),
+        ("imports", "Sources/Agent/Waypost/A.swift", "@testable import FleetEngineSimulator"),
+        ("imports", "Sources/Adapters/Bluetooth/A.swift", ""),
+        ("length", "Sources/Core/GNSS/Fix.swift", String(repeating: "\n", count: 301)),
+        ("print", "Sources/Agent/Waypost/A.swift", "    print(\"here\")"),
+        ("print", "Sources/Core/GNSS/A.swift", "{ dump($0) }"),
+        ("unchecked", "Sources/Core/GNSS/A.swift", "final class A: @unchecked Sendable {"),
+        ("unchecked", "Sources/Agent/Waypost/A.swift", "nonisolated(unsafe) var count = 0"),
+        ("structured concurrency", "Sources/Agent/Waypost/A.swift", "Task.detached { }"),
+        ("structured concurrency", "Sources/Agent/Waypost/A.swift", "DispatchQueue.main.async { }"),
+    ])
+    func areCaught(rule name: String, path: String, text: String) throws {
+        let rule = try #require(rules.first { $0.name == name })
+        #expect(rule.violations(SourceFile(path: path, text: text)).count == 1)
+    }
+
+    @Test(arguments: [
+        ("imports", "Sources/Core/FleetEngine/A.swift", "package import HTTPMessages\n// import Glibc"),
+        ("imports", "Sources/Core/DriverAuthorization/A.swift", "public import Foundation"),
+        ("length", "Sources/Core/GNSS/Fix.swift", String(repeating: "\n", count: 300)),
+        ("print", "Sources/Agent/WaypostCommand/A.swift", "print(line)"),
+        ("print", "Sources/Core/GNSS/A.swift", "let fingerprint = page.print(of: line)"),
+        ("unchecked", "Sources/Adapters/LinuxPlatform/Locked.swift", "class Locked: @unchecked Sendable"),
+    ])
+    func areLeftInPeace(rule name: String, path: String, text: String) throws {
+        let rule = try #require(rules.first { $0.name == name })
+        #expect(rule.violations(SourceFile(path: path, text: text)).isEmpty)
+    }
+}

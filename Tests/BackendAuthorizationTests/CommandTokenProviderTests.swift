@@ -1,0 +1,98 @@
+import Glibc
+import LinuxPlatform
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+@testable import BackendAuthorization
+
+@Suite(.timeLimit(.minutes(1))) struct CommandProvider {
+    private let van7 = AuthorizationContext(vehicleID: "van-7", taskID: "t")
+
+    private func provider(
+        _ script: String, _ arguments: String..., limit: Duration = .seconds(20)
+    ) throws -> CommandTokenProvider {
+        try CommandTokenProvider(
+            arguments: ["/bin/sh", "-c", script, "sh"] + arguments, environment: ["EXTRA": "yes"], providerID: "p",
+            timeLimit: limit
+        ) { _ in }
+    }
+
+    @Test(arguments: ["%s", "%s\\n", #"{"VEHICLE_TOKEN_KEY":"%s"}"#])
+    func readsWhatTheProgramPrints(format: String) async throws {
+        let token = TestTokens.driver(vehicleID: "van-7")
+        let provider = try provider("echo noise >&2; printf '\(format)' \"$1\"", token)
+        #expect(try await provider.token(for: van7) == AuthorizationToken(value: token, lifetime: .seconds(3600)))
+    }
+
+    @Test func givesTheProgramContextAndNothingElse() async throws {
+        let provider = try provider(
+            #"test "$1" = van-7 && test "$WAYPOST_VEHICLE_ID$WAYPOST_TASK_ID$WAYPOST_PROVIDER_ID$EXTRA" = van-7tpyes "#
+                + #"&& test -z "$(env | grep -vE '^(PATH|HOME|LANG|EXTRA|PWD|OLDPWD|SHLVL|_|WAYPOST_[A-Z_]+)=')" "#
+                + #"&& test -z "$(cat)" && printf %s "$2""#,
+            "{vehicleId}", TestTokens.driver(vehicleID: "van-7"))
+        #expect(try await provider.token(for: van7).lifetime == .seconds(3600))
+    }
+
+    @Test(
+        arguments: [
+            ("exit 0", AuthorizationError.Code.unusableAnswer, "gave nothing"),
+            ("echo first >&2; echo key missing >&2; exit 3", .unavailable, "failed with status 3: key missing"),
+            ("kill -9 $$", .unavailable, "was ended by signal 9"), ("exit 1", .unavailable, "failed with status 1"),
+            ("echo token $(head -c 60 /dev/zero | tr '\\0' x) is bad >&2; exit 1", .unavailable, "1: token … is bad"),
+            ("head -c 100000 /dev/zero; sleep 100", .unusableAnswer, "wrote more than 64 KiB"),
+            ("echo '<html>'", .unusableAnswer, "gave a page"), ("sleep 100", .unavailable, "took longer than"),
+            ("trap '' TERM; sleep 100 & wait", .unavailable, "took longer than"),
+        ])
+    func failsInWords(script: String, code: AuthorizationError.Code, words: String) async throws {
+        let limit: Duration = words == "took longer than" ? .milliseconds(200) : .seconds(20)
+        let error = await #expect(throws: AuthorizationError.self) {
+            try await provider(script, limit: limit).token(for: van7)
+        }
+        #expect(error?.code == code)
+        #expect(error?.description.hasPrefix("token command /bin/sh ") == true)
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func namesAProgramThatCannotBeStarted() async throws {
+        let provider = try CommandTokenProvider(arguments: ["/nonexistent/program"], providerID: "p") { _ in }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.code == .misconfigured)
+        #expect(
+            error?.description
+                == "token command /nonexistent/program cannot be started: No such file or directory; "
+                + "check authorization.command")
+    }
+
+    @Test(arguments: [[], [""]])
+    func needsAProgram(arguments: [String]) {
+        let error = #expect(throws: AuthorizationError.self) {
+            try CommandTokenProvider(arguments: arguments, providerID: "p") { _ in }
+        }
+        #expect(error?.code == .misconfigured)
+    }
+
+    @Test func endsTheWholeGroupWhenCancelled() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("pipe")
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        let (starts, announcer) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        // The pipe's stream ends when the last process that holds it has gone.
+        let reading = Task {
+            await onThread(named: "fifo") { () -> Bool in
+                guard let pipe = try? OwnedDescriptor(opening: path, O_RDONLY) else { return false }
+                var buffer = [UInt8](repeating: 0, count: 16)
+                var span = buffer.mutableSpan
+                while let count = try? pipe.read(into: &span), count > 0 { announcer.yield() }
+                return true
+            }
+        }
+        let provider = try provider("exec 3>\(path); sleep 1000 & echo up >&3; sleep 1000")
+        let running = Task { try await provider.token(for: van7) }
+        for await _ in starts { break }
+        running.cancel()
+        let error = await #expect(throws: AuthorizationError.self) { try await running.value }
+        #expect(error?.code == .cancelled)
+        #expect(await reading.value)
+    }
+}

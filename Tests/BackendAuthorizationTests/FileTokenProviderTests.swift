@@ -1,0 +1,60 @@
+import Glibc
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+@testable import BackendAuthorization
+
+@Suite struct FileProvider {
+    private let van7 = AuthorizationContext(vehicleID: "van-7")
+    private let token = TestTokens.driver(vehicleID: "van-7")
+
+    private func provider(_ path: String) -> FileTokenProvider {
+        FileTokenProvider(path: path, providerID: "p") { _ in }
+    }
+
+    @Test func readsTheFileEachTime() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("van-7", token + "\n")
+        let provider = provider(folder.path("{vehicleId}"))
+        #expect(try await provider.token(for: van7).value == token)
+        let next = TestTokens.driver(vehicleID: "van-7", serial: 2)
+        let other = try folder.file("other", #"{"VEHICLE_TOKEN_KEY":"\#(next)"}"#)
+        try #require(unsafe rename(other, path) == 0)
+        #expect(try await provider.token(for: van7).value == next)
+    }
+
+    @Test(
+        arguments: [
+            ("", 0o600, AuthorizationError.Code.unusableAnswer, "gave nothing"),
+            ("secret", 0o600, .unusableAnswer, "is not a JSON"),
+            ("secret", 0o644, .misconfigured, "open to every user; run chmod o="),
+        ])
+    func isRefusedInWords(content: String, mode: Int, code: AuthorizationError.Code, words: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("token", content, mode: mode)
+        let error = await #expect(throws: AuthorizationError.self) { try await provider(path).token(for: van7) }
+        #expect(error?.code == code)
+        #expect(error?.description.contains(words) == true)
+        #expect(error?.description.contains(path) == true)
+        #expect(error?.description.contains("secret\(path)") == false)
+    }
+
+    @Test func missesItsFileInWords() async {
+        let error = await #expect(throws: AuthorizationError.self) {
+            try await provider("/nonexistent/token").token(for: van7)
+        }
+        #expect(error?.description == "/nonexistent/token cannot be read: No such file or directory")
+    }
+
+    /// Life when written, age of the file, what is left; `nil` when the clock cannot be right.
+    @Test(
+        arguments: [
+            (3600, 0.0, 3600), (3600, 600, 3000), (3600, -0.5, 3600), (3600, -10, nil), (3600, 3600, nil),
+            (3600, 1e9, nil), (nil, 10, nil), (0, 10, 0),
+        ] as [(Int?, Double, Int?)])
+    func countsTheAgeOfTheFile(life: Int?, age: Double, left: Int?) {
+        let lifetime = FileTokenProvider.lifetime(life.map { .seconds($0) }, writtenAt: 5000, now: 5000 + age)
+        #expect(lifetime == left.map { .seconds($0) })
+    }
+}

@@ -1,0 +1,142 @@
+import HTTPMessages
+import LinuxPlatform
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+@testable import BackendAuthorization
+
+@Suite struct HTTPProvider {
+    private let van7 = AuthorizationContext(vehicleID: "van 7")
+    private let body = #"{"VEHICLE_TOKEN_KEY":"\#(TestTokens.driver(vehicleID: "van 7"))"}"#
+
+    private func provider(
+        _ settings: HTTPTokenSettings, environment: [String: String] = [:],
+        report: @escaping @Sendable (AuthorizationWarning) -> Void = { _ in },
+        _ answer: @escaping ScriptedTransport.Answer
+    ) throws -> (HTTPTokenProvider, ScriptedTransport) {
+        let transport = ScriptedTransport(answer)
+        let provider = try HTTPTokenProvider(
+            settings, providerID: "p", transport: transport, environment: environment, wallClock: { 0 }, report: report)
+        return (provider, transport)
+    }
+
+    @Test func asksAndReads() async throws {
+        let (provider, transport) = try provider(
+            HTTPTokenSettings(url: "https://backend.example.com/token/driver/{vehicleId}?project={providerId}")
+        ) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
+        #expect(try await provider.token(for: van7).lifetime == .seconds(3600))
+        let request = try #require(transport.requests.first)
+        #expect(request.method == .get)
+        #expect(request.url.description == "https://backend.example.com/token/driver/van%207?project=p")
+        #expect(request.headers["Accept"] == "application/json")
+        #expect(request.body.isEmpty)
+    }
+
+    @Test func sendsHeadersAndBodyWithSecrets() async throws {
+        let folder = try TemporaryFolder()
+        let settings = HTTPTokenSettings(
+            url: "https://backend.example.com/token", method: .post,
+            headers: [
+                HeaderTemplate("Authorization", .file(try folder.file("key", "file-secret\n")), scheme: .bearer),
+                HeaderTemplate("X-Basic", .environment("PAIR"), scheme: .basic),
+                HeaderTemplate("X-Plain", .literal("plain")),
+            ], body: #"{"vehicle":"{vehicleId}"}"#)
+        let (provider, transport) = try provider(settings, environment: ["PAIR": "user:pass"]) { _ in
+            HTTPResponse(status: 200, body: Array(body.utf8))
+        }
+        _ = try await provider.token(for: van7)
+        let request = try #require(transport.requests.first)
+        #expect(request.headers["Authorization"] == "Bearer file-secret")
+        #expect(request.headers["X-Basic"] == "Basic dXNlcjpwYXNz")
+        #expect(request.headers["X-Plain"] == "plain")
+        #expect(request.headers["Content-Type"] == "application/json")
+        #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicle":"van 7"}"#)
+    }
+
+    /// Status, headers, the kind of failure, words, the wait asked for.
+    @Test(
+        arguments: [
+            (
+                301, ["Location": "https://login.example.com/?next=secret"], AuthorizationError.Code.unusableAnswer,
+                "a redirect to https://login.example.com, which is not followed", nil
+            ),
+            (302, [:], .unusableAnswer, "a redirect, which", nil),
+            (400, [:], .refused, "answered 400", nil), (401, [:], .refused, "check authorization.headers", nil),
+            (403, [:], .refused, "check authorization.headers", nil), (404, [:], .refused, "no such address", nil),
+            (405, [:], .refused, "check authorization.method", nil), (408, [:], .unavailable, "cannot answer now", nil),
+            (429, ["Retry-After": "30"], .unavailable, "cannot answer now", 30),
+            (500, [:], .unavailable, "answered 500", nil), (502, ["Retry-After": "soon"], .unavailable, "502", nil),
+            (
+                503, ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
+                .unavailable, "503", 60
+            ),
+        ] as [(Int, KeyValuePairs<String, String>, AuthorizationError.Code, String, Int?)])
+    func tellsWhatAStatusMeans(
+        status: Int, headers: KeyValuePairs<String, String>, code: AuthorizationError.Code, words: String, wait: Int?
+    ) async throws {
+        let (provider, _) = try provider(
+            HTTPTokenSettings(url: "https://backend.example.com/t?key=secret&vehicle={vehicleId}")
+        ) { _ in HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array("secret".utf8)) }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.code == code)
+        #expect(error?.retryAfter == wait.map { .seconds($0) })
+        let text = error?.description ?? ""
+        #expect(text.hasPrefix("token endpoint https://backend.example.com/t?key=…&vehicle=… answered \(status): "))
+        #expect(text.contains(words), "\(text)")
+        #expect(!text.contains("secret"))
+    }
+
+    @Test(
+        arguments: [
+            (HTTPTransportError.Code.cancelled, AuthorizationError.Code.cancelled), (.nameNotResolved, .unavailable),
+            (.connectionFailed, .unavailable), (.timedOut, .unavailable), (.connectionLost, .unavailable),
+            (.certificateNotTrusted, .unavailable), (.tlsFailed, .unavailable), (.responseTooLarge, .unusableAnswer),
+            (.malformedResponse, .unusableAnswer), (.transportFailed, .misconfigured),
+        ])
+    func tellsWhyNoAnswerCame(failure: HTTPTransportError.Code, code: AuthorizationError.Code) async throws {
+        let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) {
+            _ throws(HTTPTransportError) in throw HTTPTransportError(failure, "https://backend.example.com: broken")
+        }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.code == code)
+    }
+
+    @Test(
+        arguments: [
+            ("backend", "is not an absolute URL"), ("ftp://x/", "has the scheme"),
+            ("http://backend.example.com/", "unencrypted"),
+            ("https://x/{van}", "placeholder {van}"), ("https://x/a b", "percent-encoded"),
+            ("https://user:secret@x/", "credentials"),
+        ])
+    func needsAnAddress(url: String, words: String) {
+        let error = #expect(throws: AuthorizationError.self) {
+            try provider(HTTPTokenSettings(url: url)) { _ in HTTPResponse(status: 200) }
+        }
+        #expect(error?.code == .misconfigured)
+        #expect(error?.description.hasPrefix("authorization.url ") == true)
+        #expect(error?.description.contains(words) == true)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test func countsTheTokensAgeByTheEndpointsClock() async throws {
+        // Issued at 1,000,000,000, which is 01:46:40; handed out a quarter of an hour later.
+        let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
+            HTTPResponse(
+                status: 200, headers: HTTPHeaders(["Date": "Sun, 09 Sep 2001 02:01:40 GMT"]), body: Array(body.utf8))
+        }
+        #expect(try await provider.token(for: van7).lifetime == .seconds(2700))
+    }
+
+    @Test func tellsOfADoubtfulExpiryOnce() async throws {
+        let warnings = Locked([AuthorizationWarning]())
+        let answer = #"{"TOKEN_EXPIRATION":60000,\#(body.dropFirst())"#
+        let (provider, _) = try provider(
+            HTTPTokenSettings(url: "https://backend.example.com/t"),
+            report: { warning in warnings.withLock { $0.append(warning) } }
+        ) { _ in HTTPResponse(status: 200, body: Array(answer.utf8)) }
+        for _ in 0..<3 { #expect(try await provider.token(for: van7).lifetime == .seconds(3600)) }
+        #expect(warnings.withLock { $0.count } == 1)
+        #expect(warnings.withLock { $0.first?.description.contains("https://backend.example.com/t") } == true)
+    }
+}

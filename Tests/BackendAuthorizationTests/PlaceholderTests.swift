@@ -1,0 +1,45 @@
+import Testing
+import VehicleAuthorization
+
+@testable import BackendAuthorization
+
+@Suite struct Placeholder {
+    private func expand(
+        _ template: String, _ encoding: Placeholders.Encoding, task: String? = nil
+    ) throws(AuthorizationError) -> String {
+        try Placeholders(
+            providerID: "my project", context: AuthorizationContext(vehicleID: "vän/7 \"x\"", taskID: task)
+        )
+        .expanding(template, encoding, name: "authorization.url")
+    }
+
+    @Test(
+        arguments: [
+            (
+                "/a/{vehicleId}?p={providerId}", Placeholders.Encoding.percent,
+                "/a/v%C3%A4n%2F7%20%22x%22?p=my%20project"
+            ),
+            ("{vehicleId}{vehicleId}", .verbatim, "vän/7 \"x\"vän/7 \"x\""), ("plain", .percent, "plain"),
+            ("", .json, ""),
+            (#"{"id":"{vehicleId}"}"#, .json, #"{"id":"vän/7 \"x\""}"#), (#"{"a":{"b":1}}"#, .json, #"{"a":{"b":1}}"#),
+            ("id={vehicleId}", .form, "id=v%C3%A4n%2F7%20%22x%22"), ("{", .percent, "{"), ("a}b", .percent, "a}b"),
+        ])
+    func isReplaced(template: String, encoding: Placeholders.Encoding, text: String) throws {
+        #expect(try expand(template, encoding) == text)
+    }
+
+    @Test(
+        arguments: [
+            ("{vehicle}", AuthorizationError.Code.misconfigured, "{vehicle}"), ("/{}", .misconfigured, "{}"),
+            ("/{taskId}", .missingContext, "no task"),
+        ])
+    func isRefused(template: String, code: AuthorizationError.Code, words: String) {
+        let error = #expect(throws: AuthorizationError.self) { try expand(template, .percent) }
+        #expect(error?.code == code)
+        #expect(error?.description.contains(words) == true)
+    }
+
+    @Test func ofTheTaskIsReplacedWhereThereIsOne() throws {
+        #expect(try expand("/{taskId}", .percent, task: "t 1") == "/t%201")
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+@testable import BackendAuthorization
+
+@Suite struct Answer {
+    static let token = TestTokens.driver(vehicleID: "van-7")
+
+    private func read(
+        _ text: String, _ format: TokenAnswerFormat = TokenAnswerFormat()
+    ) throws(AuthorizationError) -> TokenAnswer {
+        try TokenAnswer(
+            Array(text.utf8), from: "token endpoint X", format: format,
+            moment: .init(issuerTime: nil, localTime: 1_000_000_000))
+    }
+
+    @Test(
+        arguments: [
+            (#"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":1800}"#, TokenAnswerFormat(), 1800),
+            (#"{"VEHICLE_TOKEN_KEY":"\#(token)"}"#, TokenAnswerFormat(), 3600),
+            (#"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":null}"#, TokenAnswerFormat(), 3600),
+            (#"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"1800"}"#, TokenAnswerFormat(), 1800),
+            ("\u{FEFF}\n {\"VEHICLE_TOKEN_KEY\":\"\(token)\"}", TokenAnswerFormat(), 3600),
+            (
+                #"{"jwt":"\#(token)","creationTimestamp":1000000000000,"expirationTimestamp":1000001800000}"#,
+                TokenAnswerFormat.onDemandSample, 1800
+            ),
+            (
+                #"{"token":"\#(token)","creation_timestamp_ms":0,"expiration_timestamp_ms":1000001800000}"#,
+                TokenAnswerFormat.scheduledSample, 1800
+            ),
+            (
+                #"{"data":{"token":{"jwt":"\#(token)"},"ttl":900}}"#,
+                TokenAnswerFormat(tokenKey: "data.token.jwt", expirationKey: "data.ttl"), 900
+            ),
+            (#"{"data.token":"\#(token)"}"#, TokenAnswerFormat(tokenKey: "data.token"), 3600),
+            ("\(token)\n", TokenAnswerFormat(), 3600),
+        ])
+    func givesTokenAndLife(text: String, format: TokenAnswerFormat, seconds: Int) throws {
+        let answer = try read(text, format)
+        #expect(answer.token == AuthorizationToken(value: Self.token, lifetime: .seconds(seconds)))
+        #expect((answer.doubt == nil) == (seconds == 3600 || seconds != 900 && seconds != 1800))
+    }
+
+    @Test(
+        arguments: [
+            ("", "gave nothing"), (" \n", "gave nothing"),
+            ("<!DOCTYPE html><p>Sign in</p>", "gave a page (HTML or XML)"),
+            ("{", "gave 1 bytes that are not complete JSON"), (#"{"a":"#, "not complete JSON"),
+            ("[]", "gave an array; expected an object"), ("{}", "it has no keys. Set tokenKey"),
+            (#"{"jwt":"x","b":1}"#, #"without "VEHICLE_TOKEN_KEY"; it has "b", "jwt". Set tokenKey"#),
+            (#"{"VEHICLE_TOKEN_KEY":7}"#, #"gave a number under "VEHICLE_TOKEN_KEY"; expected the token as a string"#),
+            (#"{"VEHICLE_TOKEN_KEY":null}"#, "gave null under"), (#"{"VEHICLE_TOKEN_KEY":{}}"#, "gave an object under"),
+            (#"{"VEHICLE_TOKEN_KEY":""}"#, "gave an empty token"),
+            (#"{"VEHICLE_TOKEN_KEY":"secret"}"#, "is not a JSON Web Token: it has 1 parts instead of three"),
+            (#"{"VEHICLE_TOKEN_KEY":"se.cr.et!"}"#, "is not a JSON Web Token: its header is not a JSON object"),
+            ("no token, secret", "is not a JSON Web Token"), (String(token.dropLast(20)).prefix(60) + ".", "is not"),
+            (
+                #"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"soon"}"#,
+                #"gave a string under "TOKEN_EXPIRATION"; expected a number"#
+            ),
+            (#"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":true}"#, "gave a boolean under"),
+            (#"{"error":{"message":"secret"}}"#, #"it has "error""#),
+        ] as [(String, String)])
+    func isRefusedInWords(text: String, words: String) {
+        let error = #expect(throws: AuthorizationError.self) { try read(text) }
+        #expect(error?.code == .unusableAnswer)
+        #expect(error?.description.hasPrefix("token endpoint X gave ") == true)
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("secret") == false)
+        #expect(error?.description.contains(Self.token.prefix(12)) == false)
+    }
+}

@@ -1,0 +1,46 @@
+import FoundationEssentials
+import ReceiverSimulator
+
+/// Bytes to be decoded, repeated to a size at which timing is steady.
+struct BenchmarkInput {
+    let name: String
+    let bytes: [UInt8]
+
+    /// An hour of a town drive as a u-blox receiver sends it.
+    static func generatedDrive(megabytes: Int) -> BenchmarkInput {
+        var bytes: [UInt8] = []
+        for epoch in Drive(.town, seed: 1, duration: .seconds(3600)) { bytes += epoch.sentences }
+        return BenchmarkInput(name: "drive", repeating: bytes, megabytes: megabytes)
+    }
+
+    /// Every recorded log that lies beside the checkout, or where `WAYPOST_RECORDED_LOGS` says; `nil` without any.
+    static func recordedMix(megabytes: Int) -> BenchmarkInput? {
+        let beside = URL(filePath: #filePath).appending(path: "../../../../../shared/data/nmea").standardizedFileURL
+        let folder = ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) } ?? beside
+        let logs = folder.appending(path: "gpsd")
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: logs.path) else { return nil }
+        var bytes: [UInt8] = []
+        for name in names.sorted() where name.hasSuffix(".log") {
+            if let log = FileManager.default.contents(atPath: logs.appending(path: name).path) { bytes += log }
+        }
+        return bytes.isEmpty ? nil : BenchmarkInput(name: "recorded", repeating: bytes, megabytes: megabytes)
+    }
+
+    private init(name: String, repeating bytes: [UInt8], megabytes: Int) {
+        self.name = name
+        var all: [UInt8] = []
+        let size = megabytes * 1_000_000
+        all.reserveCapacity(size + bytes.count)
+        while all.count < size { all += bytes }
+        self.bytes = all
+    }
+
+    /// Megabytes a second of one pass of `body`, whose result keeps it from being optimised away.
+    func rate(_ body: (Span<UInt8>) -> Int) -> Double {
+        let start = ContinuousClock.now
+        let result = body(bytes.span)
+        let seconds = start.duration(to: .now) / .seconds(1)
+        precondition(result > 0, "nothing was found in \(name)")
+        return Double(bytes.count) / 1e6 / seconds
+    }
+}

@@ -1,0 +1,51 @@
+import CByteLoop
+import GNSS
+
+let megabytes = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 64
+let runs = 7
+var cases = [BenchmarkInput.generatedDrive(megabytes: megabytes)]
+if let recorded = BenchmarkInput.recordedMix(megabytes: megabytes) { cases.append(recorded) }
+
+for input in cases {
+    var decode = Measurement("nmea-decode-\(input.name)")
+    var csv = Measurement("nmea-csv-\(input.name)")
+    for _ in 0..<runs {
+        let reference = input.rate { bytes in
+            unsafe bytes.withUnsafeBufferPointer { buffer in
+                guard let base = buffer.baseAddress else { return 0 }
+                return unsafe cbyteloop_scan(base, buffer.count).sentences
+            }
+        }
+        let decoded = input.rate { bytes in
+            var decoder = NMEADecoder()
+            var fixes = 0
+            let before = cbyteloop_allocations()
+            decoder.decode(bytes, receivedAt: .zero) { _ in fixes += 1 }
+            decoder.finish { _ in fixes += 1 }
+            let allocations = cbyteloop_allocations() - before
+            let sentences = decoder.statistics.sentences
+            decode.mallocsPerMillionSentences = Double(allocations) * 1e6 / Double(sentences)
+            return fixes
+        }
+        let written = input.rate { bytes in
+            var decoder = NMEADecoder()
+            var rows: [UInt8] = []
+            rows.reserveCapacity(1 << 20)
+            var total = 0
+            decoder.decode(bytes, receivedAt: .zero) { fix in
+                CSVFormat.append(fix, to: &rows)
+                if rows.count > 1_000_000 {
+                    total += rows.count
+                    rows.removeAll(keepingCapacity: true)
+                }
+            }
+            return total + rows.count
+        }
+        decode.megabytesPerSecond.append(decoded)
+        decode.referenceMegabytesPerSecond.append(reference)
+        csv.megabytesPerSecond.append(written)
+        csv.referenceMegabytesPerSecond.append(decoded)
+    }
+    print(decode.line)
+    print(csv.line)
+}

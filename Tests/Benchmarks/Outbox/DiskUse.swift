@@ -1,0 +1,22 @@
+import FoundationEssentials
+
+/// What this process has written, as the kernel counts (proc(5), `/proc/pid/io`).
+struct DiskUse {
+    /// Bytes handed to `write`.
+    let written: Int
+    /// Bytes scheduled for the device.
+    let scheduled: Int
+
+    static func now() throws -> DiskUse {
+        let text = try String(contentsOfFile: "/proc/self/io", encoding: .utf8)
+        func value(_ name: String) -> Int {
+            let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") } ?? ""
+            return line.split(separator: " ").last.flatMap { Int($0) } ?? 0
+        }
+        return DiskUse(written: value("wchar"), scheduled: value("write_bytes"))
+    }
+
+    func since(_ earlier: DiskUse) -> DiskUse {
+        DiskUse(written: written - earlier.written, scheduled: scheduled - earlier.scheduled)
+    }
+}

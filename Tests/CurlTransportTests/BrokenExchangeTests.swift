@@ -1,0 +1,138 @@
+import CurlTransport
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct BrokenExchange {
+    private let short = HTTPLimits(
+        connect: .milliseconds(100), total: .milliseconds(400), stall: .milliseconds(100), responseBytes: 1000)
+
+    /// What the server does, what the caller gets.
+    @Test(
+        arguments: [
+            (ServedResponse.Delivery.reset(afterBytes: 0), HTTPTransportError.Code.connectionLost),
+            (.reset(afterBytes: 60), .connectionLost), (.drop, .connectionLost),
+            (.stall(afterBytes: 0), .timedOut), (.stall(afterBytes: 10), .timedOut),
+            (.stall(afterBytes: 80), .timedOut),
+        ])
+    func failsWithItsKind(delivery: ServedResponse.Delivery, code: HTTPTransportError.Code) async throws {
+        try await Loopback.serve { _ in
+            var response = ServedResponse(status: 200, contentType: "text/plain", String(repeating: "x", count: 500))
+            response.delivery = delivery
+            return response
+        } during: { url in
+            let error = try await failure(url, short)
+            #expect(error.code == code)
+            #expect(error.traffic.bytesSent > 0)
+        }
+    }
+
+    /// Bytes that are no HTTP answer, or one too many.
+    @Test(
+        arguments: [
+            ("SSH-2.0-OpenSSH_9.2\r\n", HTTPTransportError.Code.malformedResponse),
+            ("<html>no header</html>", .malformedResponse),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n", .responseTooLarge),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", .responseTooLarge),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1388\r\n" + String(repeating: "x", count: 5000),
+                .responseTooLarge
+            ),
+            (
+                "HTTP/1.1 200 OK\r\n"
+                    + String(repeating: "X-Y: " + String(repeating: "z", count: 900) + "\r\n", count: 90),
+                .responseTooLarge
+            ),
+        ])
+    func ofAStrangeAnswerFailsWithItsKind(answer: String, code: HTTPTransportError.Code) async throws {
+        let server = try RawServer(answering: [answer])
+        let error = try await failure("http://\(server.authority)", short)
+        #expect(error.code == code)
+        #expect(error.description.hasPrefix("http://\(server.authority): "))
+    }
+
+    @Test func endsADripAtTheTotalLimit() async throws {
+        let drops = ["HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"] + [String](repeating: "x", count: 100)
+        let server = try RawServer(answering: drops, pause: .milliseconds(30))
+        let error = try await failure("http://\(server.authority)", short)
+        #expect(error.code == .timedOut)
+        #expect(error.description.contains("no complete answer within 0.4 s"))
+        #expect(error.traffic.bytesReceived > 0)
+    }
+
+    @Test func endsAHandshakeAtTheConnectLimit() async throws {
+        let server = try RawServer(answering: [])
+        let error = try await failure("https://\(server.authority)", short)
+        #expect(error.code == .timedOut)
+        #expect(error.description.contains("no connection within 0.1 s"))
+    }
+
+    @Test func toAClosedPortFails() async throws {
+        let port = try Loopback.freePort()
+        let error = try await failure("http://127.0.0.1:\(port)", HTTPLimits())
+        #expect(error.code == .connectionFailed)
+    }
+
+    @Test func toAnUnknownNameFails() async throws {
+        let error = try await failure(
+            "https://waypost-test.invalid/", HTTPLimits(connect: .seconds(2), total: .seconds(2)))
+        // Without any network the resolver may be silent instead of saying no.
+        #expect([.nameNotResolved, .timedOut].contains(error.code))
+        #expect(error.description.hasPrefix("https://waypost-test.invalid: "))
+    }
+
+    @Test(arguments: ["http", "https"])
+    func isLeftAtOnceWhenCancelled(scheme: String) async throws {
+        // Over http the request waits for its answer, over https the handshake for its own.
+        let server = try RawServer(answering: [])
+        let transport = try Loopback.transport()
+        let url = try HTTPURL("\(scheme)://\(server.authority)")
+        let sending = Task { try await transport.send(HTTPRequest(.get, url)) }
+        for await _ in server.requests { break }
+        let elapsed = await ContinuousClock().measure {
+            sending.cancel()
+            let error = await #expect(throws: HTTPTransportError.self) { try await sending.value }
+            #expect(error?.code == .cancelled)
+        }
+        #expect(elapsed < .seconds(1))
+    }
+
+    @Test func doesNotBeginWhenCancelledBefore() async throws {
+        let transport = try Loopback.transport()
+        let url = try HTTPURL("http://127.0.0.1:1")
+        let sending = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await transport.send(HTTPRequest(.get, url))
+        }
+        let error = await #expect(throws: HTTPTransportError.self) { try await sending.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func doesNotDisturbItsNeighbours() async throws {
+        let silent = try RawServer(answering: [])
+        try await Loopback.serve { _ in
+            ServedResponse(status: 200, contentType: "text/plain", "ok")
+        } during: { url in
+            let transport = try Loopback.transport()
+            let deadURL = try HTTPURL("http://\(silent.authority)")
+            let dead = Task { try await transport.send(HTTPRequest(.get, deadURL)) }
+            for _ in 0..<20 {
+                #expect(try await transport.send(HTTPRequest(.get, try HTTPURL(url))).status == 200)
+            }
+            dead.cancel()
+            _ = await dead.result
+        }
+    }
+
+    private func failure(_ url: String, _ limits: HTTPLimits) async throws -> HTTPTransportError {
+        let transport = try Loopback.transport()
+        let request = HTTPRequest(
+            .post, try HTTPURL(url), headers: HTTPHeaders(["Authorization": "Bearer top-secret"]),
+            body: Array("body-secret".utf8), limits: limits)
+        let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
+        #expect(error?.description.contains("secret") == false)
+        return try #require(error)
+    }
+}

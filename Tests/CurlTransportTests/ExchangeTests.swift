@@ -1,0 +1,114 @@
+import CurlTransport
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct Exchange {
+    @Test(
+        arguments: [
+            (HTTPMethod.get, ""), (.post, "x"), (.post, ""), (.put, #"{"a":1}"#), (.put, ""), (.patch, "b"),
+            (.delete, ""), (.delete, "why"), (.get, "with a body"),
+        ])
+    func carriesMethodTargetHeadersAndBody(method: HTTPMethod, body: String) async throws {
+        let seen = Locked<ServedRequest?>(nil)
+        try await Loopback.serve { request in
+            seen.withLock { $0 = request }
+            return ServedResponse(
+                status: 201, contentType: "text/plain", "héllo", headers: HTTPHeaders(["X-Answer": "a b"]))
+        } during: { url in
+            let transport = try Loopback.transport()
+            let response = try await transport.send(
+                HTTPRequest(
+                    method, try HTTPURL(url + "/v1/a%2Fb/../c?updateMask=x,y"),
+                    headers: HTTPHeaders(["Authorization": "Bearer t", "X-Empty": ""]), body: Array(body.utf8)))
+            #expect(response.status == 201)
+            #expect(response.headers["x-answer"] == "a b")
+            #expect(String(decoding: response.body, as: UTF8.self) == "héllo")
+            let request = try #require(seen.withLock { $0 })
+            #expect(request.method == method)
+            #expect(request.target == "/v1/a%2Fb/../c?updateMask=x,y")
+            #expect(request.body == Array(body.utf8))
+            #expect(request.headers["Authorization"] == "Bearer t")
+            #expect(request.headers["X-Empty"] == "")
+            #expect(request.headers["User-Agent"] == "waypost/test")
+            #expect(["Accept", "Accept-Encoding", "Expect", "Content-Type"].allSatisfy { request.headers[$0] == nil })
+            #expect(response.traffic.bytesSent == request.byteCount)
+            #expect(response.traffic.bytesReceived > response.body.count)
+        }
+    }
+
+    @Test func ofHeadHasNoBody() async throws {
+        try await Loopback.serve { _ in
+            ServedResponse(status: 200, contentType: "text/plain", "")
+        } during: { url in
+            let response = try await Loopback.transport().send(HTTPRequest(.head, try HTTPURL(url)))
+            #expect(response.status == 200)
+            #expect(response.body.isEmpty)
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func answersARedirectWithoutFollowingIt(status: Int) async throws {
+        let count = Locked(0)
+        try await Loopback.serve { _ in
+            count.withLock { $0 += 1 }
+            return ServedResponse(HTTPResponse(status: status, headers: HTTPHeaders(["Location": "/elsewhere"])))
+        } during: { url in
+            let response = try await Loopback.transport().send(HTTPRequest(.get, try HTTPURL(url)))
+            #expect(response.status == status)
+            #expect(response.headers["Location"] == "/elsewhere")
+            #expect(count.withLock { $0 } == 1)
+        }
+    }
+
+    @Test func sendsALargeBodyWithoutAskingFirst() async throws {
+        try await Loopback.serve { request in
+            ServedResponse(status: 200, contentType: "text/plain", "\(request.body.count)")
+        } during: { url in
+            let response = try await Loopback.transport().send(
+                HTTPRequest(.put, try HTTPURL(url), body: [UInt8](repeating: 0x61, count: 1_000_000)))
+            #expect(String(decoding: response.body, as: UTF8.self) == "1000000")
+            #expect(response.traffic.bytesSent > 1_000_000)
+        }
+    }
+
+    @Test func runsBesideManyOthers() async throws {
+        try await Loopback.serve { request in
+            ServedResponse(status: 200, contentType: "text/plain", request.target)
+        } during: { url in
+            let transport = try Loopback.transport()
+            let right = await withTaskGroup(of: Bool.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        guard let target = try? HTTPURL("\(url)/\(number)"),
+                            let response = try? await transport.send(HTTPRequest(.get, target))
+                        else { return false }
+                        return response.body == Array("/\(number)".utf8)
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(right == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ("Name\r\nX", "v"), ("Name", "v\r\nX: y"), ("Name", "v\n"), ("", "v"), ("Na me", "v"), ("N", "\u{0}"),
+    ])
+    func refusesAHeaderThatWouldBreakItsLine(name: String, value: String) async throws {
+        let transport = try Loopback.transport()
+        let request = HTTPRequest(
+            .get, try HTTPURL("http://127.0.0.1:1"), headers: HTTPHeaders([String(name): value + "secret"]))
+        let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
+        #expect(error?.code == .transportFailed)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test func needsItsCertificateFiles() {
+        let error = #expect(throws: HTTPTransportError.self) { try Loopback.transport(caFile: "/nonexistent/ca.pem") }
+        #expect(error?.code == .transportFailed)
+        #expect(error?.description == "certificate file: open /nonexistent/ca.pem: No such file or directory")
+    }
+}

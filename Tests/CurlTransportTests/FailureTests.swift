@@ -1,0 +1,40 @@
+import CCurl
+import HTTPMessages
+import Testing
+
+@testable import CurlTransport
+
+@Suite struct Failure {
+    @Test(
+        arguments: [
+            (CURLE_COULDNT_RESOLVE_HOST, HTTPTransportError.Code.nameNotResolved),
+            (CURLE_COULDNT_CONNECT, .connectionFailed), (CURLE_INTERFACE_FAILED, .connectionFailed),
+            (CURLE_OPERATION_TIMEDOUT, .timedOut), (CURLE_GOT_NOTHING, .connectionLost),
+            (CURLE_PARTIAL_FILE, .connectionLost), (CURLE_SEND_ERROR, .connectionLost),
+            (CURLE_RECV_ERROR, .connectionLost), (CURLE_HTTP2, .connectionLost),
+            (CURLE_HTTP2_STREAM, .connectionLost), (CURLE_PEER_FAILED_VERIFICATION, .certificateNotTrusted),
+            (CURLE_SSL_ISSUER_ERROR, .certificateNotTrusted), (CURLE_SSL_INVALIDCERTSTATUS, .certificateNotTrusted),
+            (CURLE_SSL_CONNECT_ERROR, .tlsFailed), (CURLE_SSL_CIPHER, .tlsFailed), (CURLE_SSL_CLIENTCERT, .tlsFailed),
+            (CURLE_FILESIZE_EXCEEDED, .responseTooLarge), (CURLE_UNSUPPORTED_PROTOCOL, .malformedResponse),
+            (CURLE_WEIRD_SERVER_REPLY, .malformedResponse), (CURLE_BAD_CONTENT_ENCODING, .malformedResponse),
+            (CURLE_SSL_CACERT_BADFILE, .transportFailed), (CURLE_SSL_CERTPROBLEM, .transportFailed),
+            (CURLE_OUT_OF_MEMORY, .transportFailed), (CURLE_FAILED_INIT, .transportFailed),
+            (CURLE_URL_MALFORMAT, .transportFailed), (CURLE_WRITE_ERROR, .transportFailed),
+        ])
+    func hasItsKind(curl: CURLcode, code: HTTPTransportError.Code) {
+        let failure = CurlFailure(curl, words: "words", limits: HTTPLimits())
+        #expect(failure.code == code)
+        #expect(!failure.cause.isEmpty)
+    }
+
+    @Test func ofACertificateSaysWhatIsWrongWithIt() {
+        let failure = CurlFailure(
+            CURLE_PEER_FAILED_VERIFICATION, words: "certificate has expired", limits: HTTPLimits())
+        #expect(failure.cause == "its certificate is not trusted: certificate has expired")
+    }
+
+    @Test(arguments: [(Duration.seconds(10), "10 s"), (.milliseconds(1500), "1.5 s"), (.zero, "0 s")])
+    func writesTimesForPeople(duration: Duration, text: String) {
+        #expect(duration.formattedSeconds == text)
+    }
+}

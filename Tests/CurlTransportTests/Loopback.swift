@@ -1,0 +1,33 @@
+import CurlTransport
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import Testing
+
+/// Servers on loopback for the tests of this folder.
+enum Loopback {
+    static func transport(caFile: String? = nil) throws -> CurlTransport {
+        try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile))
+    }
+
+    /// Serves `handler` during `body`, which gets the address.
+    static func serve(
+        _ handler: @escaping HTTPService.Handler, during body: (_ url: String) async throws -> Void
+    ) async throws {
+        let service = try HTTPService(
+            listeningOn: .loopback(host: "127.0.0.1", port: 0), limits: HTTPServiceLimits(connections: 256),
+            handler: handler)
+        try await withThrowingTaskGroup { group in
+            group.addTask { await service.run() }
+            try await body("http://\(service.address)")
+            group.cancelAll()
+        }
+    }
+
+    /// A port that nobody listens on.
+    static func freePort() throws -> UInt16 {
+        let socket = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
+        guard case .loopback(_, let port) = socket.address else { return 0 }
+        return port
+    }
+}

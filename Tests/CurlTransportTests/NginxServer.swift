@@ -1,0 +1,133 @@
+import FoundationEssentials
+import HTTPMessages
+import LinuxPlatform
+import Testing
+
+@testable import CurlTransport
+
+/// Debian's nginx with TLS and HTTP/2 on loopback, certificates made for the occasion.
+struct NginxServer: Sendable {
+    /// Where the certificate for `localhost` answers.
+    let port: UInt16
+    /// Where an expired one does.
+    let expiredPort: UInt16
+    /// Where one for another host does.
+    let foreignPort: UInt16
+    /// Where HTTP/1.1 is spoken and every connection ends after one request.
+    let briefPort: UInt16
+    private let folder: URL
+
+    /// The authority that signed all of them.
+    var caFile: String { folder.appending(path: "ca.pem").path }
+
+    /// Whether both programs are installed.
+    static let isAvailable = ["/usr/sbin/nginx", "/usr/bin/openssl"].allSatisfy {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    /// Runs nginx during `body`.
+    static func run(_ body: (NginxServer) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waypost-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = NginxServer(
+            port: try Loopback.freePort(), expiredPort: try Loopback.freePort(), foreignPort: try Loopback.freePort(),
+            briefPort: try Loopback.freePort(),
+            folder: folder)
+        try await server.makeCertificates()
+        try Data(server.configuration.utf8).write(to: folder.appending(path: "nginx.conf"))
+        try await withThrowingTaskGroup { group in
+            let nginx = ChildProcess(
+                arguments: ["/usr/sbin/nginx", "-p", folder.path, "-c", "nginx.conf", "-e", "stderr"],
+                timeLimit: .seconds(60))
+            group.addTask { _ = try await nginx.run() }
+            try await server.waitUntilReady()
+            try await body(server)
+            group.cancelAll()
+        }
+    }
+
+    private func waitUntilReady() async throws {
+        let transport = try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile))
+        let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(foreignPort)/"))
+        // The program is another's: there is nothing to wait on but its port. The certificate may well be refused.
+        for _ in 0..<1000 {
+            do {
+                _ = try await transport.send(request)
+                return
+            } catch  where error.code == .certificateNotTrusted {
+                return
+            } catch {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+    }
+
+    private func makeCertificates() async throws {
+        let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+        try await openssl(
+            ["req", "-x509"] + key + ["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Test", "-days", "1"])
+        for (name, host, days) in [
+            ("good", "localhost", "1"), ("expired", "localhost", "-1"), ("foreign", "other.test", "1"),
+        ] {
+            try await openssl(
+                ["req"] + key + [
+                    "-keyout", "\(name).key", "-out", "\(name).csr", "-subj", "/CN=\(host)", "-addext",
+                    "subjectAltName=DNS:\(host)",
+                ])
+            try await openssl([
+                "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days",
+                days, "-copy_extensions", "copy", "-out", "\(name).pem",
+            ])
+        }
+    }
+
+    /// File names stand in `arguments` without their folder.
+    private func openssl(_ arguments: [String]) async throws {
+        let placed = arguments.map { argument in
+            [".pem", ".key", ".csr"].contains(where: argument.hasSuffix)
+                ? folder.appending(path: argument).path : argument
+        }
+        let outcome = try await ChildProcess(arguments: ["/usr/bin/openssl"] + placed).run()
+        try #require(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
+    }
+
+    private var configuration: String {
+        let servers = [
+            (port, "good", 10_000), (expiredPort, "expired", 1), (foreignPort, "foreign", 1), (briefPort, "good", 1),
+        ].map { port, name, requests in
+            """
+            server {
+                listen 127.0.0.1:\(port) ssl\(requests == 1 ? "" : " http2");
+                ssl_certificate \(name).pem;
+                ssl_certificate_key \(name).key;
+                keepalive_requests \(requests);
+                location /protocol { return 200 "$server_protocol $ssl_protocol"; }
+                location /connection { return 200 "$connection $connection_requests"; }
+                location /bytes { return 200 "$request_length"; }
+                location /session { return 200 "$connection_requests $ssl_session_reused"; }
+                location /slow { limit_rate 1; return 200 "\(String(repeating: "slow", count: 100))"; }
+                location / { return 200 "ok"; }
+            }
+            """
+        }
+        return """
+            daemon off;
+            master_process off;
+            pid nginx.pid;
+            events { worker_connections 512; }
+            http {
+                access_log off;
+                client_body_temp_path body;
+                proxy_temp_path proxy;
+                fastcgi_temp_path fastcgi;
+                uwsgi_temp_path uwsgi;
+                scgi_temp_path scgi;
+                http2_max_concurrent_streams 256;
+                ssl_protocols TLSv1.2 TLSv1.3;
+                ssl_session_cache shared:tls:1m;
+                \(servers.joined(separator: "\n"))
+            }
+            """
+    }
+}

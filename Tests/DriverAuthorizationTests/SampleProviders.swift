@@ -1,0 +1,50 @@
+import DriverAuthorization
+import Foundation
+
+/// A provider as an iOS driver app has it: completion style, `NSObject`, its own mutable cache, no thought of Linux.
+class CompletionProvider: NSObject, GMTDAuthorization {
+    enum Failure: Error {
+        case missingAuthorizationContext
+    }
+
+    private var answered = 0
+    let answer: (@escaping GMTDAuthTokenFetchCompletionHandler, String) -> Void
+
+    init(_ answer: @escaping (@escaping GMTDAuthTokenFetchCompletionHandler, String) -> Void) { self.answer = answer }
+
+    func fetchToken(
+        with authorizationContext: GMTDAuthorizationContext?,
+        completion: @escaping GMTDAuthTokenFetchCompletionHandler
+    ) {
+        guard let authorizationContext = authorizationContext else {
+            completion(nil, Failure.missingAuthorizationContext)
+            return
+        }
+        answered += 1
+        answer(completion, authorizationContext.vehicleID + (authorizationContext.taskID ?? ""))
+    }
+}
+
+/// The same in the other form.
+final class AsyncProvider: GMTDAuthorization {
+    let answer: (String) async throws -> String
+
+    init(_ answer: @escaping (String) async throws -> String) { self.answer = answer }
+
+    func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String {
+        try await answer(authorizationContext?.vehicleID ?? "")
+    }
+}
+
+/// A provider that was forgotten.
+final class EmptyProvider: GMTDAuthorization {}
+
+/// A consumer app's provider.
+final class TripProvider: NSObject, GMTCAuthorization {
+    func fetchToken(
+        with authorizationContext: GMTCAuthorizationContext?,
+        completion: @escaping GMTCAuthTokenFetchCompletionHandler
+    ) {
+        completion(authorizationContext.map { "token of \($0.tripID)" }, nil)
+    }
+}

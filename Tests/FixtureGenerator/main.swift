@@ -1,0 +1,20 @@
+import FoundationEssentials
+import Glibc
+import ReceiverSimulator
+
+// Writes the generated drives of `fixtures/nmea`, each beside the fixes that a faithful reader arrives at. With an
+// argument that is a number of seconds, writes a town drive of that length to standard output instead.
+
+if let seconds = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }) {
+    for epoch in Drive(.town, duration: .seconds(seconds)) {
+        let sentences = epoch.sentences
+        guard unsafe write(STDOUT_FILENO, sentences, sentences.count) == sentences.count else { exit(1) }
+    }
+} else {
+    let folder = URL(filePath: #filePath).appending(path: "../../../fixtures/nmea").standardizedFileURL
+    for situation in DriveSituation.allCases {
+        let drive = GeneratedDrive(situation)
+        try Data(drive.sentences).write(to: folder.appending(path: "\(situation.rawValue).nmea"))
+        try Data(drive.expected).write(to: folder.appending(path: "\(situation.rawValue).expected"))
+    }
+}

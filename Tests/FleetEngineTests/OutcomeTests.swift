@@ -1,0 +1,99 @@
+import FleetEngine
+import HTTPMessages
+import Testing
+
+/// Every row of the retry table: what an answer means for what was sent.
+@Suite struct Outcome {
+    enum Kind: String { case delivered, tokenRefused, retry, hold, rejected }
+
+    struct Row: CustomTestStringConvertible {
+        let status: Int
+        let body: String
+        let kind: Kind
+        var testDescription: String { "\(status) \(body.prefix(40)) is \(kind)" }
+    }
+
+    static func error(_ code: Int, _ status: String) -> String {
+        #"{"error":{"code":\#(code),"message":"words","status":"\#(status)"}}"#
+    }
+
+    static let name = "providers/p/vehicles/v 1"
+    static let rows: [Row] = [
+        Row(status: 200, body: #"{"name":"providers/p/vehicles/v 1","vehicleState":"ONLINE"}"#, kind: .delivered),
+        Row(status: 200, body: "{}", kind: .retry),
+        Row(status: 200, body: "", kind: .retry),
+        Row(status: 200, body: "<html>Welcome to our Wi-Fi</html>", kind: .retry),
+        Row(status: 200, body: #"{"name":"providers/p/vehicles/other"}"#, kind: .retry),
+        Row(status: 200, body: #"{"name":"providers/p/vehi"#, kind: .retry),
+        Row(status: 204, body: "", kind: .retry),
+        Row(status: 301, body: "", kind: .retry),
+        Row(status: 302, body: "<html></html>", kind: .retry),
+        Row(status: 400, body: error(400, "INVALID_ARGUMENT"), kind: .rejected),
+        Row(status: 400, body: error(400, "OUT_OF_RANGE"), kind: .rejected),
+        Row(status: 400, body: error(400, "FAILED_PRECONDITION"), kind: .rejected),
+        Row(status: 400, body: "<html>Bad Request</html>", kind: .retry),
+        Row(status: 401, body: error(401, "UNAUTHENTICATED"), kind: .tokenRefused),
+        Row(status: 401, body: "", kind: .tokenRefused),
+        Row(status: 403, body: error(403, "PERMISSION_DENIED"), kind: .tokenRefused),
+        Row(status: 403, body: "<html>blocked by proxy</html>", kind: .retry),
+        Row(status: 404, body: error(404, "NOT_FOUND"), kind: .hold),
+        Row(status: 404, body: "<html>not here</html>", kind: .retry),
+        Row(status: 407, body: "", kind: .retry),
+        Row(status: 408, body: "", kind: .retry),
+        Row(status: 409, body: error(409, "ABORTED"), kind: .retry),
+        Row(status: 413, body: "", kind: .rejected),
+        Row(status: 429, body: error(429, "RESOURCE_EXHAUSTED"), kind: .retry),
+        Row(status: 499, body: error(499, "CANCELLED"), kind: .retry),
+        Row(status: 500, body: error(500, "INTERNAL"), kind: .retry),
+        Row(status: 500, body: error(500, "UNKNOWN"), kind: .retry),
+        Row(status: 500, body: error(500, "DATA_LOSS"), kind: .retry),
+        Row(status: 501, body: error(501, "UNIMPLEMENTED"), kind: .hold),
+        Row(status: 502, body: "<html></html>", kind: .retry),
+        Row(status: 503, body: error(503, "UNAVAILABLE"), kind: .retry),
+        Row(status: 504, body: error(504, "DEADLINE_EXCEEDED"), kind: .retry),
+    ]
+
+    @Test(arguments: rows) func followsTheTable(row: Row) throws {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
+        let outcome = UploadOutcome(of: HTTPResponse(status: row.status, body: Array(row.body.utf8)), for: vehicle)
+        #expect(Self.kind(of: outcome) == row.kind)
+        #expect(outcome == .delivered || outcome.reason.hasPrefix("\(row.status)"))
+    }
+
+    @Test(arguments: HTTPTransportError.Code.allCases) func isNeverALossWithoutAnAnswer(code: HTTPTransportError.Code) {
+        let outcome = UploadOutcome(of: HTTPTransportError(code, "words"))
+        let expected: Kind = [.certificateNotTrusted, .transportFailed].contains(code) ? .hold : .retry
+        #expect(Self.kind(of: outcome) == expected)
+        #expect(outcome.reason == "words")
+    }
+
+    @Test(arguments: [
+        ("7", "", #"{"error":{"code":429,"details":[]}}"#, Duration.seconds(7)),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:07 GMT", "", .seconds(30)),
+        (
+            "7", "",
+            #"{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"2.500s"}]}}"#,
+            .milliseconds(2500)
+        ),
+    ]) func obeysTheServer(header: String, date: String, body: String, delay: Duration) throws {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
+        let headers = HTTPHeaders(["Retry-After": header, "Date": date])
+        let outcome = UploadOutcome(
+            of: HTTPResponse(status: 429, headers: headers, body: Array(body.utf8)), for: vehicle)
+        guard case .retry(_, let after) = outcome else {
+            Issue.record("not a retry: \(outcome)")
+            return
+        }
+        #expect(after == delay)
+    }
+
+    static func kind(of outcome: UploadOutcome) -> Kind {
+        switch outcome {
+        case .delivered: .delivered
+        case .tokenRefused: .tokenRefused
+        case .retry: .retry
+        case .hold: .hold
+        case .rejected: .rejected
+        }
+    }
+}

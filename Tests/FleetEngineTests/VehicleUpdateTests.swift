@@ -1,0 +1,65 @@
+import FleetEngine
+import HTTPMessages
+import Testing
+
+@Suite struct Update {
+    static let location: VehicleLocation = {
+        var location = VehicleLocation(
+            latitude: 37.33820000049, longitude: -121.8863, timeMillisecondsSince1970: 1_767_608_130_250)
+        location.accuracyMeters = 4.5
+        location.headingDegrees = 271
+        location.speedMetersPerSecond = 8.333333
+        location.altitudeMeters = 23.1
+        return location
+    }()
+
+    @Test func ofAnOnDemandVehicleIsAPut() throws {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
+        let older = VehicleLocation(latitude: 37.3379, longitude: -121.8851, timeMillisecondsSince1970: 1_767_608_060_000)
+        let update = VehicleUpdate(
+            of: vehicle, state: .online, lastLocation: Self.location, pastLocations: [older])
+        let request = try update.request(
+            to: HTTPURL("https://fleetengine.googleapis.com"), token: "secret", limits: HTTPLimits())
+        #expect(request.method == .put)
+        #expect(request.url.target == "/v1/providers/p/vehicles/v?updateMask=vehicleState,lastLocation,pastLocations")
+        #expect(request.headers["authorization"] == "Bearer secret")
+        #expect(request.headers["content-type"] == "application/json")
+        #expect(
+            String(decoding: request.body, as: UTF8.self) == """
+                {"lastLocation":{"altitude":23.1,"heading":271,"speed":8.33,\
+                "supplementalLocation":{"latitude":37.3382,"longitude":-121.8863},\
+                "supplementalLocationAccuracy":4.5,"supplementalLocationSensor":"CUSTOMER_SUPPLIED_LOCATION",\
+                "supplementalLocationTime":"2026-01-05T10:15:30.250Z"},\
+                "pastLocations":[{"supplementalLocation":{"latitude":37.3379,"longitude":-121.8851},\
+                "supplementalLocationSensor":"CUSTOMER_SUPPLIED_LOCATION",\
+                "supplementalLocationTime":"2026-01-05T10:14:20.000Z"}],"vehicleState":"ONLINE"}
+                """)
+    }
+
+    @Test func ofAScheduledVehicleIsAPatchWithoutState() throws {
+        let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
+        let update = VehicleUpdate(of: vehicle, state: .online, lastLocation: Self.location)
+        let request = try update.request(to: HTTPURL("http://127.0.0.1:8080"), token: "t", limits: HTTPLimits())
+        #expect(request.method == .patch)
+        #expect(request.url.target == "/v1/providers/p/deliveryVehicles/v?updateMask=lastLocation")
+        #expect(!String(decoding: request.body, as: UTF8.self).contains("vehicleState"))
+    }
+
+    @Test func repeatsWithTheOriginalTime() throws {
+        var location = Self.location
+        location.secondsSinceFirstSent = 60
+        let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
+        let body = String(decoding: VehicleUpdate(of: vehicle, lastLocation: location).body, as: UTF8.self)
+        #expect(body.contains(#""timeSinceUpdate":60"#))
+        #expect(body.contains(#""supplementalLocationTime":"2026-01-05T10:15:30.250Z""#))
+    }
+
+    @Test(arguments: [0, 1, 999, 123_456_789_001, 1_767_608_130_250, 4_102_444_799_999] as [Int64])
+    func keepsEveryMillisecond(time: Int64) throws {
+        let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
+        let location = VehicleLocation(latitude: 1, longitude: 1, timeMillisecondsSince1970: time)
+        let body = String(decoding: VehicleUpdate(of: vehicle, lastLocation: location).body, as: UTF8.self)
+        let milliseconds = String(1000 + time % 1000).dropFirst()
+        #expect(body.contains(".\(milliseconds)Z"))
+    }
+}

@@ -1,0 +1,37 @@
+import Glibc
+import LinuxPlatform
+
+/// A process of the test's own, ended with the value.
+final class ChildProcess {
+    /// Where gpsd is installed; `nil` where it is not.
+    static var gpsd: String? {
+        ["/usr/sbin/gpsd", "/usr/local/sbin/gpsd", "/usr/bin/gpsd"].first { unsafe access($0, X_OK) == 0 }
+    }
+
+    private(set) var processID: pid_t = 0
+
+    /// Starts `arguments[0]`, found by `PATH`, with `input` opened as its standard input.
+    init(_ arguments: [String], input: String = "/dev/null") throws {
+        var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        defer { unsafe pointers.forEach { unsafe free($0) } }
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY | O_NOCTTY, 0)
+        // gpsd complains of the missing D-Bus, which is no concern of the test.
+        unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        let code = unsafe posix_spawnp(&processID, arguments[0], &actions, nil, &pointers, environ)
+        guard code == 0 else { throw SystemError(call: "start \(arguments[0])", number: code) }
+    }
+
+    deinit { stop() }
+
+    /// Ends the process and waits until it has gone.
+    func stop() {
+        guard processID > 0 else { return }
+        // Not SIGTERM: the child inherits the mask of a pool's thread, which blocks it.
+        kill(processID, SIGKILL)
+        waitpid(processID, nil, 0)
+        processID = 0
+    }
+}

@@ -1,0 +1,37 @@
+import GNSS
+import LocationReporting
+import Testing
+
+@testable import GNSSReceiver
+
+@Suite struct WaitingEvents {
+    private static func fix(_ second: Int64) -> Fix {
+        Fix(timeOfFix: UTCTime(millisecondsSince1970: second * 1000), latitude: 48, longitude: 11)
+    }
+    private static let receiving = ReceiverState.receiving(source: "x")
+    private static let waiting = ReceiverState.waiting(source: "x", reason: "silent")
+
+    @Test func keepTheNewestFixAlone() {
+        var events = LatestEvents()
+        for second in 1...3 { events.put(Self.fix(Int64(second))) }
+        #expect(events.take() == [.fix(Self.fix(3))])
+        #expect(events.take() == [])
+    }
+
+    @Test func keepTheirOrder() {
+        var events = LatestEvents()
+        events.put(Self.receiving)
+        events.put(Self.fix(1))
+        #expect(events.take() == [.state(Self.receiving), .fix(Self.fix(1))])
+        events.put(Self.fix(2))
+        events.put(Self.waiting)
+        #expect(events.take() == [.fix(Self.fix(2)), .state(Self.waiting)])
+    }
+
+    @Test func neverLoseAStateToAFix() {
+        var events = LatestEvents()
+        events.put(Self.waiting)
+        for second in 1...3 { events.put(Self.fix(Int64(second))) }
+        #expect(events.take() == [.state(Self.waiting), .fix(Self.fix(3))])
+    }
+}

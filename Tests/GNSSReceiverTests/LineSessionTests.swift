@@ -1,0 +1,45 @@
+import GNSS
+import Testing
+
+@testable import GNSSReceiver
+
+@Suite struct Session {
+    private var session = LineSession(decoder: NMEADecoder(), watch: LineWatch(openedAt: .zero))
+
+    @Test mutating func givesTheNewestOfSeveralFixes() {
+        let text = (1...5).map { epoch(second: $0) }.joined() + epoch(second: 6).prefix(20)
+        let fix = session.take(Array(text.utf8).span, at: .seconds(1))
+        #expect(fix.map { $0.timeOfFix.millisecondOfDay / 1000 % 60 } == 5)
+        #expect(session.watch.condition(at: .seconds(1)) == .receiving)
+    }
+
+    @Test mutating func completesAnEpochWhenTheLineIsIdle() throws {
+        #expect(session.take(Array(epoch(second: 1).utf8).span, at: .seconds(1)) == nil)
+        let wakeUp = session.wakeUp(after: .seconds(1))
+        #expect(wakeUp > .seconds(1) && wakeUp <= .seconds(1.25))
+        #expect(session.lineIsIdle(at: wakeUp - .milliseconds(1)) == nil)
+        #expect(session.lineIsIdle(at: wakeUp) != nil)
+    }
+
+    /// An epoch without a date is kept back however long the line is idle: that must not keep the thread busy.
+    @Test mutating func isWokenOnceForAnEpochThatIsKeptBack() {
+        let undated = sentence("GPGGA,101500.000,4810.5000,N,01131.2000,E,1,08,1.1,520.0,M,47.0,M,,")
+        #expect(session.take(Array(undated.utf8).span, at: .seconds(1)) == nil)
+        #expect(session.lineIsIdle(at: .seconds(2)) == nil)
+        #expect(session.wakeUp(after: .seconds(2)) == .seconds(6))
+    }
+
+    @Test mutating func completesAnEpochAtItsEnd() {
+        #expect(session.take(Array(epoch(second: 1).utf8).span, at: .seconds(1)) == nil)
+        #expect(session.finish() != nil)
+    }
+
+    @Test mutating func takesAFixForASentenceWhereThereAreNoChecksums() {
+        session = LineSession(
+            decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: true)),
+            watch: LineWatch(openedAt: .zero))
+        let text = (1...3).map { epoch(second: $0) }.joined().replacing(/\*../, with: "")
+        #expect(session.take(Array(text.utf8).span, at: .seconds(1)) != nil)
+        #expect(session.watch.hasSentence)
+    }
+}

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import GNSSReceiver
+
+@Suite struct LineCondition {
+    private func watch(bytes: [(at: Double, sentences: Int)]) -> LineWatch {
+        var watch = LineWatch(openedAt: .zero)
+        for arrival in bytes { watch.bytesArrived(sentences: arrival.sentences, at: .seconds(arrival.at)) }
+        return watch
+    }
+
+    @Test(
+        arguments: [
+            ([], 4.9, LineWatch.Condition.opened), ([], 5, .silent),
+            ([(1, 1)], 5.9, .receiving), ([(1, 1)], 6, .silent),
+            ([(1, 0)], 4.9, .opened), ([(1, 0)], 5, .noise), ([(1, 0)], 6, .silent), ([(1, 0), (9, 0)], 10, .noise),
+            ([(1, 1), (3, 0), (5.5, 0)], 6, .noise), ([(1, 1), (9, 0), (9.5, 1)], 10, .receiving),
+        ] as [([(at: Double, sentences: Int)], Double, LineWatch.Condition)])
+    func followsFromWhatArrivedAndWhen(
+        bytes: [(at: Double, sentences: Int)], now: Double, condition: LineWatch.Condition
+    ) {
+        #expect(watch(bytes: bytes).condition(at: .seconds(now)) == condition)
+    }
+
+    @Test(
+        arguments: [
+            ([(0.5, 1)], 5), ([(0, 1), (1, 1), (2, 1)], 5), ([(0, 1), (2, 1), (4, 1)], 10),
+            ([(0, 1), (2, 1), (2.1, 1)], 9), ([(0, 1), (300, 1)], 300),
+        ] as [([(at: Double, sentences: Int)], Double)])
+    func allowsFiveIntervals(bytes: [(at: Double, sentences: Int)], limit: Double) {
+        #expect(watch(bytes: bytes).limit == .seconds(limit))
+    }
+
+    @Test func forgetsASlowPaceWhenTheReceiverBecomesFast() {
+        var watch = LineWatch(openedAt: .zero, interval: .seconds(60))
+        for tick in 1...60 { watch.bytesArrived(sentences: 1, at: .milliseconds(100 * tick)) }
+        #expect(watch.limit == .seconds(5))
+    }
+
+    @Test(
+        arguments: [
+            ([], 14.9, false), ([], 15, true), ([(2, 1), (16, 0)], 16.9, false), ([(2, 1), (16, 0)], 17, true),
+        ]
+            as [([(at: Double, sentences: Int)], Double, Bool)])
+    func isOverdueAfterThreeLimitsWithoutASentence(
+        bytes: [(at: Double, sentences: Int)], now: Double, isOverdue: Bool
+    ) {
+        #expect(watch(bytes: bytes).isOverdue(at: .seconds(now)) == isOverdue)
+    }
+
+    @Test(
+        arguments: [
+            ([], 0, 5), ([], 5, 15), ([(1, 1)], 1, 6), ([(1, 1), (3, 0)], 6, 8), ([(1, 1), (3, 0)], 8, 16),
+        ] as [([(at: Double, sentences: Int)], Double, Double)])
+    func changesNextAtAKnownTime(bytes: [(at: Double, sentences: Int)], now: Double, next: Double) {
+        #expect(watch(bytes: bytes).nextChange(after: .seconds(now)) == .seconds(next))
+    }
+}

@@ -1,0 +1,84 @@
+import GNSS
+import LinuxPlatform
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import GNSSReceiver
+
+@Suite(.timeLimit(.minutes(1))) struct LogReceiving {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func log(_ name: String, seconds: ClosedRange<Int>) throws -> String {
+        try folder.write(seconds.map { epoch(second: $0 % 60, minute: 15 + $0 / 60) }.joined().utf8, to: name)
+    }
+
+    private func secondsDelivered(_ events: [FixSourceEvent]) -> [Int] {
+        events.compactMap { event in
+            if case .fix(let fix) = event { fix.timeOfFix.millisecondOfDay / 1000 - (10 * 60 + 15) * 60 } else { nil }
+        }
+    }
+
+    @Test(arguments: [50, 1000, 64 << 10])
+    func deliversEveryFixInOrderHoweverTheLogIsRead(chunkBytes: Int) async throws {
+        let paths = [try log("1.nmea", seconds: 0...99), try log("2.nmea", seconds: 100...199)]
+        let ending = await observe(LogReceiver(paths: paths, chunkBytes: chunkBytes)) { observer in
+            await observer.state(saying: "end of log")
+            #expect(secondsDelivered(observer.seen) == Array(0...199))
+            #expect(observer.seen.first == .state(.receiving(source: "2 logs")))
+        }
+        #expect(ending == nil)
+    }
+
+    @Test func tellsProgressUpToTheEnd() async throws {
+        let path = try log("1.nmea", seconds: 0...99)
+        await observe(LogReceiver(paths: [path])) { observer in
+            await observer.state(saying: "end of log")
+            let size = fileSize(path) ?? 0
+            #expect(
+                observer.seen.suffix(2) == [
+                    .progress(bytesRead: size, totalBytes: size), .state(.ended(source: path)),
+                ])
+        }
+    }
+
+    @Test func readsNoFasterThanItsFixesAreTaken() async throws {
+        let path = try log("1.nmea", seconds: 0...2000)
+        let busy = Locked(0)
+        let receiver = LogReceiver(paths: [path])
+        try await receiver.run { event in
+            #expect(
+                busy.withLock {
+                    $0 += 1; return $0
+                } == 1)
+            await Task.yield()
+            busy.withLock { $0 -= 1 }
+        }
+    }
+
+    @Test func deliversWhatCameBeforeTheTroubleThenFails() async throws {
+        let paths = [try log("1.nmea", seconds: 0...9), folder.path("missing.nmea")]
+        let ending = await observe(LogReceiver(paths: paths)) { observer in
+            while await observer.next() != nil {}
+            #expect(secondsDelivered(observer.seen) == Array(0...9))
+        }
+        #expect(ending?.code == .cannotOpen)
+        #expect(ending?.detail.contains("missing.nmea does not exist") == true)
+    }
+
+    @Test func endsWhenCancelled() async throws {
+        let path = try log("1.nmea", seconds: 0...2000)
+        let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let running = Task {
+            try await LogReceiver(paths: [path]).run { _ in
+                sink.yield()
+                while !Task.isCancelled { await Task.yield() }
+            }
+        }
+        for await _ in events.prefix(1) {}
+        running.cancel()
+        await #expect(throws: FixSourceError.self) { try await running.value }
+    }
+}

@@ -1,0 +1,107 @@
+import GNSS
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import GNSSReceiver
+
+@Suite(.timeLimit(.minutes(1))) struct LogReplaying {
+    private static let start = UTCTime(year: 2030, month: 6, day: 1)
+
+    private let folder: TemporaryFolder
+    private let clock = ManualClock()
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func replay(_ text: String, _ options: LogReplay.Options) throws -> LogReplay {
+        let path = try folder.write(text.utf8, to: "log.nmea")
+        let clock = clock
+        let beginning = clock.now
+        return LogReplay(paths: [path], options: options, clock: clock) {
+            Self.start.advanced(by: beginning.duration(to: clock.now))
+        }
+    }
+
+    /// Delivers `count` fixes, the clock moved on by as much as is waited for; times are since `start`.
+    private func times(_ count: Int, of replay: LogReplay) async throws -> (waits: [Duration], times: [Duration]) {
+        var times: [Duration] = []
+        let clock = clock
+        let (waits, announcer) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(1000))
+        let pacing = Task {
+            for await wait in clock.sleeps {
+                announcer.yield(wait)
+                clock.advance(by: wait)
+            }
+        }
+        await observe(replay) { observer in
+            while times.count < count, case .fix(let fix) = await observer.fix() {
+                times.append(Self.start.duration(to: fix.timeOfFix))
+            }
+        }
+        pacing.cancel()
+        announcer.finish()
+        var waited: [Duration] = []
+        for await wait in waits { waited.append(wait) }
+        return (waited, times)
+    }
+
+    private let threeFixes = [0, 1, 5].map { epoch(second: $0) }.joined()
+
+    @Test func atSpeedOneEveryFixCarriesTheMomentAtWhichItIsRead() async throws {
+        let result = try await times(3, of: try replay(threeFixes, .init()))
+        #expect(result.times == [.zero, .seconds(1), .seconds(5)])
+        #expect(result.waits == [.seconds(1), .seconds(4)])
+    }
+
+    @Test func atSpeedTwoTheLastFixCarriesTheMomentAtWhichItIsRead() async throws {
+        let result = try await times(3, of: try replay(threeFixes, .init(speed: .times(2))))
+        #expect(result.times == [.seconds(-2.5), .seconds(-1.5), .seconds(2.5)])
+        #expect(result.waits == [.seconds(0.5), .seconds(2)])
+    }
+
+    @Test func atFullSpeedTheLogEndsNow() async throws {
+        let result = try await times(3, of: try replay(threeFixes, .init(speed: .maximum)))
+        #expect(result.times == [.seconds(-5), .seconds(-4), .zero])
+        #expect(result.waits == [])
+    }
+
+    @Test func keepsTheTimesOfTheLogWhenAsked() async throws {
+        let result = try await times(3, of: try replay(threeFixes, .init(speed: .maximum, keepsTime: true)))
+        let first = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: (10 * 60 + 15) * 60_000)
+        let offset = Self.start.duration(to: first)
+        #expect(result.times == [offset, offset + .seconds(1), offset + .seconds(5)])
+    }
+
+    @Test(arguments: [
+        LogReplay.Options(loops: true), LogReplay.Options(speed: .times(60), loops: true),
+        LogReplay.Options(speed: .maximum, loops: true),
+        LogReplay.Options(speed: .maximum, keepsTime: true, loops: true),
+    ])
+    func beginsAgainWithTimesThatGoOn(options: LogReplay.Options) async throws {
+        let result = try await times(12, of: try replay(threeFixes, options))
+        #expect(result.times.count == 12)
+        #expect(zip(result.times, result.times.dropFirst()).allSatisfy { $0 < $1 }, "\(result.times)")
+    }
+
+    @Test func tellsWhatTheLogHolds() async throws {
+        let survey = try await replay(threeFixes, .init()).survey()
+        #expect(survey.fixes == 3)
+        #expect(survey.length == .seconds(5))
+    }
+
+    @Test func refusesALogWithoutFixes() async throws {
+        let replay = try replay("# nothing\n", .init())
+        let ending = await observe(replay) { observer in while await observer.next() != nil {} }
+        #expect(ending?.code == .notALog)
+        #expect(ending?.detail.contains("holds no fix with a date") == true)
+    }
+
+    @Test func endsWhenCancelledWhileItWaits() async throws {
+        let replay = try replay(threeFixes, .init())
+        let ending = await observe(replay) { observer in
+            _ = await observer.fix()
+            for await _ in clock.sleeps.prefix(1) {}
+        }
+        #expect(ending?.code == .cancelled)
+    }
+}

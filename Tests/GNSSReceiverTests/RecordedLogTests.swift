@@ -1,0 +1,132 @@
+import CZlib
+import FoundationEssentials
+import Glibc
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import GNSSReceiver
+
+@Suite struct RecordedLogs {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Everything in a log, read in steps of `step` bytes, and what ended the reading early.
+    private func contents(of path: String, step: Int = 1000) -> (bytes: [UInt8], error: FixSourceError?) {
+        var bytes: [UInt8] = []
+        do throws(FixSourceError) {
+            let log = try RecordedLog(path: path)
+            var buffer = [UInt8](repeating: 0, count: step)
+            while true {
+                var span = buffer.mutableSpan
+                let count = try log.read(into: &span)
+                if count == 0 { return (bytes, nil) }
+                bytes += buffer[..<count]
+            }
+        } catch {
+            return (bytes, error)
+        }
+    }
+
+    /// `bytes` as one member of a gzip archive.
+    private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
+        let path = folder.path("member.gz")
+        let file = try unsafe #require(gzopen(path, "wb"))
+        unsafe gzwrite(file, bytes, UInt32(bytes.count))
+        unsafe gzclose(file)
+        return Array(try Data(contentsOf: URL(filePath: path)))
+    }
+
+    /// Long enough for several buffers, and not the same everywhere.
+    private static let text = Array((0..<6000).map { "$GPGLL,\($0),N\r\n" }.joined().utf8)
+
+    @Test(arguments: [1, 7, 4096, 1 << 20])
+    func areReadAsTheyAre(step: Int) throws {
+        let read = contents(of: try folder.write(Self.text, to: "plain.nmea"), step: step)
+        #expect(read.bytes == Self.text)
+        #expect(read.error == nil)
+    }
+
+    @Test(arguments: [1, 7, 4096, 1 << 20])
+    func areUnpackedMemberByMember(step: Int) throws {
+        let archive = try gzip(Array(Self.text[..<1000])) + gzip(Array(Self.text[1000...])) + [0, 0, 0, 0]
+        let read = contents(of: try folder.write(archive, to: "log.gz"), step: step)
+        #expect(read.bytes == Self.text)
+        #expect(read.error == nil)
+    }
+
+    @Test func giveWhatCameBeforeTheCut() throws {
+        let archive = try gzip(Self.text)
+        let read = contents(of: try folder.write(archive[..<(archive.count / 2)], to: "cut.gz"))
+        #expect(read.bytes.count > 1000 && Self.text.starts(with: read.bytes))
+        #expect(read.error?.code == .notALog)
+        #expect(read.error?.detail.contains("cut.gz ends in the middle of the archive") == true)
+    }
+
+    @Test func giveWhatCameBeforeTheDamage() throws {
+        var archive = try gzip(Self.text)
+        for index in archive.indices.suffix(8) { archive[index] ^= 0xFF }  // checksum and length
+        let read = contents(of: try folder.write(archive, to: "bad.gz"))
+        #expect(Self.text.starts(with: read.bytes))
+        #expect(read.error?.detail.contains("bad.gz is a damaged archive (incorrect data check)") == true)
+    }
+
+    @Test func tellHowFarTheFileHasBeenRead() throws {
+        let archive = try gzip(Self.text)
+        let log = try RecordedLog(path: try folder.write(archive, to: "log.gz"))
+        #expect(log.totalBytes == Int64(archive.count))
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        var span = buffer.mutableSpan
+        _ = try log.read(into: &span)
+        #expect(log.bytesRead == Int64(archive.count))
+    }
+
+    @Test(
+        arguments: [
+            ([], FixSourceError.Code.notALog, "is empty; record"),
+            (
+                Array("\u{FEFF}$GPGLL,1".utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, .notALog,
+                "is UTF-16 text; convert it first: iconv -f UTF-16 -t UTF-8"
+            ),
+            (
+                Array("\u{FEFF}$GPGLL,1".utf16).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }, .notALog,
+                "iconv -f UTF-16 -t UTF-8"
+            ),
+            (Array("$GPGLL,1,2,3,4".utf8).flatMap { [$0, 0] }, .notALog, "iconv -f UTF-16LE -t UTF-8"),
+            (Array("$GPGLL,1,2,3,4".utf8).flatMap { [0, $0] }, .notALog, "iconv -f UTF-16BE -t UTF-8"),
+            ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .notALog, "is packed with xz; unpack it first (xz -d)"),
+            ([0x50, 0x4B, 0x03, 0x04], .notALog, "is packed with zip"),
+        ] as [([UInt8], FixSourceError.Code, String)])
+    func areRefusedWithTheRemedy(bytes: [UInt8], code: FixSourceError.Code, words: String) throws {
+        let path = try folder.write(bytes, to: "bad.nmea")
+        let error = contents(of: path).error
+        #expect(error?.code == code)
+        #expect(
+            error?.detail.hasPrefix(path) == true && error?.detail.contains(words) == true,
+            "\(String(describing: error))")
+    }
+
+    @Test func insideAnArchiveAreJudgedAlike() throws {
+        let empty = contents(of: try folder.write(try gzip([]), to: "empty.gz"))
+        #expect(empty.error?.detail.contains("holds nothing") == true)
+        let wide = contents(of: try folder.write(try gzip([0xFF, 0xFE, 0x24, 0]), to: "wide.gz"))
+        #expect(wide.error?.detail.contains("is UTF-16 text") == true)
+        let twice = contents(of: try folder.write(try gzip(try gzip(Self.text)), to: "twice.gz"))
+        #expect(twice.error?.detail.contains("is packed twice") == true)
+    }
+
+    @Test func areNotFoldersAndMustExist() throws {
+        #expect(contents(of: folder.url.path).error?.detail.contains("is a folder; name the logs in it") == true)
+        let missing = contents(of: folder.path("none.nmea")).error
+        #expect(missing?.code == .cannotOpen)
+        #expect(missing?.detail.contains("none.nmea does not exist; check the path") == true)
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may read everything"))
+    func mustBeReadable() throws {
+        let path = try folder.write(Self.text, to: "closed.nmea")
+        unsafe chmod(path, 0)
+        #expect(contents(of: path).error?.detail.contains("may not be read by this user") == true)
+    }
+}

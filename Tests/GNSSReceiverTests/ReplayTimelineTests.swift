@@ -1,0 +1,63 @@
+import GNSS
+import Testing
+
+@testable import GNSSReceiver
+
+@Suite struct ReplayTime {
+    private static func time(_ seconds: Double) -> UTCTime {
+        UTCTime(millisecondsSince1970: 1_700_000_000_000 + Int64((seconds * 1000).rounded()))
+    }
+
+    /// Times in a log, speed, when each fix is due, how old it is then; all in seconds.
+    @Test(
+        arguments: [
+            ([0, 1, 3], ReplaySpeed.times(1), [0, 1, 3], [0, 0, 0]),
+            ([0, 10, 30], .times(10), [0, 1, 3], [27, 18, 0]),
+            ([0, 10, 30], .maximum, [0, 0, 0], [30, 20, 0]),
+            ([0, 1, 2], .times(0.5), [0, 2, 4], [0, 0, 0]),
+            ([0, 300, 301], .times(1), [0, 300, 301], [0, 0, 0]),
+            ([0, 300.001, 301.001], .times(1), [0, 10, 11], [0, 0, 0]),
+            ([0, 1, 604_800, 604_801], .maximum, [0, 0, 0, 0], [12, 11, 1, 0]),
+            ([100, 101, 0, 1], .times(1), [0, 1, 1.001, 2.001], [0, 0, 0, 0]),
+            ([5, 5], .times(1), [0, 0.001], [0, 0]),
+            ([7], .maximum, [0], [0]),
+        ] as [([Double], ReplaySpeed, [Double], [Double])])
+    func followsTheLog(times: [Double], speed: ReplaySpeed, due: [Double], ages: [Double]) {
+        var survey = LogSurvey()
+        for seconds in times { survey.add(Self.time(seconds)) }
+        var timeline = ReplayTimeline(speed: speed, length: survey.length)
+        for (index, seconds) in times.enumerated() {
+            timeline.advance(to: Self.time(seconds))
+            #expect(timeline.due == .milliseconds(Int((due[index] * 1000).rounded())), "due, fix \(index)")
+            #expect(timeline.age == .milliseconds(Int((ages[index] * 1000).rounded())), "age, fix \(index)")
+        }
+    }
+
+    @Test(arguments: [ReplaySpeed.times(1), .times(0.5), .times(60), .maximum])
+    func onlyGrowsPassAfterPassAndIsNeverInTheFuture(speed: ReplaySpeed) {
+        let times: [Double] = [0, 1, 2, 900, 901, 100, 101]
+        var survey = LogSurvey()
+        for seconds in times { survey.add(Self.time(seconds)) }
+        var timeline = ReplayTimeline(speed: speed, length: survey.length)
+        var stamps: [Duration] = []
+        for _ in 1...3 {
+            for seconds in times {
+                timeline.advance(to: Self.time(seconds))
+                #expect(timeline.age >= .zero)
+                stamps.append(timeline.due - timeline.age)
+            }
+            timeline.startAgain()
+        }
+        #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    @Test func isMeasuredByTheSurvey() {
+        var survey = LogSurvey()
+        for seconds: Double in [50, 51, 10_000, 40] { survey.add(Self.time(seconds)) }
+        #expect(survey.fixes == 4)
+        #expect(survey.firstTimeOfFix == Self.time(50))
+        #expect(survey.lastTimeOfFix == Self.time(40))
+        #expect(survey.span == .seconds(9960))
+        #expect(survey.length == .milliseconds(11_001))
+    }
+}

@@ -1,0 +1,94 @@
+import FoundationEssentials
+import GNSS
+import LinuxPlatform
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import GNSSReceiver
+
+@Suite(.timeLimit(.minutes(1))) struct SerialReceiving {
+    private let terminal: PseudoTerminal
+    private let receiver: SerialReceiver
+
+    init() throws {
+        terminal = try PseudoTerminal()
+        receiver = SerialReceiver(device: terminal.path, baudRate: 9600)
+    }
+
+    @Test func deliversAFixForEachEpoch() async throws {
+        let ending = try await observe(receiver) { observer in
+            await observer.state(saying: "open at 9600 baud")
+            for second in 1...3 {
+                try terminal.send(epoch(second: second))
+                let fix = await observer.fix()
+                guard case .fix(let fix) = fix else { return #expect(fix != nil) }
+                #expect(
+                    fix.timeOfFix
+                        == UTCTime(
+                            year: 2026, month: 1, day: 5, millisecondOfDay: (10 * 3600 + 15 * 60 + second) * 1000))
+            }
+        }
+        #expect(ending?.code == .cancelled)
+    }
+
+    @Test func isIndifferentToWhereTheBytesAreCut() async throws {
+        let text = Array(epoch(second: 1).utf8)
+        try await observe(receiver) { observer in
+            await observer.state(saying: "open at 9600 baud")
+            for cut in stride(from: 0, to: text.count, by: 7) {
+                try terminal.send(Array(text[cut..<min(cut + 7, text.count)]))
+            }
+            #expect(await observer.state(saying: "receiving") != nil)
+            #expect(await observer.fix() != nil)
+        }
+    }
+
+    @Test func tellsEachStateOnce() async throws {
+        try await observe(receiver) { observer in
+            await observer.state(saying: "open at 9600 baud")
+            for second in 1...5 {
+                try terminal.send(epoch(second: second))
+                if second == 1 { await observer.state(saying: "receiving") }
+            }
+            terminal.unplug()
+            await observer.state(saying: "is not there")
+            #expect(observer.states.count == 4, "\(observer.states)")
+            #expect(
+                observer.states[2].contains("it is opened again as soon as it is back")
+                    || observer.states[2].contains("closed by the other side"))
+        }
+    }
+
+    @Test func findsAReceiverThatComesBackUnderAnotherName() async throws {
+        let folder = try TemporaryFolder()
+        let link = folder.path("usb-receiver")
+        let receiver = SerialReceiver(device: link, baudRate: 115_200)
+        try await observe(receiver) { observer in
+            await observer.state(saying: "is not there; plug the receiver in")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
+            await observer.state(saying: "open at 115200 baud")
+            try terminal.send(epoch(second: 1))
+            await observer.state(saying: "receiving")
+
+            terminal.unplug()
+            try FileManager.default.removeItem(atPath: link)
+            await observer.state(saying: "is not there")
+            let successor = try PseudoTerminal()
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: successor.path)
+            await observer.state(saying: "open at 115200 baud")
+            try successor.send(epoch(second: 2))
+            #expect(await observer.state(saying: "receiving") != nil)
+        }
+    }
+
+    @Test func saysThatTheLineIsSilentAndOpensItAnewWithoutAWord() async throws {
+        let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
+        try await observe(receiver) { observer in
+            await observer.state(saying: "silent")
+            try terminal.send(epoch(second: 1))
+            await observer.state(saying: "receiving")
+            #expect(observer.states.count == 3, "\(observer.states)")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import LinuxPlatform
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import GNSSReceiver
+
+@Suite(.timeLimit(.minutes(1))) struct StandardInput {
+    private let input: CInt
+    private let writer: CInt
+
+    init() throws {
+        var ends: [CInt] = [0, 0]
+        try valueOrSystemError("pipe") { unsafe pipe(&ends) }
+        (input, writer) = (ends[0], ends[1])
+    }
+
+    @Test func deliversFixesUntilItEnds() async throws {
+        let source = OwnedDescriptor(owning: input)
+        let ending = try await observe(StandardInputReceiver(descriptor: source.raw)) { observer in
+            do {
+                let output = OwnedDescriptor(owning: writer)
+                try output.writeAll(Array(epoch(second: 1).utf8).span)
+                #expect(await observer.fix() != nil)
+                try output.writeAll(Array(epoch(second: 2).utf8).span)
+            }
+            while await observer.next() != nil {}
+            #expect(observer.seen.last == .state(.ended(source: "standard input")))
+            #expect(observer.seen.dropLast().last?.isFix == true)
+        }
+        #expect(ending == nil)
+    }
+
+    @Test func canBeCancelledAndIsNotClosed() async throws {
+        let source = OwnedDescriptor(owning: input)
+        let output = OwnedDescriptor(owning: writer)
+        let ending = await observe(StandardInputReceiver(descriptor: source.raw)) { observer in
+            await observer.state(saying: "open, waiting for the first sentence")
+        }
+        #expect(ending?.code == .cancelled)
+        #expect(fcntl(source.raw, F_GETFD) >= 0)
+        _ = consume output
+    }
+
+    @Test func thatCannotBeReadIsAnError() async throws {
+        close(input)
+        let output = OwnedDescriptor(owning: writer)
+        // A signalled poll on the writing end of a pipe whose reader has gone, and nothing that could be read.
+        let ending = await observe(StandardInputReceiver(descriptor: output.raw)) { observer in
+            while await observer.next() != nil {}
+        }
+        #expect(ending?.code == .readFailed)
+    }
+}
+
+extension FixSourceEvent {
+    /// Whether this is a fix.
+    var isFix: Bool { if case .fix = self { true } else { false } }
+}

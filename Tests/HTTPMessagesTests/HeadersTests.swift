@@ -1,0 +1,52 @@
+import HTTPMessages
+import Testing
+
+@Suite struct Headers {
+    @Test(
+        arguments: [
+            ("Content-Type", "a" as String?), ("content-type", "a"), ("CONTENT-TYPE", "a"), ("X-Two", "1"),
+            ("Content", nil),
+            ("Content-Typ@", nil), ("", nil),
+        ])
+    func areFoundWithoutRegardToCase(name: String, value: String?) {
+        #expect(HTTPHeaders(["Content-Type": "a", "X-Two": "1", "x-two": "2"])[name] == value)
+    }
+
+    /// `[` and `{` differ in the same bit as `A` and `a`, and are no letters.
+    @Test(arguments: [("X-[", "X-{"), ("X-@", "X-`"), ("X-é", "X-É")])
+    func foldOnlyLetters(one: String, other: String) {
+        #expect(HTTPHeaders([String(one): "v"])[other] == nil)
+    }
+
+    @Test func keepOrderAndRepetitions() {
+        var headers = HTTPHeaders(["B": "1"])
+        headers.append("A", "2")
+        headers.append("b", "3")
+        #expect(headers.fields.map { "\($0.name)=\($0.value)" } == ["B=1", "A=2", "b=3"])
+    }
+
+    @Test func replaceEveryValueWhenSet() {
+        var headers = HTTPHeaders(["B": "1", "A": "2", "b": "3"])
+        headers["B"] = "4"
+        #expect(headers.fields.map(\.value) == ["2", "4"])
+        headers["a"] = nil
+        #expect(headers.fields.map(\.value) == ["4"])
+    }
+
+    @Test(
+        arguments: [
+            (["Retry-After": "0"], 0), (["Retry-After": "120"], 120), (["Retry-After": "-1"], nil),
+            (["Retry-After": "soon"], nil), ([:], nil), (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"], nil),
+            (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:07 GMT"], 30),
+            (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 09:49:07 GMT"], 0),
+        ] as [(KeyValuePairs<String, String>, Int?)])
+    func tellWhenToComeBack(fields: KeyValuePairs<String, String>, seconds: Int?) {
+        #expect(RetryAfter(HTTPHeaders(fields))?.delay == seconds.map { .seconds($0) })
+    }
+
+    @Test func addUpTraffic() {
+        var sum = HTTPTraffic(bytesSent: 1, bytesReceived: 2)
+        sum += HTTPTraffic(bytesSent: 10, bytesReceived: 20)
+        #expect(sum == HTTPTraffic(bytesSent: 11, bytesReceived: 22))
+    }
+}

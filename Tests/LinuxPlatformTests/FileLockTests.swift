@@ -1,0 +1,40 @@
+import Glibc
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@Suite struct LockFile {
+    private let path: String
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("lock")
+    }
+
+    @Test func isRefusedASecondTimeNamingTheHolder() throws {
+        let first = try FileLock(path: path)
+        let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
+        guard case .held(let holder) = failure else { return #expect(failure == nil) }
+        #expect(holder.processID == getpid())
+        #expect(holder.command == commandName(ofProcess: getpid()))
+        _ = consume first
+        _ = try FileLock(path: path)  // free again
+    }
+
+    @Test func ofAnUnknownHolderIsRefusedAllTheSame() throws {
+        let descriptor = try OwnedDescriptor(opening: path, O_RDWR | O_CREAT)
+        flock(descriptor.raw, LOCK_EX)
+        let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
+        guard case .held(let holder) = failure else { return #expect(failure == nil) }
+        #expect(holder.processID == nil && holder.command == nil)
+    }
+
+    @Test func whereThereIsNoFolderIsASystemError() {
+        let path = folder.path("none/lock")
+        let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
+        #expect(failure == .system(SystemError(call: "open \(path)", number: ENOENT)))
+    }
+
+    @Test func holderThatDoesNotExistHasNoName() { #expect(commandName(ofProcess: -1) == nil) }
+}

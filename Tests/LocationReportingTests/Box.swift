@@ -1,0 +1,6 @@
+/// Holds a value whose mutating methods a test calls inside `#expect`, which takes only non-mutating expressions.
+final class Box<Value> {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+    func apply<Result>(_ body: (inout Value) -> Result) -> Result { body(&value) }
+}

@@ -1,0 +1,50 @@
+import GNSS
+import LocationReporting
+import Testing
+
+@Suite struct Choice {
+    static let newest = StoredUpdate(sequence: 9, update: LocationUpdate(.sample(9)))
+    static let batch = UploadBatch(last: newest, lastIsPending: true, past: [])
+
+    @Test func isTheOutboxsBatch() {
+        let next = NextUpload(heartbeat: .seconds(60), at: .zero)
+        #expect(next.batch(pending: Self.batch, newest: Self.newest, at: .zero) == Self.batch)
+    }
+
+    @Test func isNothingBeforeTheHeartbeat() {
+        var next = NextUpload(heartbeat: .seconds(60), at: .zero)
+        next.didDeliver(Self.batch, at: .seconds(100))
+        #expect(next.batch(pending: nil, newest: Self.newest, at: .seconds(159)) == nil)
+        #expect(next.timeToHeartbeat(at: .seconds(159)) == .seconds(1))
+        let repetition = next.batch(pending: nil, newest: Self.newest, at: .seconds(160))
+        #expect(repetition == UploadBatch(last: Self.newest, lastIsPending: false, past: []))
+        #expect(next.batch(pending: nil, newest: nil, at: .seconds(160)) == nil)
+    }
+
+    @Test func tellsHowLongAgoARepetitionWasFirstSent() {
+        var next = NextUpload(heartbeat: .seconds(60), at: .zero)
+        #expect(next.secondsSinceFirstSent(Self.newest.update, at: .zero) == nil)
+        next.willSend(Self.batch, at: .seconds(10))
+        next.willSend(Self.batch, at: .seconds(70))
+        #expect(next.secondsSinceFirstSent(Self.newest.update, at: .seconds(130)) == 120)
+    }
+
+    @Test func putsAnUnstoredNewerPositionInFront() {
+        var next = NextUpload(heartbeat: .seconds(60), at: .zero)
+        let live = LocationUpdate(.sample(12))
+        next.offer(unstored: LocationUpdate(.sample(11)))
+        next.offer(unstored: live)
+        let chosen = next.batch(pending: Self.batch, newest: Self.newest, at: .zero)
+        #expect(chosen?.last.update == live)
+        #expect(chosen?.lastIsPending == false)
+        #expect(chosen?.past == [Self.newest])
+        next.didDeliver(chosen ?? Self.batch, at: .zero)
+        #expect(next.unstored == nil)
+    }
+
+    @Test func leavesAnOlderUnstoredPositionBehind() {
+        var next = NextUpload(heartbeat: .seconds(60), at: .zero)
+        next.offer(unstored: LocationUpdate(.sample(8)))
+        #expect(next.batch(pending: Self.batch, newest: Self.newest, at: .zero) == Self.batch)
+    }
+}

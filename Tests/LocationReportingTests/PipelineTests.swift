@@ -1,0 +1,75 @@
+import FleetEngine
+import GNSS
+import HTTPMessages
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@Suite struct Pipeline {
+    /// A source that delivers what it holds and then ends or fails.
+    struct Recording: FixSource {
+        let fixes: [Fix]
+        var failure: FixSourceError?
+
+        func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+            for fix in fixes { await deliver(.fix(fix)) }
+            if let failure { throw failure }
+            await deliver(.state(.ended(source: "recording")))
+        }
+    }
+
+    let outbox = InMemoryOutbox()
+    let observer = RecordingObserver()
+
+    func pipeline(_ source: Recording) throws -> (ReportingPipeline, ScriptedTransport) {
+        let transport = ScriptedTransport { _ in
+            HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/deliveryVehicles/v"}"#.utf8))
+        }
+        let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
+        let uploader = Uploader(
+            settings: UploadSettings(vehicle: vehicle, endpoint: try HTTPURL("http://127.0.0.1:1"), state: nil),
+            outbox: outbox, authorization: ScriptedAuthorization(), transport: transport,
+            clock: MonotonicClock(ManualClock()), jitter: { 0 }, observer: observer)
+        let intake = LocationIntake(
+            plausibility: Plausibility(earliest: nil),
+            policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), outbox: outbox,
+            uploader: uploader, latestTime: { nil }, observer: observer)
+        return (ReportingPipeline(source: source, intake: intake, uploader: uploader), transport)
+    }
+
+    static let drive = (0..<100).map { Fix.sample(Double($0), north: Double($0) * 10, speed: 10) }
+
+    @Test func deliversAWholeRecordingAndEnds() async throws {
+        let (pipeline, _) = try pipeline(Recording(fixes: Self.drive))
+        try await pipeline.run()
+        #expect(try await outbox.ledger() == Ledger(accepted: 10, delivered: 10))
+    }
+
+    @Test func deliversWhatWasReadBeforeTheRecordingFailed() async throws {
+        let failure = FixSourceError(.notALog, "drive.nmea.gz: ends in the middle")
+        let (pipeline, _) = try pipeline(Recording(fixes: Self.drive, failure: failure))
+        await #expect(throws: failure) { try await pipeline.run() }
+        #expect(try await outbox.ledger() == Ledger(accepted: 10, delivered: 10))
+    }
+
+    @Test func sendsTheLivePositionWhenTheDiskIsFull() async throws {
+        await outbox.failAppends(with: OutboxError(.full, "no space"))
+        let (pipeline, transport) = try pipeline(Recording(fixes: Self.drive))
+        try await pipeline.run()
+        #expect(!transport.requests.isEmpty)
+        let last = String(decoding: try #require(transport.requests.last).body, as: UTF8.self)
+        #expect(last.contains("10:01:30.000"))
+        #expect(try await outbox.ledger() == Ledger())
+        #expect(observer.events.contains { if case .notStored = $0 { true } else { false } })
+    }
+
+    @Test func refusesWhatCannotBeTrue() async throws {
+        var fixes = Self.drive
+        fixes[50].latitude = -50
+        let (pipeline, transport) = try pipeline(Recording(fixes: fixes))
+        try await pipeline.run()
+        let refused = observer.events.filter { if case .refused = $0 { true } else { false } }
+        #expect(refused.count == 1)
+        #expect(transport.requests.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("-50") })
+    }
+}

@@ -1,0 +1,97 @@
+import GNSS
+import LocationReporting
+import Testing
+
+@Suite struct Believing {
+    static let floor = UTCTime(year: 2026, month: 1, day: 1)
+
+    @Test func aSteadyDrive() {
+        let plausibility = Box(Plausibility(earliest: Self.floor))
+        for second in 0..<600 {
+            #expect(plausibility.judge(.sample(Double(second), north: Double(second) * 30), latest: nil) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        (91.0, 0.0, FixRefusal.positionOutOfRange), (-90.5, 0, .positionOutOfRange), (10, 181, .positionOutOfRange),
+        (.nan, 0, .positionOutOfRange), (10, .infinity, .positionOutOfRange), (0, 0, .nullIsland),
+    ]) func noImpossiblePosition(latitude: Double, longitude: Double, refusal: FixRefusal) {
+        var fix = Fix.sample(0)
+        (fix.latitude, fix.longitude) = (latitude, longitude)
+        let plausibility = Box(Plausibility(earliest: nil))
+        #expect(plausibility.judge(fix, latest: nil) == refusal)
+    }
+
+    @Test func nothingBeforeTheBuildDate() {
+        var fix = Fix.sample(0)
+        fix.timeOfFix = UTCTime(year: 1980, month: 1, day: 6)
+        let live = Box(Plausibility(earliest: Self.floor))
+        #expect(live.judge(fix, latest: nil) == .before(Self.floor))
+        let recorded = Box(Plausibility(earliest: nil))
+        #expect(recorded.judge(fix, latest: nil) == nil)
+    }
+
+    @Test func nothingFromTheFuture() {
+        let limit = Fix.sample(100).timeOfFix
+        let plausibility = Box(Plausibility(earliest: nil))
+        #expect(plausibility.judge(.sample(101), latest: limit) == .after(limit))
+        #expect(plausibility.judge(.sample(100), latest: limit) == nil)
+    }
+
+    @Test func noOldTimeAgain() {
+        let plausibility = Box(Plausibility(earliest: nil))
+        #expect(plausibility.judge(.sample(10), latest: nil) == nil)
+        #expect(plausibility.judge(.sample(10), latest: nil) == .notAdvancing)
+        #expect(plausibility.judge(.sample(9), latest: nil) == .notAdvancing)
+        #expect(plausibility.judge(.sample(11), latest: nil) == nil)
+    }
+
+    @Test func noJumpUntilThreeAgree() {
+        let plausibility = Box(Plausibility(earliest: nil))
+        #expect(plausibility.judge(.sample(0), latest: nil) == nil)
+        #expect(plausibility.judge(.sample(1, north: 5000), latest: nil) == .jump(meters: 5000))
+        #expect(plausibility.judge(.sample(2, north: 20), latest: nil) == nil)
+        #expect(plausibility.judge(.sample(3, north: 90_000), latest: nil) == .jump(meters: 89_980))
+        #expect(plausibility.judge(.sample(4, north: 90_010), latest: nil) == .jump(meters: 89_990))
+        #expect(plausibility.judge(.sample(5, north: 90_020), latest: nil) == nil)
+        #expect(plausibility.judge(.sample(6, north: 90_030), latest: nil) == nil)
+    }
+
+    @Test func aReceiverWhoseClockWasSetBack() {
+        let plausibility = Box(Plausibility(earliest: nil))
+        #expect(plausibility.judge(.sample(5000), latest: nil) == nil)
+        let verdicts = (0..<4).map { plausibility.judge(.sample(Double($0)), latest: nil) }
+        #expect(verdicts == [.notAdvancing, .notAdvancing, nil, nil])
+    }
+
+    @Test func alternatingJumpsNever() {
+        let plausibility = Box(Plausibility(earliest: nil))
+        #expect(plausibility.judge(.sample(0), latest: nil) == nil)
+        for second in 1..<40 {
+            let away = second % 2 == 0 ? 200_000.0 : -200_000
+            #expect(plausibility.judge(.sample(Double(second), north: away), latest: nil) != nil)
+        }
+    }
+
+    @Test func aDriveAcrossTheDateLine() {
+        var west = Fix.sample(0)
+        west.longitude = 179.9999
+        var east = Fix.sample(1)
+        east.longitude = -179.9999
+        let plausibility = Box(Plausibility(earliest: nil))
+        #expect(plausibility.judge(west, latest: nil) == nil)
+        #expect(plausibility.judge(east, latest: nil) == nil)
+    }
+
+    @Test(arguments: [(0.0, 111_195.0), (60, 55_597), (-60, 55_597), (89.9, 194)])
+    func measuresADegreeOfLongitude(latitude: Double, meters: Double) {
+        var (one, other) = (Fix.sample(0), Fix.sample(0))
+        (one.latitude, one.longitude) = (latitude, 10)
+        (other.latitude, other.longitude) = (latitude, 11)
+        #expect(abs(one.distance(to: other) - meters) < meters * 0.001 + 1)
+    }
+}
+
+extension Box where Value == Plausibility {
+    func judge(_ fix: Fix, latest: UTCTime?) -> FixRefusal? { apply { $0.judge(fix, latest: latest) } }
+}

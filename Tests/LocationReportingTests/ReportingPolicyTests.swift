@@ -1,0 +1,96 @@
+import GNSS
+import LocationReporting
+import Testing
+
+@Suite struct Reporting {
+    /// Seconds at which a drive is reported; `speed` gives metres per second for each second.
+    static func reported(
+        seconds: Double, every spacing: Double = 1, interval: Int = 10, heartbeat: Int = 60,
+        speed: (Double) -> Double?
+    ) -> [Double] {
+        let policy = Box(ReportingPolicy(interval: .seconds(interval), heartbeat: .seconds(heartbeat)))
+        var north = 0.0
+        var result: [Double] = []
+        for step in 0...Int(seconds / spacing) {
+            let second = Double(step) * spacing
+            let metersPerSecond = speed(second)
+            north += (metersPerSecond ?? 0) * spacing
+            if policy.isDue(.sample(second, north: north, speed: metersPerSecond)) { result.append(second) }
+        }
+        return result
+    }
+
+    @Test(arguments: [(5, 1.0), (10, 1), (10, 0.1), (10, 0.2), (7, 2), (60, 1)])
+    func ofAMovingVehicleKeepsTheInterval(interval: Int, spacing: Double) {
+        let times = Self.reported(seconds: 300, every: spacing, interval: interval) { _ in 15 }
+        for (one, next) in zip(times, times.dropFirst()) {
+            #expect(abs(next - one - Double(interval)) <= max(spacing / 2, 0.001) + (spacing > 1 ? 1 : 0))
+        }
+        #expect(times.count >= 300 / (interval + 1))
+    }
+
+    @Test func ofAParkedVehicleSlowsToTheHeartbeat() {
+        let times = Self.reported(seconds: 600) { _ in 0 }
+        #expect(times.filter { $0 <= 60 } == [0, 10, 20, 30, 40, 50, 60] || times.filter { $0 < 60 } == [0, 10, 20, 30, 40, 50])
+        let parked = times.filter { $0 >= 110 }
+        for (one, next) in zip(parked, parked.dropFirst()) { #expect(next - one <= 60 && next - one >= 55) }
+    }
+
+    @Test func ofADepartureDoesNotWaitForTheInterval() {
+        let times = Self.reported(seconds: 400, interval: 30) { $0 < 300 ? 0 : 10 }
+        let first = times.first { $0 >= 300 } ?? .infinity
+        #expect(first <= 305)
+    }
+
+    @Test func atATrafficLightGoesOn() {
+        let times = Self.reported(seconds: 200) { (100..<140).contains($0) ? 0 : 12 }
+        #expect(times == stride(from: 0, through: 200, by: 10).map { $0 })
+    }
+
+    @Test func withoutASpeedFieldSeesMotionByPosition() {
+        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        var times: [Int] = []
+        for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
+            times.append(second)
+        }
+        #expect(times == Array(stride(from: 0, to: 200, by: 10)))
+    }
+
+    @Test func afterASilenceReportsAtOnce() {
+        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        #expect(policy.isDue(.sample(0, speed: 10)))
+        #expect(!policy.isDue(.sample(1, speed: 10)))
+        #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
+    }
+
+    @Test func ofAClockSetBackGoesOn() {
+        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        #expect(policy.isDue(.sample(5000, speed: 10)))
+        #expect(policy.isDue(.sample(0, speed: 10)))
+        #expect(!policy.isDue(.sample(1, speed: 10)))
+        #expect(policy.isDue(.sample(10, speed: 10)))
+    }
+}
+
+@Suite struct UpdateOfAFix {
+    @Test(arguments: [
+        (359.6, 10.0, 0), (359.4, 10, 359), (0, 10, 0), (90.5, 1, 91), (45, 0.9, nil), (45, 0, nil), (nil, 10, nil),
+        (45, nil, 45),
+    ] as [(Double?, Double?, Int?)])
+    func carriesTheHeadingOnlyInMotion(heading: Double?, speed: Double?, expected: Int?) {
+        var fix = Fix.sample(0, speed: speed)
+        fix.headingDegrees = heading
+        #expect(LocationUpdate(fix).headingDegrees == expected)
+    }
+
+    @Test(arguments: [(100.0, 47.5, 147.5), (100, nil, nil), (nil, 47.5, nil)] as [(Double?, Double?, Double?)])
+    func hasItsAltitudeAboveTheEllipsoid(altitude: Double?, separation: Double?, expected: Double?) {
+        var fix = Fix.sample(0)
+        (fix.altitudeMeters, fix.geoidSeparationMeters) = (altitude, separation)
+        #expect(LocationUpdate(fix).altitudeMeters == expected)
+    }
+}
+
+extension Box where Value == ReportingPolicy {
+    func isDue(_ fix: Fix) -> Bool { apply { $0.isDue(fix) } }
+}

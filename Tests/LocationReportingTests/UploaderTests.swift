@@ -1,0 +1,205 @@
+import FleetEngine
+import GNSS
+import HTTPMessages
+import LocationReporting
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+/// The uploader with a real outbox contract, a scripted Fleet Engine and a clock that the test moves.
+@Suite struct Uploading {
+    let clock = ManualClock()
+    let outbox = InMemoryOutbox()
+    let observer = RecordingObserver()
+    let authorization = ScriptedAuthorization()
+
+    func uploader(
+        past: Int = 50, service: FleetService = .onDemandTrips, _ transport: ScriptedTransport,
+        authorization: (any VehicleAuthorization)? = nil
+    ) throws -> Uploader {
+        let vehicle = try VehicleName(service: service, providerID: "p", vehicleID: "v")
+        let settings = UploadSettings(
+            vehicle: vehicle, endpoint: try HTTPURL("http://127.0.0.1:1"),
+            state: service == .onDemandTrips ? .online : nil, maximumPastLocations: past)
+        return Uploader(
+            settings: settings, outbox: outbox, authorization: authorization ?? self.authorization,
+            transport: transport, clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
+    }
+
+    static let delivered = HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
+
+    static func refusal(_ status: Int, _ name: String) -> HTTPResponse {
+        HTTPResponse(status: status, body: Array(#"{"error":{"code":\#(status),"message":"","status":"\#(name)"}}"#.utf8))
+    }
+
+    func accept(_ seconds: ClosedRange<Int>) async throws {
+        for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second)))) }
+    }
+
+    /// Runs to the end, moving the clock over each wait; the heartbeat's own sleeps are left alone.
+    func drain(_ uploader: Uploader) async -> [Duration] {
+        await uploader.finishWhenEmpty()
+        return await withTaskGroup(of: [Duration].self) { group in
+            group.addTask {
+                await uploader.run()
+                return []
+            }
+            group.addTask { [clock, observer] in
+                var waits: [Duration] = []
+                for await event in observer.stream {
+                    if case .idle = event { break }
+                    guard case .waiting(let delay, _) = event else { continue }
+                    waits.append(delay)
+                    for await sleep in clock.sleeps where sleep == delay { break }
+                    clock.advance(by: delay)
+                }
+                return waits
+            }
+            var waits: [Duration] = []
+            for await result in group { waits += result }
+            return waits
+        }
+    }
+
+    @Test func sendsTheNewestWithTheOlderOnesInOrder() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await accept(1...4)
+        _ = await drain(try uploader(transport))
+        #expect(transport.requests.count == 1)
+        let body = String(decoding: try #require(transport.requests.first).body, as: UTF8.self)
+        let times = body.matches(of: /10:00:0(\d)/).map { $0.1 }
+        #expect(times == ["4", "1", "2", "3"])
+        #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 4))
+    }
+
+    @Test func neverSendsAnOlderPositionAsTheLast() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await accept(1...8)
+        _ = await drain(try uploader(past: 2, transport))
+        let last = transport.requests.map { request in
+            String(decoding: request.body, as: UTF8.self).firstMatch(of: /lastLocation.*?10:00:0(\d)/)?.1 ?? ""
+        }
+        #expect(last == ["8", "8", "8", "8"])
+        #expect(try await outbox.ledger().delivered == 8)
+    }
+
+    @Test func asksForATokenAtEveryUpload() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await accept(1...5)
+        _ = await drain(try uploader(past: 1, transport))
+        #expect(authorization.asked.count == transport.requests.count)
+        #expect(authorization.asked.allSatisfy { $0.vehicleID == "v" })
+        #expect(transport.requests.enumerated().allSatisfy {
+            $0.element.headers["Authorization"] == "Bearer token-\($0.offset + 1)"
+        })
+    }
+
+    @Test func backsOffAndDeliversAfterAnOutage() async throws {
+        let outage = CountedAnswers([Self.refusal(503, "UNAVAILABLE")], times: 5, then: Self.delivered)
+        let transport = ScriptedTransport { _ in outage.next() }
+        try await accept(1...3)
+        let waits = await drain(try uploader(transport))
+        #expect(waits == [1, 2, 4, 8, 16].map { .seconds($0) })
+        #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
+    }
+
+    @Test func renewsARefusedTokenWithoutWaiting() async throws {
+        let answers = CountedAnswers([Self.refusal(401, "UNAUTHENTICATED")], times: 1, then: Self.delivered)
+        let transport = ScriptedTransport { _ in answers.next() }
+        try await accept(1...1)
+        let waits = await drain(try uploader(transport))
+        #expect(waits.isEmpty)
+        #expect(authorization.discarded.map(\.value) == ["token-1"])
+        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
+    }
+
+    @Test func holdsOnARefusedTokenAndLosesNothing() async throws {
+        let answers = CountedAnswers([Self.refusal(403, "PERMISSION_DENIED")], times: 4, then: Self.delivered)
+        let transport = ScriptedTransport { _ in answers.next() }
+        try await accept(1...2)
+        let waits = await drain(try uploader(transport))
+        #expect(waits == [.seconds(60), .seconds(60)])
+        #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 2))
+    }
+
+    @Test func setsAsideTheOneUpdateThatIsNotTaken() async throws {
+        let transport = ScriptedTransport { request in
+            // The fix of second 3 is poison, wherever it stands.
+            String(decoding: request.body, as: UTF8.self).contains("10:00:03.000")
+                ? Self.refusal(400, "INVALID_ARGUMENT") : Self.delivered
+        }
+        try await accept(1...9)
+        _ = await drain(try uploader(transport))
+        #expect(try await outbox.ledger() == Ledger(accepted: 9, delivered: 8, quarantined: 1))
+        #expect(await outbox.quarantinedReasons.keys.sorted() == [3])
+    }
+
+    @Test func waitsForATokenAndKeepsEverything() async throws {
+        let provider = ScriptedAuthorization { (_, asked) throws(AuthorizationError) in
+            guard asked > 3 else { throw AuthorizationError(.unavailable, "issuer down") }
+            return AuthorizationToken(value: "t", lifetime: nil)
+        }
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await accept(1...2)
+        let waits = await drain(try uploader(transport, authorization: provider))
+        #expect(waits == [1, 2, 4].map { .seconds($0) })
+        #expect(try await outbox.ledger().delivered == 2)
+    }
+
+    @Test func treatsANetworkFailureAsPassing() async throws {
+        let counter = CountedAnswers([], times: 2, then: Self.delivered)
+        let transport = ScriptedTransport { (_) throws(HTTPTransportError) in
+            guard let answer = counter.nextOrNothing() else { throw HTTPTransportError(.connectionLost, "reset") }
+            return answer
+        }
+        try await accept(1...1)
+        #expect(await drain(try uploader(transport)) == [.seconds(1), .seconds(2)])
+        #expect(try await outbox.ledger().delivered == 1)
+    }
+
+    @Test func endsAtOnceWhenCancelled() async throws {
+        let transport = ScriptedTransport { _ in Self.refusal(503, "UNAVAILABLE") }
+        try await accept(1...1)
+        let uploader = try uploader(transport)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await uploader.run() }
+            for await event in observer.stream { if case .waiting = event { break } }
+            group.cancelAll()  // the clock never moves: only the cancellation can end the wait
+        }
+        #expect(try await outbox.ledger() == Ledger(accepted: 1, pending: 1))
+    }
+
+    @Test func repeatsTheNewestAtTheHeartbeat() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await accept(1...1)
+        let uploader = try uploader(transport)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await uploader.run() }
+            var deliveries = 0
+            for await event in observer.stream {
+                guard case .delivered = event else { continue }
+                deliveries += 1
+                if deliveries == 3 { break }
+                // Move on until the heartbeat fires; each sleep is announced as it begins.
+                group.addTask { [clock] in
+                    for await _ in clock.sleeps.prefix(2) { clock.advance(by: .seconds(60)) }
+                }
+            }
+            group.cancelAll()
+        }
+        let bodies = transport.requests.map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(bodies.count >= 3)
+        #expect(bodies.allSatisfy { $0.contains("10:00:01.000") })
+        #expect(!bodies[0].contains("timeSinceUpdate"))
+        #expect(bodies[1].contains("timeSinceUpdate"))
+        #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
+    }
+
+    @Test func sendsTheStateByItself() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await uploader(transport).send(state: .offline)
+        let request = try #require(transport.requests.first)
+        #expect(request.url.target.hasSuffix("?updateMask=vehicleState"))
+        #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicleState":"OFFLINE"}"#)
+    }
+}

@@ -1,0 +1,113 @@
+import GNSS
+import LocationReporting
+import Testing
+
+@testable import SQLiteOutbox
+
+/// Something that happens to the files of a store.
+struct Damage: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Whether every row is still in one of the files.
+    let keepsRows: Bool
+    let change: @Sendable (TemporaryFolder) throws -> Void
+
+    init(_ description: String, keepsRows: Bool = false, _ change: @escaping @Sendable (TemporaryFolder) throws -> Void)
+    {
+        (testDescription, self.keepsRows, self.change) = (description, keepsRows, change)
+    }
+
+    /// Changes the bytes of the database, after its log has been moved into it.
+    static func database(
+        _ description: String, keepsRows: Bool = false, _ change: @escaping @Sendable (inout [UInt8]) -> Void
+    ) -> Damage {
+        Damage(description, keepsRows: keepsRows) { folder in
+            try folder.open().close()
+            var bytes = try folder.read("outbox.sqlite")
+            change(&bytes)
+            try folder.write(bytes, to: "outbox.sqlite")
+        }
+    }
+
+    static func log(
+        _ description: String, keepsRows: Bool = false, _ change: @escaping @Sendable (inout [UInt8]) -> Void
+    ) -> Damage {
+        Damage(description, keepsRows: keepsRows) { folder in
+            var bytes = try folder.read("outbox.sqlite-wal")
+            change(&bytes)
+            try folder.write(bytes, to: "outbox.sqlite-wal")
+        }
+    }
+
+    static let all: [Damage] =
+        [0, 1, 50, 100, 1000, 1024, 1500, 4096, 20_000].map { size in
+            .database("cut to \(size) bytes") { $0.removeLast($0.count - size) }
+        }
+        + [0, 1, 2, 7, 15].map { page in
+            .database("page \(page + 1) zeroed", keepsRows: page == 0) {
+                $0.replaceSubrange(page * 1024..<(page + 1) * 1024, with: repeatElement(0, count: 1024))
+            }
+        }
+        + [20, 70, 100, 1024, 1026, 3073, 5000, 9216, 9300].map { offset in
+            .database("byte \(offset) flipped") { $0[offset] ^= 0xff }
+        }
+        + [
+            .database("another program's text") { $0 = Array("name,position\n".utf8) },
+            .database("random bytes") { bytes in
+                var chance = SeededGenerator(seed: 7)
+                bytes = bytes.map { _ in UInt8.random(in: 0...255, using: &chance) }
+            },
+            .log("log's header zeroed", keepsRows: true) {
+                $0.replaceSubrange(0..<32, with: repeatElement(0, count: 32))
+            },
+            .log("log broken in the middle", keepsRows: true) { $0[40 * 1048 + 32 + 3] ^= 0xff },
+            .log("garbage for a log") { bytes in
+                var chance = SeededGenerator(seed: 8)
+                bytes = bytes.map { _ in UInt8.random(in: 0...255, using: &chance) }
+            },
+            .log("log cut") { $0.removeLast($0.count / 2) },
+            Damage("log of an earlier time") { folder in
+                try folder.open().close()
+                try folder.rename("early", to: "outbox.sqlite-wal")
+            },
+            Damage("log removed") { try $0.write([], to: "outbox.sqlite-wal") },
+            Damage("database removed") { folder in
+                try folder.write([], to: "gone")
+                try folder.rename("outbox.sqlite", to: "gone")
+            },
+        ]
+}
+
+@Suite struct DamagedStore {
+    @Test(arguments: Damage.all)
+    func alwaysStarts(damage: Damage) throws {
+        let folder = try TemporaryFolder()
+        let before = try folder.open()
+        for second in 1...600 {
+            _ = try before.append(sample(second))
+            if second == 250 { try folder.write(folder.read("outbox.sqlite-wal"), to: "early") }
+            if second % 200 == 0 { try before.deliverBatch(maximumPastLocations: 20) }
+        }
+        let pending = try before.pendingUpdates()
+        let ledger = try before.ledger()
+        try folder.moveStore(owner: before)
+        try damage.change(folder)
+
+        let outbox = try folder.open()
+        let found = try outbox.pendingUpdates()
+        let after = try outbox.ledger()
+        #expect(after.balances)
+        #expect(found.allSatisfy { $0.update == sample(Int($0.sequence)) }, "nothing is made up")
+        if damage.keepsRows { #expect(Set(found).isSuperset(of: pending)) }
+        // What is missing without a word can only be what lay in a log that is gone without a trace.
+        if let recovery = folder.recoveries.first {
+            #expect(recovery.salvaged == found.count)
+            #expect(recovery.lost.upperBound == after.evicted)
+            let missing = Set(pending).subtracting(found)
+            if after.accepted == ledger.accepted { #expect(missing.count <= recovery.lost.upperBound) }
+        }
+        let next = try outbox.append(sample(86_000))
+        #expect(next.sequence == after.accepted + 1)
+        try outbox.close()
+        #expect(try OutboxReader(path: folder.store).summary().ledger.balances)
+    }
+}

@@ -1,0 +1,124 @@
+import GNSS
+import LocationReporting
+import Testing
+
+@testable import SQLiteOutbox
+
+@Suite struct StoredUpdates {
+    /// How the outbox was let go before it is opened again.
+    private enum SessionEnd { case none, dropped, closed }
+
+    /// Thousands of random steps, the store compared with the model after each, reopened now and then.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func agreeWithAPlainModel(seed: UInt64) throws {
+        let folder = try TemporaryFolder()
+        var chance = SeededGenerator(seed: seed)
+        var model = OutboxModel()
+        var engine: OutboxEngine? = try folder.open()
+        var second = 1000
+        for step in 0..<1500 {
+            var end = SessionEnd.none
+            do {
+                let outbox = try #require(engine)
+                switch Int.random(in: 0..<100, using: &chance) {
+                case 0..<45:
+                    second += Int.random(in: -3...10, using: &chance)
+                    model.append(try outbox.append(sample(second)))
+                case 45..<85:
+                    let limit = Int.random(in: 0...4, using: &chance)
+                    let batch = try outbox.nextBatch(maximumPastLocations: limit)
+                    try #require(batch == model.batch(maximumPastLocations: limit), "step \(step)")
+                    if let batch {
+                        try outbox.acknowledge(batch)
+                        model.deliver(batch)
+                    }
+                case 85..<92:
+                    guard let victim = model.pending.randomElement(using: &chance) else { continue }
+                    try outbox.quarantine(victim, reason: "400 at step \(step)")
+                    model.quarantine(victim, reason: "400 at step \(step)")
+                case 92..<97:
+                    end = .dropped
+                default:
+                    end = .closed
+                }
+            }
+            if end == .closed { try engine?.close() }
+            if end != .none {
+                engine = nil
+                engine = try folder.open()
+            }
+            let ledger = try #require(try engine?.ledger())
+            try #require(ledger == model.ledger, "step \(step)")
+            try #require(try engine?.newest() == model.newest, "step \(step)")
+        }
+        #expect(try engine?.pendingUpdates() == model.pending)
+        try engine?.close()
+        let reader = try OutboxReader(path: folder.store)
+        #expect(try reader.summary().ledger == model.ledger)
+        let listed = try reader.quarantined().map { [$0.stored.sequence: $0.reason] }
+        #expect(listed == model.quarantined.sorted { $0.key < $1.key }.map { [$0.key: $0.value] })
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    /// A power cut after each step: the files as they lie there are copied, and the copy is opened.
+    @Test(arguments: [11, 12] as [UInt64])
+    func surviveAPowerCutAtAnyStep(seed: UInt64) throws {
+        let folder = try TemporaryFolder()
+        var chance = SeededGenerator(seed: seed)
+        var model = OutboxModel()
+        let outbox = try folder.open()
+        for step in 0..<150 {
+            if Bool.random(using: &chance) {
+                model.append(try outbox.append(sample(step)))
+            } else if let batch = try outbox.nextBatch(maximumPastLocations: Int.random(in: 0...3, using: &chance)) {
+                try outbox.acknowledge(batch)
+                model.deliver(batch)
+            }
+            try folder.copyStore(to: "copy")
+            let copy = try folder.open("copy")
+            let found = try copy.pendingUpdates()
+            let missing = Set(model.pending).subtracting(found)
+            try #require(missing.isEmpty, "step \(step)")
+            let repeated = Set(found).subtracting(model.pending)
+            try #require(repeated.count <= 1, "step \(step): at most the acknowledgement that was not written")
+            let ledger = try copy.ledger()
+            try #require(ledger.balances)
+            try #require(ledger.accepted == model.ledger.accepted)
+        }
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    @Test func leaveNothingInMemoryWhenClosed() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        _ = try outbox.append(sample(1))
+        try outbox.deliverBatch()
+        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 1, pending: 1))
+        try outbox.close()
+        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 1, delivered: 1))
+    }
+
+    @Test func areWrittenByADroppedOutboxToo() throws {
+        let folder = try TemporaryFolder()
+        var outbox: OutboxEngine? = try folder.open()
+        _ = try outbox?.append(sample(1))
+        try outbox?.deliverBatch()
+        outbox = nil
+        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 1, delivered: 1))
+    }
+
+    /// Two accepted out of order, the newer one delivered: after a restart the older must not pass for the newest.
+    @Test func keepTheNewestOverARestart() throws {
+        let folder = try TemporaryFolder()
+        var outbox: OutboxEngine? = try folder.open()
+        _ = try outbox?.append(sample(9))
+        try outbox?.deliverBatch()
+        _ = try outbox?.append(sample(3))
+        outbox = nil
+        outbox = try folder.open()
+        let batch = try #require(try outbox?.nextBatch(maximumPastLocations: 5))
+        #expect(batch.last.update == sample(9))
+        #expect(!batch.lastIsPending)
+        #expect(batch.past.map(\.update) == [sample(3)])
+    }
+}

@@ -1,0 +1,143 @@
+import FoundationEssentials
+import GNSS
+import LocationReporting
+import Testing
+
+@testable import SQLiteOutbox
+
+@Suite struct Opening {
+    @Test func makesFolderAndFilesForThisUserAlone() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open("a/b/outbox.sqlite")
+        _ = try outbox.append(sample(1))
+        func mode(_ name: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: folder.path(name))[.posixPermissions] as? Int
+        }
+        for name in ["a", "a/b"] { #expect(try mode(name) == 0o700) }
+        for suffix in ["", "-wal", "-shm", ".lock", ".reserve"] {
+            #expect(try mode("a/b/outbox.sqlite" + suffix) == 0o600, "\(suffix)")
+        }
+    }
+
+    @Test func leavesOneFileAndTheReserveBehind() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        _ = try outbox.append(sample(1))
+        try outbox.close()
+        #expect(try folder.names == ["outbox.sqlite", "outbox.sqlite.lock", "outbox.sqlite.reserve"])
+    }
+
+    @Test func tellsWhoHoldsTheStore() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        #expect(error?.code == .locked)
+        let own = "\(folder.store): in use by process \(ProcessInfo.processInfo.processIdentifier) ("
+        #expect(error?.detail.hasPrefix(own) == true)
+        #expect(error?.detail.hasSuffix("); stop it first, or give another outbox path") == true)
+        try outbox.close()
+        try folder.open().close()
+    }
+
+    @Test func refusesANewerSchemaUntouched() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        _ = try outbox.append(sample(1))
+        try outbox.close()
+        try folder.execute("PRAGMA user_version = 2")
+        let before = try folder.read("outbox.sqlite")
+        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        #expect(error?.code == .newerSchema)
+        #expect(error?.detail.contains("install that release again") == true)
+        #expect(try folder.read("outbox.sqlite") == before)
+        #expect(!folder.exists("outbox.sqlite-wal"))
+        let reading = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
+        #expect(reading?.code == .newerSchema)
+    }
+
+    @Test func refusesAFolderInPlaceOfAFile() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
+        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        #expect(error?.code == .unusable)
+        #expect(error?.detail.contains("\(folder.store): the outbox cannot be read or written: it is a folder") == true)
+        #expect(folder.exists("outbox.sqlite"))
+    }
+
+    @Test func refusesAFileInPlaceOfTheFolder() throws {
+        let folder = try TemporaryFolder()
+        try folder.write([1], to: "file")
+        let error = #expect(throws: OutboxError.self) { try folder.open("file/outbox.sqlite") }
+        #expect(error?.code == .unusable)
+        #expect(error?.detail.contains("\(folder.path("file"))") == true)
+    }
+
+    @Test func setsADamagedStoreAsideWithItsTime() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("not a database".utf8), to: "outbox.sqlite")
+        let outbox = try folder.open()
+        let name = "outbox.sqlite.damaged-20260105T101530.250Z"
+        #expect(try folder.read(name) == Array("not a database".utf8))
+        #expect(
+            folder.recoveries == [
+                StoreRecovery(
+                    path: folder.store, reason: "it is not a SQLite database", setAside: folder.path(name), salvaged: 0,
+                    lost: 0...0, foundLedger: false)
+            ])
+        #expect(
+            folder.recoveries.first?.description
+                == "\(folder.store) was damaged (it is not a SQLite database); it was set aside as \(folder.path(name)); "
+                + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of these may have been "
+                + "delivered. Check the disk if this comes again")
+        #expect(try outbox.ledger() == Ledger())
+    }
+
+    @Test func keepsThreeDamagedStores() throws {
+        let folder = try TemporaryFolder()
+        for round in 1...5 {
+            try folder.write([UInt8(round)], to: "outbox.sqlite")
+            try folder.open().close()
+        }
+        #expect(folder.recoveries.count == 5)
+        #expect(try folder.names.filter { $0.contains("damaged") }.count == 3)
+    }
+
+    @Test(arguments: [true, false])
+    func endsAReplacementThatWasCutOff(isInPlace: Bool) throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        for second in 1...5 { _ = try outbox.append(sample(second)) }
+        try folder.moveStore(owner: outbox)
+        if isInPlace {
+            // The damaged store is still in its place: the new one was being made.
+            try folder.write(Array(try folder.read("outbox.sqlite").prefix(1500)), to: "outbox.sqlite.rebuilt")
+        } else {
+            // It has been set aside, its log has not, and the new one waits.
+            try folder.open().close()
+            try folder.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
+            try folder.write([1, 2, 3], to: "outbox.sqlite-wal")
+        }
+        let again = try folder.open()
+        #expect(try again.pendingUpdates().map(\.update) == (1...5).map(sample))
+        #expect(try again.ledger() == Ledger(accepted: 5, pending: 5))
+        #expect(!folder.exists("outbox.sqlite.rebuilt"))
+    }
+
+    @Test func isQuickWithALargeBacklog() throws {
+        let folder = try TemporaryFolder()
+        try folder.buildBacklog(100_000)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let outbox = try folder.open()
+        let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50))
+        #expect(start.duration(to: clock.now) < .seconds(2), "generous: the machine may be busy; it takes milliseconds")
+        #expect(batch.last.sequence == 100_000)
+        #expect(batch.past.map(\.sequence) == Array(1...50))
+        #expect(try outbox.ledger() == Ledger(accepted: 100_000, pending: 100_000))
+        try outbox.acknowledge(batch)
+        try outbox.close()
+        #expect(
+            try OutboxReader(path: folder.store).summary().ledger
+                == Ledger(accepted: 100_000, delivered: 51, pending: 99_949))
+    }
+}

@@ -1,0 +1,118 @@
+import GNSS
+import LocationReporting
+import Testing
+
+/// What every outbox does, step by step; `check` runs it on an empty one.
+struct OutboxConduct: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let check: @Sendable (any Outbox) async throws -> Void
+
+    init(_ description: String, _ check: @escaping @Sendable (any Outbox) async throws -> Void) {
+        (testDescription, self.check) = (description, check)
+    }
+
+    static let all: [OutboxConduct] = [
+        OutboxConduct("an empty one has nothing to upload") { outbox in
+            let batch = try await outbox.nextBatch(maximumPastLocations: 5)
+            let newest = try await outbox.newest()
+            let ledger = try await outbox.ledger()
+            #expect(batch == nil)
+            #expect(newest == nil)
+            #expect(ledger == Ledger())
+        },
+        OutboxConduct("sequences count from 1 without gaps") { outbox in
+            for second in 1...5 {
+                let stored = try await outbox.append(sample(second))
+                #expect(stored == StoredUpdate(sequence: Int64(second), update: sample(second)))
+            }
+            #expect(try await outbox.ledger() == Ledger(accepted: 5, pending: 5))
+        },
+        OutboxConduct("the newest goes first, with the oldest in order of time") { outbox in
+            for second in [3, 1, 2, 9, 4] { try await outbox.append(sample(second)) }
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 3))
+            #expect(batch.last.update == sample(9))
+            #expect(batch.lastIsPending)
+            #expect(batch.past.map(\.update) == [sample(1), sample(2), sample(3)])
+        },
+        OutboxConduct("a delivered newest is repeated while a backlog drains") { outbox in
+            for second in 1...4 { try await outbox.append(sample(second)) }
+            try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 1)))
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
+            #expect(batch.last.update == sample(4))
+            #expect(!batch.lastIsPending)
+            #expect(batch.pending.map(\.update) == [sample(2), sample(3)])
+            #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 2, pending: 2))
+        },
+        OutboxConduct("an acknowledged live update is not pending any more") { outbox in
+            try await outbox.append(sample(1))
+            try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
+            #expect(try await outbox.nextBatch(maximumPastLocations: 5) == nil)
+            #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
+            #expect(try await outbox.newest()?.update == sample(1))
+            try await outbox.append(sample(2))
+            #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 1, pending: 1))
+        },
+        OutboxConduct("an acknowledgement counts once") { outbox in
+            for second in 1...3 { try await outbox.append(sample(second)) }
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
+            for _ in 1...3 { try await outbox.acknowledge(batch) }
+            #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
+        },
+        OutboxConduct("an update that came late never goes out as the last") { outbox in
+            try await outbox.append(sample(5))
+            try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
+            try await outbox.append(sample(3))
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
+            #expect(batch.last.update == sample(5))
+            #expect(!batch.lastIsPending)
+            #expect(batch.past.map(\.update) == [sample(3)])
+        },
+        OutboxConduct("of equal times the later accepted is the newest") { outbox in
+            for _ in 1...2 { try await outbox.append(sample(7)) }
+            #expect(try await outbox.newest()?.sequence == 2)
+        },
+        OutboxConduct("quarantine sets one aside, once") { outbox in
+            for second in 1...3 { try await outbox.append(sample(second)) }
+            let poison = StoredUpdate(sequence: 2, update: sample(2))
+            for _ in 1...2 { try await outbox.quarantine(poison, reason: "400 INVALID_ARGUMENT") }
+            #expect(try await outbox.ledger() == Ledger(accepted: 3, pending: 2, quarantined: 1))
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
+            #expect(batch.pending.map(\.sequence) == [1, 3])
+        },
+        OutboxConduct("a quarantined newest is never repeated") { outbox in
+            for second in [1, 2, 3] { try await outbox.append(sample(second)) }
+            try await outbox.quarantine(StoredUpdate(sequence: 3, update: sample(3)), reason: "400")
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
+            #expect(batch.last.update == sample(2))
+            #expect(batch.lastIsPending)
+            #expect(batch.past.map(\.update) == [sample(1)])
+        },
+        OutboxConduct("a quarantined newest gives way to the newest delivered") { outbox in
+            try await outbox.append(sample(5))
+            try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
+            try await outbox.append(sample(1))
+            let poison = try await outbox.append(sample(9))
+            try await outbox.quarantine(poison, reason: "400")
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
+            #expect(batch.last.update == sample(5))
+            #expect(!batch.lastIsPending)
+            #expect(batch.past.map(\.update) == [sample(1)])
+        },
+        OutboxConduct("no past locations when none are wanted") { outbox in
+            for second in 1...3 { try await outbox.append(sample(second)) }
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 0))
+            #expect(batch.pending.map(\.sequence) == [3])
+        },
+        OutboxConduct("every number comes back as it was") { outbox in
+            var update = LocationUpdate(
+                timeOfFix: UTCTime(millisecondsSince1970: -1), latitude: -89.999_999_999_999_99,
+                longitude: -0.000_000_1)
+            update.altitudeMeters = -412.300_000_000_000_01
+            update.speedMetersPerSecond = .leastNonzeroMagnitude
+            update.horizontalAccuracyMeters = 1e300
+            update.headingDegrees = 359
+            try await outbox.append(update)
+            #expect(try await outbox.nextBatch(maximumPastLocations: 1)?.last.update == update)
+        },
+    ]
+}

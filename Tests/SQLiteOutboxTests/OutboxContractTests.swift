@@ -1,0 +1,30 @@
+import LocationReporting
+import SQLiteOutbox
+import Testing
+import WaypostTestSupport
+
+@Suite struct OutboxContract {
+    @Test(arguments: OutboxConduct.all)
+    func holdsInMemory(conduct: OutboxConduct) async throws {
+        try await conduct.check(InMemoryOutbox())
+    }
+
+    @Test(arguments: OutboxConduct.all)
+    func holdsOnDisk(conduct: OutboxConduct) async throws {
+        let folder = try TemporaryFolder()
+        let outbox = try await SQLiteOutbox.open(folder.configuration())
+        try await conduct.check(outbox)
+        #expect(try await outbox.ledger().balances)
+        try await outbox.close()
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    @Test func nothingIsAcceptedOnceClosed() async throws {
+        let folder = try TemporaryFolder()
+        let outbox = try await SQLiteOutbox.open(folder.configuration())
+        try await outbox.close()
+        try await outbox.close()
+        let error = await #expect(throws: OutboxError.self) { try await outbox.append(sample(1)) }
+        #expect(error?.code == .closed)
+    }
+}

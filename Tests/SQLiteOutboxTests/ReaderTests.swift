@@ -1,0 +1,71 @@
+import FoundationEssentials
+import LocationReporting
+import Testing
+
+@testable import SQLiteOutbox
+
+@Suite struct Reader {
+    @Test func seesWhatTheRunningServiceHasAccepted() async throws {
+        let folder = try TemporaryFolder()
+        let outbox = try await SQLiteOutbox.open(folder.configuration())
+        try await outbox.append(sample(1))
+        let reader = try OutboxReader(path: folder.store)
+        for second in 2...300 {
+            try await outbox.append(sample(second))
+            #expect(try reader.summary().ledger.accepted == Int64(second))
+        }
+        try await outbox.quarantine(StoredUpdate(sequence: 3, update: sample(3)), reason: "400: no such field")
+        var listed: [StoredUpdate] = []
+        try reader.forEachPending { listed.append($0) }
+        #expect(listed.map(\.sequence) == [1, 2] + Array(4...300))
+        let quarantined = try reader.quarantined()
+        let stored = StoredUpdate(sequence: 3, update: sample(3))
+        #expect(quarantined == [QuarantinedUpdate(stored: stored, reason: "400: no such field")])
+        try await outbox.close()
+    }
+
+    @Test func worksWhileTheServiceIsStoppedAndLeavesNoTrace() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        for second in 1...2500 { _ = try outbox.append(sample(second)) }
+        try outbox.close()
+        let before = try folder.names
+        let reader = try OutboxReader(path: folder.store)
+        var count = 0
+        try reader.forEachPending { _ in count += 1 }
+        #expect(count == 2500)
+        #expect(try reader.summary().newest?.update == sample(2500))
+        #expect(try folder.names == before)
+    }
+
+    @Test func readsAStoreWhoseServiceWasKilled() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        try folder.copyStore(to: "killed")
+        #expect(try OutboxReader(path: folder.path("killed")).summary().ledger == Ledger(accepted: 10, pending: 10))
+    }
+
+    @Test func saysThatThereIsNoStore() throws {
+        let folder = try TemporaryFolder()
+        let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
+        #expect(error?.code == .unusable)
+        #expect(error?.detail.contains("open \(folder.store): No such file or directory") == true)
+    }
+
+    @Test func saysThatTheStoreIsDamaged() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("text".utf8), to: "outbox.sqlite")
+        let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
+        #expect(error?.detail.hasSuffix("the service repairs it at its next start") == true)
+    }
+
+    @Test func takesAnyPath() throws {
+        let folder = try TemporaryFolder()
+        let name = "50% of #1?.sqlite"
+        let outbox = try folder.open(name)
+        _ = try outbox.append(sample(1))
+        try outbox.close()
+        #expect(try OutboxReader(path: folder.path(name)).summary().ledger == Ledger(accepted: 1, pending: 1))
+    }
+}

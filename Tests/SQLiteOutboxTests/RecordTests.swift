@@ -1,0 +1,65 @@
+import GNSS
+import LocationReporting
+import Testing
+
+@testable import SQLiteOutbox
+
+@Suite struct StoredRecord {
+    @Test func hasTheChecksumOfTheCatalogue() {
+        var checksum = CRC32()
+        checksum.update("123456789".utf8)
+        #expect(checksum.value == 0xcbf4_3926)  // the check value of CRC-32/ISO-HDLC
+    }
+
+    @Test func isSmallAsReceiversStatePositions() {
+        var update = LocationUpdate(
+            timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 48.117_321_9, longitude: 11.516_666_6)
+        update.speedMetersPerSecond = 12.345
+        update.headingDegrees = 271
+        update.altitudeMeters = 545.4
+        update.horizontalAccuracyMeters = 2.5
+        let stored = StoredUpdate(sequence: 1_000_000, update: update)
+        #expect(UpdateRecord(stored, newestSequence: 1_000_000).bytes.count == 33)
+    }
+
+    @Test func comesBackFromItsBytes() throws {
+        var chance = SeededGenerator(seed: 5)
+        for sequence in 1...2000 as ClosedRange<Int64> {
+            var update = LocationUpdate(
+                timeOfFix: UTCTime(millisecondsSince1970: .random(in: -1 << 60...1 << 60, using: &chance)),
+                latitude: .random(in: -90...90, using: &chance), longitude: .random(in: -180...180, using: &chance))
+            if Bool.random(using: &chance) { update.latitude = (update.latitude * 1e7).rounded() / 1e7 }
+            if Bool.random(using: &chance) { update.altitudeMeters = .random(in: -500...9000, using: &chance) }
+            if Bool.random(using: &chance) { update.speedMetersPerSecond = .random(in: 0...80, using: &chance) }
+            if Bool.random(using: &chance) { update.headingDegrees = .random(in: 0..<360, using: &chance) }
+            if Bool.random(using: &chance) { update.horizontalAccuracyMeters = 2.5 }
+            let stored = StoredUpdate(sequence: sequence, update: update)
+            let record = UpdateRecord(stored, newestSequence: .random(in: 1...sequence, using: &chance))
+            #expect(UpdateRecord(record.bytes[...], sequence: sequence) == record)
+            #expect(UpdateRecord(record.bytes[...], sequence: sequence + 1) == nil)
+        }
+    }
+
+    @Test func isRefusedWhenAnyByteIsWrong() {
+        let stored = StoredUpdate(sequence: 7, update: sample(7))
+        let bytes = UpdateRecord(stored, newestSequence: 7).bytes
+        for index in bytes.indices {
+            for change in [0x01, 0x80, 0xff] as [UInt8] {
+                var damaged = bytes
+                damaged[index] ^= change
+                #expect(UpdateRecord(damaged[...], sequence: 7) == nil)
+            }
+        }
+        for count in 0..<bytes.count { #expect(UpdateRecord(bytes[..<count], sequence: 7) == nil) }
+    }
+
+    @Test func ofTheLedgerComesBackFromItsBytes() {
+        var account = OutboxAccount(lastSequence: 1 << 40, pending: 3, delivered: 1 << 39, quarantined: 2)
+        account.evictedForSpace.add(sample(1).timeOfFix)
+        account.evictedForSpace.add(sample(9).timeOfFix)
+        account.lostToDamage.count = 4
+        account.newestDelivered = StoredUpdate(sequence: 12, update: sample(12))
+        let record = LedgerRecord(account, oldestPending: 9)
+        #expect(LedgerRecord(record.bytes[...]) == record)
+    }
+}

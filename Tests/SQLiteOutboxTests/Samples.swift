@@ -1,0 +1,44 @@
+import GNSS
+import LocationReporting
+
+@testable import SQLiteOutbox
+
+/// An update as a receiver gives it, `second` seconds into the day.
+func sample(_ second: Int) -> LocationUpdate {
+    var update = LocationUpdate(
+        timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),
+        latitude: 48.1173 + Double(second) * 0.0001, longitude: 11.516_666_666_666_667)
+    update.speedMetersPerSecond = 12.345
+    update.headingDegrees = second % 360
+    update.altitudeMeters = second % 2 == 0 ? 545.4 : nil
+    update.horizontalAccuracyMeters = 2.5
+    return update
+}
+
+extension OutboxEngine {
+    /// Everything pending, as an uploader would find it.
+    func pendingUpdates() throws -> [StoredUpdate] {
+        let all = try nextBatch(maximumPastLocations: 1_000_000)?.pending ?? []
+        return all.sorted { $0.sequence < $1.sequence }
+    }
+
+    /// Delivers the next batch.
+    func deliverBatch(maximumPastLocations: Int = 50) throws {
+        if let batch = try nextBatch(maximumPastLocations: maximumPastLocations) { try acknowledge(batch) }
+    }
+}
+
+/// Numbers from a seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+        return value ^ (value >> 31)
+    }
+}

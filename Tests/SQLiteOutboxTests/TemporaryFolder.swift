@@ -1,0 +1,84 @@
+import FoundationEssentials
+import GNSS
+import LinuxPlatform
+import LocationReporting
+
+@testable import SQLiteOutbox
+
+/// A folder for the stores of one test, removed with it.
+final class TemporaryFolder: Sendable {
+    let url: URL
+    private let told = Locked<[StoreRecovery]>([])
+
+    init() throws {
+        // In memory where the system offers it: thousands of commits shall not wait for a disk that others use too.
+        let memory = URL(filePath: "/dev/shm")
+        let parent =
+            FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
+        url = parent.appending(path: "waypost-outbox-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    var store: String { path("outbox.sqlite") }
+
+    /// What the outboxes of this folder have told about damage.
+    var recoveries: [StoreRecovery] { told.withLock { $0 } }
+
+    func path(_ name: String) -> String { url.appending(path: name).path }
+
+    var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+    }
+
+    func configuration(_ name: String = "outbox.sqlite", maximumBytes: Int64 = 64_000_000) -> OutboxSettings {
+        OutboxSettings(
+            path: path(name), maximumBytes: maximumBytes,
+            now: { UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_250) },
+            reportRecovery: { [told] recovery in told.withLock { $0.append(recovery) } })
+    }
+
+    /// Runs SQL on the store behind the outbox's back.
+    func execute(_ sql: String) throws {
+        let connection = try SQLiteConnection(path: store, access: .readWrite)
+        try connection.execute("PRAGMA secure_delete = ON; \(sql)")
+    }
+
+    func open(_ name: String = "outbox.sqlite") throws -> OutboxEngine { try OutboxEngine(configuration(name)) }
+
+    func read(_ name: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: url.appending(path: name))) }
+
+    func write(_ bytes: some Collection<UInt8>, to name: String) throws {
+        try Data(bytes).write(to: url.appending(path: name))
+    }
+
+    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+
+    /// A store with that many pending updates, made at once.
+    func buildBacklog(_ count: Int) throws {
+        try SQLiteOutbox.fill(store, count: count) { sample($0 + 1) }
+    }
+
+    func rename(_ source: String, to destination: String) throws {
+        try? FileManager.default.removeItem(atPath: path(destination))
+        try FileManager.default.moveItem(atPath: path(source), toPath: path(destination))
+    }
+
+    /// Leaves the files as a power cut would, and lets their owner go.
+    func moveStore(owner: OutboxEngine) throws {
+        try copyStore(to: "cut")
+        try owner.close()
+        for suffix in ["", "-wal"] { try rename("cut" + suffix, to: "outbox.sqlite" + suffix) }
+    }
+
+    /// Copies the store as it lies on the disk at this moment, as a power cut would leave it.
+    func copyStore(to name: String) throws {
+        for suffix in ["", "-wal"] {
+            try? FileManager.default.removeItem(atPath: path(name + suffix))
+            if exists("outbox.sqlite" + suffix) {
+                try FileManager.default.copyItem(atPath: store + suffix, toPath: path(name + suffix))
+            }
+        }
+    }
+}

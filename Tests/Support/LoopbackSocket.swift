@@ -1,0 +1,97 @@
+import Glibc
+package import LinuxPlatform
+
+/// A socket on 127.0.0.1: a server that listens, a connection to it, or a sender of datagrams. Calls block.
+package final class LoopbackSocket: Sendable {
+    package enum Kind: Sendable { case stream, datagrams }
+
+    private let descriptor: OwnedDescriptor
+    /// The port of this side.
+    package let port: Int
+
+    /// Listens; the system chooses the port unless one is given.
+    package init(_ kind: Kind, port: Int = 0) throws(SystemError) {
+        let descriptor = try Self.make(kind)
+        if kind == .stream {
+            var reuse: CInt = 1  // the same port again, right after it was closed
+            try valueOrSystemError("setsockopt") {
+                unsafe setsockopt(descriptor.raw, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<CInt>.size))
+            }
+        }
+        try unsafe Self.call("bind", bind, descriptor.raw, port)
+        if kind == .stream { try valueOrSystemError("listen") { listen(descriptor.raw, 8) } }
+        self.port = try Self.port(of: descriptor.raw)
+        self.descriptor = descriptor
+    }
+
+    /// Connects to `port` of this machine.
+    package init(_ kind: Kind, connectedTo port: Int) throws(SystemError) {
+        descriptor = try Self.make(kind)
+        try unsafe Self.call("connect", connect, descriptor.raw, port)
+        self.port = try Self.port(of: descriptor.raw)
+    }
+
+    private init(_ connection: CInt) throws(SystemError) {
+        descriptor = OwnedDescriptor(owning: connection)
+        port = try Self.port(of: connection)
+    }
+
+    /// The next connection to this server.
+    package func accept() throws(SystemError) -> LoopbackSocket {
+        try LoopbackSocket(try valueOrSystemError("accept") { Glibc.accept(descriptor.raw, nil, nil) })
+    }
+
+    /// Sends everything, or one datagram.
+    package func send(_ text: String) throws(SystemError) {
+        let bytes = Array(text.utf8)
+        var done = 0
+        repeat {
+            done += try valueOrSystemError("send") {
+                unsafe Glibc.send(
+                    descriptor.raw, Array(bytes[done...]), bytes.count - done, CInt(MSG_NOSIGNAL))
+            }
+        } while done < bytes.count
+    }
+
+    /// What comes first.
+    package func receive() throws(SystemError) -> String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var span = buffer.mutableSpan
+        let count = try descriptor.read(into: &span)
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    private static func make(_ kind: Kind) throws(SystemError) -> OwnedDescriptor {
+        let type = kind == .stream ? SOCK_STREAM.rawValue : SOCK_DGRAM.rawValue
+        return OwnedDescriptor(
+            owning: try valueOrSystemError("socket") { socket(AF_INET, CInt(type | SOCK_CLOEXEC.rawValue), 0) })
+    }
+
+    /// Makes a socket call that takes an address.
+    @unsafe private static func call(
+        _ name: String, _ function: (CInt, UnsafePointer<sockaddr>?, socklen_t) -> CInt, _ raw: CInt, _ port: Int
+    ) throws(SystemError) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        try unsafe withUnsafePointer(to: &address) { pointer throws(SystemError) in
+            try unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic throws(SystemError) in
+                _ = try valueOrSystemError(name) {
+                    unsafe function(raw, generic, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+        }
+    }
+
+    private static func port(of raw: CInt) throws(SystemError) -> Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        try unsafe withUnsafeMutablePointer(to: &address) { pointer throws(SystemError) in
+            try unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic throws(SystemError) in
+                _ = try valueOrSystemError("getsockname") { unsafe getsockname(raw, generic, &length) }
+            }
+        }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+}

@@ -1,0 +1,32 @@
+import FoundationEssentials
+
+/// JSON Web Tokens for tests: right in shape, signed by nobody.
+package enum TestTokens {
+    /// A token with the given payload, a JSON object.
+    package static func token(payload: String, header: String = #"{"alg":"RS256","typ":"JWT"}"#) -> String {
+        [header, payload, "not a signature"].map { base64URL(Array($0.utf8)) }.joined(separator: ".")
+    }
+
+    /// A driver's token as Fleet Engine wants it; `serial` makes it differ from others.
+    package static func driver(
+        vehicleID: String, issuedAt: Int = 1_000_000_000, lifetime: Int = 3600, serial: Int = 0
+    ) -> String {
+        token(
+            payload: """
+                {"aud":"https://fleetengine.googleapis.com/","iat":\(issuedAt),"exp":\(issuedAt + lifetime),\
+                "jti":"\(serial)","authorization":{"vehicleid":"\(vehicleID)"}}
+                """)
+    }
+
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        String(
+            Data(bytes).base64EncodedString().compactMap { character in
+                switch character {
+                case "+": "-"
+                case "/": "_"
+                case "=": nil
+                default: character
+                }
+            })
+    }
+}

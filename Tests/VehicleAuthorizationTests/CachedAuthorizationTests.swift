@@ -1,0 +1,184 @@
+import LinuxPlatform
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct CachedTokens {
+    private let van7 = AuthorizationContext(vehicleID: "van-7")
+    private let clock = ManualClock()
+    private let warnings = Locked([AuthorizationWarning]())
+
+    private func cached(_ provider: CountingAuthorization) -> CachedAuthorization {
+        CachedAuthorization(provider, clock: clock, jitter: { 0.5 }) { [warnings] warning in
+            warnings.withLock { $0.append(warning) }
+        }
+    }
+
+    /// Tokens of an hour, each another.
+    private func issuer(
+        lifetime: Int = 3600, gate: Gate? = nil
+    ) -> CountingAuthorization {
+        CountingAuthorization { context, number throws(AuthorizationError) in
+            if let gate, await !gate.pass() { throw AuthorizationError(.cancelled, "cancelled") }
+            return AuthorizationToken(
+                value: TestTokens.driver(vehicleID: context.vehicleID, lifetime: lifetime, serial: number),
+                lifetime: .seconds(lifetime))
+        }
+    }
+
+    @Test func serveManyCallersWithOneFetch() async throws {
+        let gate = Gate()
+        let provider = issuer(gate: gate)
+        let cached = cached(provider)
+        let values = await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<100 { group.addTask { try? await cached.token(for: van7).value } }
+            for await _ in gate.arrivals { break }
+            gate.open()
+            return await group.reduce(into: Set<String?>()) { $0.insert($1) }
+        }
+        #expect(values.count == 1)
+        #expect(values.first != .some(nil))
+        #expect(provider.calls == 1)
+    }
+
+    @Test func surviveTheCancellationOfOneCaller() async throws {
+        let gate = Gate()
+        let provider = issuer(gate: gate)
+        let cached = cached(provider)
+        let first = Task { try await cached.token(for: van7) }
+        for await _ in gate.arrivals { break }
+        let second = Task.immediate { try await cached.token(for: van7) }
+        _ = await cached.networkReturned()  // a turn on the actor: the second caller waits now
+        first.cancel()
+        let error = await #expect(throws: AuthorizationError.self) { try await first.value }
+        #expect(error?.code == .cancelled)
+        gate.open()
+        #expect(try await second.value.lifetime == .seconds(3600))
+        #expect(provider.calls == 1)
+    }
+
+    @Test func cancelTheFetchWithTheLastCallerAndServeTheNext() async throws {
+        let gate = Gate()
+        let provider = issuer(gate: gate)
+        let cached = cached(provider)
+        let only = Task { try await cached.token(for: van7) }
+        for await _ in gate.arrivals { break }
+        only.cancel()
+        _ = await only.result
+        gate.open()
+        #expect(try await cached.token(for: van7).lifetime == .seconds(3600))
+        #expect(provider.mostAtOnce == 1)
+    }
+
+    @Test func areRefreshedInTheBackground() async throws {
+        let provider = issuer()
+        let cached = cached(provider)
+        let first = try await cached.token(for: van7)
+        clock.advance(by: .seconds(3000))
+        let second = try await cached.token(for: van7)
+        #expect(second.value == first.value)
+        while try await cached.token(for: van7).value == first.value { await Task.yield() }
+        #expect(provider.calls == 2)
+    }
+
+    @Test func areFetchedAgainAfterDiscard() async throws {
+        let provider = issuer()
+        let cached = cached(provider)
+        let first = try await cached.token(for: van7)
+        await cached.discard(first, for: van7)
+        let second = try await cached.token(for: van7)
+        #expect(second.value != first.value)
+        #expect(provider.discarded == [first])
+        await cached.discard(first, for: van7)
+        #expect(try await cached.token(for: van7).value == second.value)
+        #expect(provider.calls == 2)
+    }
+
+    @Test func spareAnIssuerThatFails() async throws {
+        let provider = CountingAuthorization { _, _ throws(AuthorizationError) in
+            throw AuthorizationError(.unavailable, "down", retryAfter: .seconds(30))
+        }
+        let cached = cached(provider)
+        for _ in 0..<50 {
+            let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
+            #expect(error?.code == .unavailable)
+        }
+        #expect(provider.calls == 1)
+        clock.advance(by: .seconds(30))
+        _ = try? await cached.token(for: van7)
+        #expect(provider.calls == 2)
+    }
+
+    @Test(
+        arguments: [
+            (TestTokens.driver(vehicleID: "van-8"), 3600), (TestTokens.driver(vehicleID: "van-7"), 0),
+            (TestTokens.driver(vehicleID: "van-7"), -60),
+        ])
+    func areNotHandedOutWhenUnfit(value: String, lifetime: Int) async {
+        let cached = cached(
+            CountingAuthorization { _, _ in AuthorizationToken(value: value, lifetime: .seconds(lifetime)) })
+        let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
+        #expect(error?.code == .unusableAnswer)
+    }
+
+    @Test func needAVehicle() async {
+        let provider = issuer()
+        let cached = cached(provider)
+        let error = await #expect(throws: AuthorizationError.self) {
+            try await cached.token(for: AuthorizationContext(vehicleID: ""))
+        }
+        #expect(error?.code == .missingContext)
+        #expect(provider.calls == 0)
+    }
+
+    @Test func thatLiveShortAreFetchedOnceEachAndToldOnce() async throws {
+        let provider = issuer(lifetime: 60)
+        let cached = cached(provider)
+        for _ in 0..<60 {  // five minutes of updates, one in five seconds
+            _ = try await cached.token(for: van7)
+            clock.advance(by: .seconds(5))
+            await settle(cached)
+        }
+        #expect((5...8).contains(provider.calls))
+        #expect(warnings.withLock { $0.count } == 1)
+    }
+
+    /// A simulated day of many callers over several vehicles, with failures: the rules hold at every answer.
+    @Test func keepTheRulesUnderLoad() async throws {
+        let failures = Locked(0)
+        let provider = CountingAuthorization { [failures] context, number throws(AuthorizationError) in
+            await Task.yield()
+            if number % 7 == 3 {
+                failures.withLock { $0 += 1 }
+                throw AuthorizationError(.unavailable, "down")
+            }
+            return AuthorizationToken(
+                value: TestTokens.driver(vehicleID: context.vehicleID, serial: number), lifetime: .seconds(3600))
+        }
+        let cached = cached(provider)
+        let contexts = (0..<5).map { AuthorizationContext(vehicleID: "van-\($0)") }
+        for _ in 0..<288 {
+            await withTaskGroup { group in
+                for caller in 0..<50 {
+                    let context = contexts[caller % contexts.count]
+                    group.addTask {
+                        guard let token = try? await cached.token(for: context) else { return }
+                        let claimed = try? JSONWebToken(token.value).authorization?.vehicleID
+                        #expect(claimed == context.vehicleID)
+                        #expect((token.lifetime ?? .zero) >= .seconds(300))
+                    }
+                }
+            }
+            clock.advance(by: .seconds(300))
+        }
+        #expect(provider.mostAtOnce == 1)
+        // A token serves at most 3300 s and is refreshed at eight tenths of that: in a day at most 33 a vehicle.
+        #expect(provider.calls <= 5 * 33 + failures.withLock { $0 })
+    }
+
+    /// Lets a background fetch come to its end.
+    private func settle(_ cached: CachedAuthorization) async {
+        for _ in 0..<10 { await Task.yield() }
+        await cached.networkReturned()
+    }
+}

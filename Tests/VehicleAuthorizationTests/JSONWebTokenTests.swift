@@ -1,0 +1,93 @@
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+@Suite struct WebToken {
+    @Test(
+        arguments: [
+            ("", JSONWebToken.Problem.notThreeParts(1)), ("a.b", .notThreeParts(2)), ("a.b.c.d", .notThreeParts(4)),
+            ("a.b.c", .notBase64URL(part: "header")), ("e30.?.c2ln", .notBase64URL(part: "payload")),
+            ("e30.e30.c2l$", .notBase64URL(part: "signature")), ("e30.W10.c2ln", .notJSONObject(part: "payload")),
+            ("bm8.e30.c2ln", .notJSONObject(part: "header")),
+            ("e30.eyJleHAiOjE3.c2ln", .notJSONObject(part: "payload")),
+            ("e30=.e30.c2ln", .notBase64URL(part: "header")), ("..", .notJSONObject(part: "header")),
+        ])
+    func isRefused(text: String, problem: JSONWebToken.Problem) {
+        #expect(throws: problem) { try JSONWebToken(text) }
+    }
+
+    @Test func showsItsClaims() throws {
+        let token = try JSONWebToken(
+            TestTokens.token(
+                payload: """
+                    {"iat":1000.5,"exp":"4600","aud":["a","b"],"authorization":{"deliveryvehicleid":"van-7",\
+                    "taskid":"t1","taskids":["t2"],"tripid":"trip","trackingid":"track"}}
+                    """, header: #"{"kid":"k"}"#))
+        #expect(token.issuedAt == 1000.5)
+        #expect(token.expiry == 4600)
+        #expect(token.audience == ["a", "b"])
+        #expect(token.header == ["kid": .string("k")])
+        #expect(token.authorization?.vehicleID == nil)
+        #expect(token.authorization?.deliveryVehicleID == "van-7")
+        #expect(token.authorization?.taskIDs == ["t1", "t2"])
+        #expect(token.authorization?.tripID == "trip")
+        #expect(token.authorization?.trackingID == "track")
+    }
+
+    @Test(
+        arguments: [
+            (#""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"van-7"}"#, nil),
+            (#""aud":"https://fleetengine.googleapis.com","authorization":{"vehicleid":"*"}"#, nil),
+            (#""aud":["x","https://fleetengine.googleapis.com/"],"authorization":{"deliveryvehicleid":"van-7"}"#, nil),
+            (#""aud":"https://fleetengine.googleapis.com/""#, nil),
+            (#""authorization":{"vehicleid":"van-7"}"#, "names no audience"),
+            (#""aud":"https://example.com/","authorization":{"vehicleid":"van-7"}"#, "is for https://example.com/"),
+            (
+                #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"van-8"}"#,
+                "is for vehicle van-8"
+            ),
+            (#""aud":"https://fleetengine.googleapis.com/","authorization":{"tripid":"t"}"#, "names no vehicle"),
+            (
+                #""aud":"https://fleetengine.googleapis.com/","authorization":{"deliveryvehicleid":"van-7","taskid":"t2"}"#,
+                "is for task t2"
+            ),
+            (
+                #""aud":"https://fleetengine.googleapis.com/","authorization":{"deliveryvehicleid":"van-7","taskids":["*"]}"#,
+                nil
+            ),
+        ] as [(String, String?)])
+    func mustBeForTheVehicleAndFleetEngine(claims: String, problem: String?) throws {
+        let context = AuthorizationContext(vehicleID: "van-7", taskID: "t1")
+        let found = ClaimRules().problem(of: try JSONWebToken(TestTokens.token(payload: "{\(claims)}")), for: context)
+        #expect(found?.prefix(problem?.count ?? 0) == problem.map { $0[...] })
+    }
+
+    @Test(arguments: ["not a web token", TestTokens.driver(vehicleID: "van-7")])
+    func passesTheRules(value: String) throws {
+        try ClaimRules().check(
+            AuthorizationToken(value: value, lifetime: nil), for: AuthorizationContext(vehicleID: "van-7"))
+    }
+
+    @Test func ofAnotherVehicleIsRefusedWithoutShowingIt() {
+        let value = TestTokens.driver(vehicleID: "van-8")
+        let error = #expect(throws: AuthorizationError.self) {
+            try ClaimRules().check(
+                AuthorizationToken(value: value, lifetime: nil), for: AuthorizationContext(vehicleID: "van-7"))
+        }
+        #expect(error?.code == .unusableAnswer)
+        #expect(error?.description.contains("van-8") == true)
+        #expect(error?.description.contains(value.prefix(20)) == false)
+    }
+
+    @Test(arguments: [
+        ("", [] as [UInt8]?), ("Zg", [0x66]), ("Zm8", [0x66, 0x6F]), ("-_8", [0xFB, 0xFF]), ("Z", nil), ("Zg==", nil),
+    ])
+    func isDecodedWithoutPadding(text: String, bytes: [UInt8]?) {
+        #expect(base64URLDecoded(text.utf8) == bytes)
+    }
+
+    @Test func neverPrintsItsValue() {
+        let token = AuthorizationToken(value: "secret", lifetime: nil)
+        #expect(!"\(token)\(String(reflecting: token))".contains("secret"))
+    }
+}
