@@ -180,7 +180,8 @@ private let wrongLocationFields: [(String, String)] = [
         let (status, _, _) = try await backend.update("{\"lastLocation\":\(Self.location)}", mask: "vehicleState")
         #expect(status == 200)
         #expect(
-            await backend.engine.record.fixTimes(of: ResourceName(provider: "p", service: .onDemandTrips, id: "van")).isEmpty
+            await backend.engine.record.fixTimes(of: ResourceName(provider: "p", service: .onDemandTrips, id: "van"))
+                .isEmpty
         )
     }
 

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Connects to a service of this machine. Blocks, as later reads and writes of the descriptor do.

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// How a wait on a descriptor ended.

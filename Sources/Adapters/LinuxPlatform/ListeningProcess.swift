@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Who listens on a TCP port of this machine, as `process 4711, nginx`; `nil` when it cannot be told, as for the

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// An address that only this machine can reach: a loopback host and port, or a Unix socket.

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Time that no one sets: counted from the start of the machine, sleep included (`CLOCK_BOOTTIME`).

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The systemd notify protocol: one datagram to the socket that `NOTIFY_SOCKET` names (sd_notify(3)).

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A socket address as the kernel's calls take it.

@@ -41,6 +41,7 @@ package struct FleetEngineSimulator: Sendable {
 
     /// Where a driver's tokens are; `{vehicleId}` stands for the vehicle.
     package func tokenURL(for service: FleetService) -> String {
-        baseURL.origin + (service == .onDemandTrips ? "/token/driver/{vehicleId}" : "/token/delivery_driver/{vehicleId}")
+        let kind = service == .onDemandTrips ? "driver" : "delivery_driver"
+        return "\(baseURL.origin)/token/\(kind)/{vehicleId}"
     }
 }
