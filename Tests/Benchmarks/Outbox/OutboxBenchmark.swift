@@ -111,7 +111,7 @@ import SQLiteOutbox
     }
 
     /// The same backlog with its root page gone.
-    private static func salvage(_ configuration: OutboxConfiguration) async throws {
+    private static func salvage(_ configuration: OutboxSettings) async throws {
         let descriptor = unsafe open(configuration.path, O_WRONLY)
         let zeros = [UInt8](repeating: 0, count: 1024)
         guard unsafe pwrite(descriptor, zeros, zeros.count, 1024) == zeros.count, close(descriptor) == 0 else {
