@@ -111,10 +111,11 @@ import WaypostTestSupport
             log.observe(.failed(.retry(reason: "503", after: nil), traffic: HTTPTraffic()))
             clock.advance(by: .seconds(10))
         }
-        #expect(lines.all == [
-            "<4>not delivered, will be retried: 503",
-            "<4>not delivered, will be retried: 503 (59 more times since last told)",
-        ])
+        #expect(
+            lines.all == [
+                "<4>not delivered, will be retried: 503",
+                "<4>not delivered, will be retried: 503 (59 more times since last told)",
+            ])
     }
 
     @Test func tellsTheRecovery() {

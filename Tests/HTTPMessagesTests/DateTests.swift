@@ -2,11 +2,12 @@ import HTTPMessages
 import Testing
 
 @Suite struct Dates {
-    @Test(arguments: [
-        (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
-        (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (1_767_608_130, "Mon, 05 Jan 2026 10:15:30 GMT"),
-        (4_102_444_799, "Thu, 31 Dec 2099 23:59:59 GMT"),
-    ] as [(Int64, String)])
+    @Test(
+        arguments: [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (1_767_608_130, "Mon, 05 Jan 2026 10:15:30 GMT"),
+            (4_102_444_799, "Thu, 31 Dec 2099 23:59:59 GMT"),
+        ] as [(Int64, String)])
     func areReadAndWritten(seconds: Int64, text: String) {
         #expect(HTTPDate(secondsSince1970: seconds).description == text)
         #expect(HTTPDate(text)?.secondsSince1970 == seconds)
@@ -21,12 +22,14 @@ import Testing
     ])
     func areRefused(text: String) { #expect(HTTPDate(text) == nil) }
 
-    @Test(arguments: [
-        ("0", nil, 0), ("120", nil, 120), ("-1", nil, nil), ("1.5", nil, nil), ("soon", nil, nil), ("999999999", nil, nil),
-        ("Sun, 06 Nov 1994 08:50:07 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 30),
-        ("Sun, 06 Nov 1994 08:49:07 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 0),
-        ("Sun, 06 Nov 1994 08:50:07 GMT", nil, nil),
-    ] as [(String, String?, Int64?)])
+    @Test(
+        arguments: [
+            ("0", nil, 0), ("120", nil, 120), ("-1", nil, nil), ("1.5", nil, nil), ("soon", nil, nil),
+            ("999999999", nil, nil),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 30),
+            ("Sun, 06 Nov 1994 08:49:07 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", 0),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", nil, nil),
+        ] as [(String, String?, Int64?)])
     func sayWhenToRetry(value: String, date: String?, seconds: Int64?) {
         var headers = HTTPHeaders()
         headers["retry-after"] = value

@@ -77,7 +77,8 @@ import Testing
         var action = UploadAction.sendSmaller
         var requests = 0
         while action == .sendSmaller {
-            action = session.receive(.rejected(reason: "400"), to: Self.batch(past: past, lastIsPending: false), jitter: 0)
+            action = session.receive(
+                .rejected(reason: "400"), to: Self.batch(past: past, lastIsPending: false), jitter: 0)
             past = session.value.batchLimit
             requests += 1
         }

@@ -27,7 +27,7 @@ public struct Agent: Sendable {
 
     /// An agent for `configuration`; nothing is opened before `run`.
     ///
-    /// - Parameter authorization: asked for tokens in place of the configured provider.
+    /// `authorization`: asked for tokens in place of the configured provider.
     public init(_ configuration: Configuration, authorization: (any VehicleAuthorization)? = nil) {
         let environment = ProcessInfo.processInfo.environment
         self.configuration = configuration

@@ -12,7 +12,9 @@ extension LocationUpdate {
         if let altitude = fix.altitudeMeters, let separation = fix.geoidSeparationMeters {
             altitudeMeters = altitude + separation
         }
-        if let heading = fix.headingDegrees, fix.speedMetersPerSecond.map({ $0 >= Self.slowestSpeedWithHeading }) ?? true {
+        if let heading = fix.headingDegrees,
+            fix.speedMetersPerSecond.map({ $0 >= Self.slowestSpeedWithHeading }) ?? true
+        {
             headingDegrees = Int(heading.rounded()) % 360
         }
     }

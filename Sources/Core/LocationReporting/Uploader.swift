@@ -21,7 +21,7 @@ package actor Uploader {
     private let wakeUps: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter jitter: draws from 0...1.
+    /// `jitter`: draws from 0...1.
     package init(
         settings: UploadSettings, outbox: any Outbox, authorization: any VehicleAuthorization,
         transport: any HTTPTransport, clock: MonotonicClock, jitter: @escaping @Sendable () -> Double,

@@ -115,7 +115,7 @@ import SQLiteOutbox
         let descriptor = unsafe open(configuration.path, O_WRONLY)
         let zeros = [UInt8](repeating: 0, count: 1024)
         guard unsafe pwrite(descriptor, zeros, zeros.count, 1024) == zeros.count, close(descriptor) == 0 else {
-            fatalError("cannot damage \(configuration.path)")
+            preconditionFailure("cannot damage \(configuration.path)")
         }
         let clock = ContinuousClock()
         let start = clock.now

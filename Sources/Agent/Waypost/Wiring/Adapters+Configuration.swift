@@ -31,7 +31,7 @@ extension Configuration {
 
     /// The provider that is configured, with the cache around it.
     ///
-    /// - Parameter fetched: called at each token that is asked of the issuer.
+    /// `fetched`: called at each token that is asked of the issuer.
     package func makeAuthorization(
         clock: any Clock<Duration>, log: LogWriter, fetched: @escaping @Sendable () -> Void
     ) throws(AgentError) -> any VehicleAuthorization {

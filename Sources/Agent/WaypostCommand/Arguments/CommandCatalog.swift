@@ -63,7 +63,8 @@ enum CommandCatalog {
             operands: .oneOf(["list", "export"]),
             options: [config, .flag("--json", "print one JSON object on standard output")]),
         CommandSpec(
-            name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"), options: []),
+            name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"),
+            options: []),
     ]
 
     /// The command of that name.

@@ -11,7 +11,8 @@ struct Replay: Sendable {
     private let name: String
 
     /// Opens every vehicle's outbox.
-    init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws {
+    init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
+    {
         let clock = MonotonicClock(ContinuousClock())
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let transport = try configuration.makeTransport()

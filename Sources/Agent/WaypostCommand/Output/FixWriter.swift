@@ -11,7 +11,7 @@ actor FixWriter {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// - Parameter flushesEachFix: whether every fix is shown at once, as somebody watches.
+    /// `flushesEachFix`: whether every fix is shown at once, as somebody watches.
     init(_ format: FixesFormat, flushesEachFix: Bool) {
         (self.format, self.flushesEachFix) = (format, flushesEachFix)
         bytes.reserveCapacity(1 << 17)
