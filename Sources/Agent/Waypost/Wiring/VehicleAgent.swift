@@ -97,7 +97,9 @@ package struct VehicleAgent: Sendable {
                 defer { group.cancelAll() }
                 return await group.next() ?? false
             }
-            if !isTold { log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start does it") }
+            if !isTold {
+                log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start does it")
+            }
             await owedState.set(!isTold, log: log)
         }
         await close()
