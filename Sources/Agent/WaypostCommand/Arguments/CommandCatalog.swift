@@ -44,9 +44,16 @@ enum CommandCatalog {
             operands: .none, options: SimulatorCommand.options),
         CommandSpec(
             name: "fixes", summary: "Decode NMEA logs to fixes on standard output.",
-            details: "Reads the files in order, gzip or plain; - or no LOG reads standard input.",
+            details: """
+                Reads the files in order, gzip or plain; - or no LOG reads standard input. Only epochs with a valid \
+                position give a fix.
+                """,
             operands: .any("LOG"),
-            options: [.value("--format", "jsonl|csv", "how a fix is written (default jsonl)")]),
+            options: [
+                .value("--format", "FORMAT", "jsonl (default), csv, gpx or geojson"),
+                .flag("--summary", "print one page about the logs instead"),
+                .value("--explain", "LINE", "say what becomes of one line: its text, or its number in LOG"),
+            ]),
         CommandSpec(
             name: "check", summary: "Prove a configuration before the vehicle leaves.",
             details: """
