@@ -109,7 +109,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"upload\": {\"maximumPastLocations\": 1.5}}",
-            "\"upload.maximumPastLocations\" is 1.5; use a whole number from 0 to 500"
+            "\"upload.maximumPastLocations\" is 1.5; use a whole number from 1 to 500"
         ),
         (
             "}}", "}, \"upload\": {\"retry\": {\"initialDelaySeconds\": 9, \"maximumDelaySeconds\": 2}}}",

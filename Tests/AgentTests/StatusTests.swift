@@ -147,6 +147,18 @@ import WaypostTestSupport
         #expect(lines.all.allSatisfy { !$0.contains("123456") && !$0.contains("654321") })
     }
 
+    @Test func tellsOnceThatTheClocksDisagree() {
+        let lines = lines
+        let writer = LogWriter(level: .info, format: .text, isReadByJournal: true) { lines.append($0) }
+        let time = UTCTime(year: 2026, month: 1, day: 5)
+        let comparison = ClockComparison(log: writer) { time }
+        for offset in [0, 29, -29, 3600, 3600, 31, 0, -31] {
+            comparison.observe(
+                .fix(Fix(timeOfFix: time.advanced(by: .seconds(offset)), latitude: 1, longitude: 1)))
+        }
+        #expect(lines.all.map { $0.prefix(3) } == ["<4>", "<6>", "<4>"])
+    }
+
     @Test func writesJSONAndOneLineAnEntry() throws {
         let lines = lines
         let writer = LogWriter(level: .info, format: .json, isReadByJournal: false) { lines.append($0) }

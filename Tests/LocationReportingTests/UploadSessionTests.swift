@@ -69,6 +69,7 @@ import Testing
             sizes.append(past)
         }
         #expect(sizes == [25, 12, 6, 3, 1, 0])
+        #expect(session.value.batchLimit == 1)
     }
 
     @Test func findsAPoisonedPastLocationBehindARepeatedNewest() {

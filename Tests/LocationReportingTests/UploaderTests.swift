@@ -199,7 +199,7 @@ import WaypostTestSupport
 
     @Test func sendsTheStateByItself() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
-        try await uploader(transport).send(state: .offline)
+        #expect(try await uploader(transport).send(state: .offline) == .delivered)
         let request = try #require(transport.requests.first)
         #expect(request.url.target.hasSuffix("?updateMask=vehicleState"))
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicleState":"OFFLINE"}"#)

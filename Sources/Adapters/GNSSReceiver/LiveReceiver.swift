@@ -15,7 +15,7 @@ struct LiveReceiver: Sendable {
         let mailbox = EventMailbox()
         let failure = Locked<FixSourceError?>(nil)
         await withTaskCancellationHandler {
-            async let reading: Void = runOnThread(named: "gnss-receiver") {
+            async let reading: Void = onThread(named: "gnss-receiver") {
                 var loop = ReceiverLoop(receiver: self, stop: stop, mailbox: mailbox)
                 do throws(FixSourceError) {
                     try loop.run()

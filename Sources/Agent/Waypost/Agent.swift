@@ -87,7 +87,8 @@ public struct Agent: Sendable {
         let parts = VehicleAgent.Parts(
             source: configuration.makeSource(), authorization: provider,
             transport: try configuration.makeTransport(), earliestFix: isRecording ? nil : Release.date,
-            latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor)
+            latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor,
+            observers: isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }])
         return try await VehicleAgent(configuration, parts)
     }
 
@@ -108,6 +109,7 @@ public struct Agent: Sendable {
     ) async throws(AgentError) {
         let failure = await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run() }
+            group.addTask { await agent.tellOwedState() }
             group.addTask { await feedWatchdog(log: log, clock: clock, report: report, monitor: agent.monitor) }
             var failure: AgentError?
             do throws(AgentError) { try await agent.run() } catch { failure = error }
