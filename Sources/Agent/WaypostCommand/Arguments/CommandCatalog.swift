@@ -16,7 +16,8 @@ enum CommandCatalog {
             name: "replay", summary: "Report the fixes of recorded NMEA logs.",
             details: """
                 The same pipeline as run, fed from logs; the configuration's receiver is ignored. Times are moved so that \
-                the last fix carries the moment at which it is read. Ends when everything accepted is delivered.
+                the last fix carries the moment at which it is read. Ends when everything accepted is delivered. The ledger \
+                is the outbox's own and counts earlier replays too.
                 """,
             operands: .oneOrMore("LOG"),
             options: [
@@ -64,11 +65,11 @@ enum CommandCatalog {
         CommandSpec(
             name: "outbox", summary: "Show what waits, and the ledger of everything ever accepted.",
             details: """
-                list shows the ledger, what is pending and what is quarantined; export writes every pending and \
-                quarantined update as a JSON line. Works while the service runs and while it is stopped.
+                list shows the ledger, the oldest pending and the newest update, and what is quarantined; export writes \
+                every pending and quarantined update as a JSON line. Works while the service runs and while it is stopped.
                 """,
             operands: .oneOf(["list", "export"]),
-            options: [config, .flag("--json", "print one JSON object on standard output")]),
+            options: [config, .flag("--json", "list: print one JSON object instead")]),
         CommandSpec(
             name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"),
             options: []),
@@ -77,7 +78,7 @@ enum CommandCatalog {
     /// The command of that name.
     static func command(named name: String) throws(UsageError) -> CommandSpec {
         if let command = commands.first(where: { $0.name == name }) { return command }
-        let guess = Spelling.nearest(to: name, among: commands.map(\.name))
+        let guess = Spelling.nearest(to: name, among: commands.map(\.name) + ["--version", "--help"])
         throw UsageError("there is no command \"\(name)\"" + (guess.map { "; did you mean \($0)?" } ?? ""))
     }
 }
