@@ -120,8 +120,20 @@ let package = Package(
         .executableTarget(
             name: "NMEABenchmark", dependencies: ["GNSS", "ReceiverSimulator", "CByteLoop"],
             path: "Tests/Benchmarks/NMEA", swiftSettings: houseStyle),
+        .target(
+            name: "BenchmarkReport", dependencies: ["LinuxPlatform"], path: "Tests/Benchmarks/Report",
+            swiftSettings: houseStyle),
         .executableTarget(
-            name: "OutboxBenchmark", dependencies: ["SQLiteOutbox", "LocationReporting", "GNSS", "CSQLite"],
+            name: "AgentBenchmark",
+            dependencies: [
+                "BenchmarkReport", "CurlTransport", "FleetEngine", "FleetEngineSimulator", "GNSS", "HTTPMessages",
+                "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator", "SQLiteOutbox",
+                "WaypostTestSupport", "CSQLite",
+            ],
+            path: "Tests/Benchmarks/Agent", swiftSettings: houseStyle),
+        .executableTarget(
+            name: "OutboxBenchmark",
+            dependencies: ["BenchmarkReport", "SQLiteOutbox", "LocationReporting", "LinuxPlatform", "GNSS", "CSQLite"],
             path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),
     ],
     swiftLanguageModes: [.v6]

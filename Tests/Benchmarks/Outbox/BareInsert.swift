@@ -1,14 +1,23 @@
+import BenchmarkReport
 import CSQLite
 
 /// The limit to compare with: SQLite with full durability and a table of nothing but the payload, one insert and one
 /// delete an update, each its own commit, as a queue is written at first.
-@safe enum BareInsert {
+@safe struct BareInsert {
     struct Failure: Error { let code: Int32 }
+
+    /// Bytes per update that were handed to `write`, and that were scheduled for the device.
+    typealias Bytes = (written: Double, scheduled: Double)
+
+    let insert: Bytes
+    let insertAndDelete: Bytes
+    /// How long one insert takes until it is durable.
+    let insertion: Samples
 
     /// 33 bytes, as long as a stored update.
     private static let payload = "x'\(String(repeating: "5a", count: 33))'"
 
-    static func run(path: String, pageSize: Int, rows: Int) throws {
+    static func run(path: String, pageSize: Int, rows: Int) throws -> Self {
         var opened: OpaquePointer?
         let code = unsafe sqlite3_open(path, &opened)
         guard code == SQLITE_OK, let database = unsafe opened else { throw Failure(code: code) }
@@ -17,20 +26,18 @@ import CSQLite
             database,
             "PRAGMA page_size = \(pageSize); PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                 + "CREATE TABLE updates (id INTEGER PRIMARY KEY, body BLOB);")
+        var insertion = Samples()
         let before = try DiskUse.now()
         for row in 1...rows {
+            let start = ContinuousClock.now
             try unsafe execute(database, "INSERT INTO updates VALUES (\(row), \(payload))")
+            insertion.append(start.duration(to: ContinuousClock.now))
         }
-        let inserted = try DiskUse.now()
+        let inserted = try DiskUse.now().since(before)
         for row in 1...rows { try unsafe execute(database, "DELETE FROM updates WHERE id = \(row)") }
-        let deleted = try DiskUse.now()
-        OutboxBenchmark.report(
-            "sqlite.bare.\(pageSize)",
-            [
-                ("updates", "\(rows)"), ("insertBytesPerUpdate", "\(inserted.since(before).written / rows)"),
-                ("insertAndDeleteBytesPerUpdate", "\(deleted.since(before).written / rows)"),
-                ("deviceBytesPerInsert", "\(inserted.since(before).scheduled / rows)"),
-            ])
+        let deleted = try DiskUse.now().since(before)
+        return Self(
+            insert: inserted.divided(by: rows), insertAndDelete: deleted.divided(by: rows), insertion: insertion)
     }
 
     private static func execute(_ database: OpaquePointer, _ sql: String) throws {

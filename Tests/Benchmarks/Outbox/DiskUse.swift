@@ -19,4 +19,8 @@ struct DiskUse {
     func since(_ earlier: DiskUse) -> DiskUse {
         DiskUse(written: written - earlier.written, scheduled: scheduled - earlier.scheduled)
     }
+
+    func divided(by count: Int) -> (written: Double, scheduled: Double) {
+        (Double(written) / Double(count), Double(scheduled) / Double(count))
+    }
 }

@@ -1,3 +1,4 @@
+import BenchmarkReport
 import FoundationEssentials
 import GNSS
 import Glibc
@@ -6,8 +7,9 @@ import SQLiteOutbox
 
 /// What an update costs: bytes on the disk, time to be durable, time and memory to open a large backlog.
 ///
-/// Usage: `OutboxBenchmark [UPDATES] [PENDING]`; 5000 and 1,000,000 unless told. Prints one JSON object a line. Runs in a
-/// folder below the current one (memory file systems would make every sync free), which is removed at the end.
+/// Usage: `OutboxBenchmark [UPDATES] [PENDING]`; 5000 and 1,000,000 unless told. Prints one JSON object a case
+/// (`BenchmarkCase`). Runs in a folder below the current one (memory file systems would make every sync free), which is
+/// removed at the end.
 ///
 /// Bytes are `wchar` of `/proc/self/io`, what was handed to `write`: log frames and checkpoints, on every file system
 /// alike. `write_bytes`, printed beside it, is what the kernel scheduled for the device in whole pages of 4 KiB, each
@@ -22,112 +24,98 @@ import SQLiteOutbox
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
 
-        try await live(folder, updates: updates)
-        for pageSize in [1024, 4096] {
-            try BareInsert.run(path: folder.appending(path: "bare-\(pageSize)").path, pageSize: pageSize, rows: updates)
+        // Page sizes of the outbox and of SQLite unless told otherwise.
+        let bare = try [1024, 4096].map { size in
+            try BareInsert.run(path: folder.appending(path: "bare-\(size)").path, pageSize: size, rows: updates)
         }
+        try await live(folder, updates: updates, bare)
+        try await offline(folder, updates: updates, bare)
         try await backlog(folder, pending: pending)
     }
 
     /// One append and one acknowledgement an update, as a vehicle under way does it.
-    private static func live(_ folder: URL, updates: Int) async throws {
+    private static func live(_ folder: URL, updates: Int, _ bare: [BareInsert]) async throws {
         let outbox = try await SQLiteOutbox.open(configuration(folder, "live.sqlite"))
-        var latencies: [Duration] = []
-        let clock = ContinuousClock()
+        var append = Samples()
         let before = try DiskUse.now()
         for second in 0..<updates {
-            let start = clock.now
+            let start = ContinuousClock.now
             try await outbox.append(update(second))
-            latencies.append(start.duration(to: clock.now))
+            append.append(start.duration(to: ContinuousClock.now))
             if let batch = try await outbox.nextBatch(maximumPastLocations: 50) { try await outbox.acknowledge(batch) }
         }
         try await outbox.close()
         let used = try DiskUse.now().since(before)
-        latencies.sort()
-        report(
-            "outbox.live",
-            [
-                ("updates", "\(updates)"), ("bytesPerUpdate", "\(used.written / updates)"),
-                ("deviceBytesPerUpdate", "\(used.scheduled / updates)"),
-                ("appendMillisecondsP50", milliseconds(latencies[latencies.count / 2])),
-                ("appendMillisecondsP99", milliseconds(latencies[latencies.count * 99 / 100])),
-            ])
+        try BenchmarkCase("outbox.live.bytes", Double(used.written) / Double(updates), "B").keeping(.atMost(1800))
+            .against("bare SQLite, insert and delete, pages of 1 KiB", bare[0].insertAndDelete.written)
+            .with("bareWithPagesOf4KiB", bare[1].insertAndDelete.written)
+            .with("forTheDevice", Double(used.scheduled) / Double(updates)).with("updates", Double(updates)).print()
+        try BenchmarkCase("outbox.append.p50", append.median, "ms")
+            .against("bare SQLite, one insert, pages of 1 KiB", bare[0].insertion.median).print()
+        try BenchmarkCase("outbox.append.p99", append.percentile(0.99), "ms")
+            .against("bare SQLite, one insert, pages of 1 KiB", bare[0].insertion.percentile(0.99)).print()
     }
 
-    /// Offline for long, then opened again, then the live position first and a part of the backlog.
+    /// Nothing is delivered, so everything stays.
+    private static func offline(_ folder: URL, updates: Int, _ bare: [BareInsert]) async throws {
+        let outbox = try await SQLiteOutbox.open(configuration(folder, "offline.sqlite"))
+        let before = try DiskUse.now()
+        for second in 0..<updates { try await outbox.append(update(second)) }
+        let used = try DiskUse.now().since(before)
+        try await outbox.close()
+        try BenchmarkCase("outbox.offline.bytes", Double(used.written) / Double(updates), "B")
+            .against("bare SQLite, insert alone, pages of 1 KiB", bare[0].insert.written)
+            .with("bareWithPagesOf4KiB", bare[1].insert.written)
+            .with("forTheDevice", Double(used.scheduled) / Double(updates)).with("updates", Double(updates)).print()
+    }
+
+    /// Offline for long, then opened again, then the live position first and a part of the backlog; then with damage.
     private static func backlog(_ folder: URL, pending: Int) async throws {
         let configuration = configuration(folder, "backlog.sqlite")
-        let clock = ContinuousClock()
-        let before = try DiskUse.now()
-        var start = clock.now
-        do {
-            let outbox = try await SQLiteOutbox.open(configuration)
-            // The first ones as they come; the rest at once, since a million syncs say no more.
-            for second in 0..<5000 { try await outbox.append(update(second)) }
-            let used = try DiskUse.now().since(before)
-            report(
-                "outbox.offline",
-                [
-                    ("updates", "5000"), ("bytesPerUpdate", "\(used.written / 5000)"),
-                    ("deviceBytesPerUpdate", "\(used.scheduled / 5000)"),
-                ])
-            try await outbox.close()
-        }
         try SQLiteOutbox.fill(configuration.path, count: pending) { update($0) }
-        let residentBefore = try residentKibibytes()
-        start = clock.now
-        let outbox = try await SQLiteOutbox.open(configuration)
-        let opened = start.duration(to: clock.now)
-        let batch = try await outbox.nextBatch(maximumPastLocations: 50)
-        let ready = start.duration(to: clock.now)
-        report(
-            "outbox.open",
-            [
-                ("pending", "\(try await outbox.ledger().pending)"), ("openMilliseconds", milliseconds(opened)),
-                ("firstBatchMilliseconds", milliseconds(ready)),
-                ("residentKibibytesBefore", "\(residentBefore)"), ("residentKibibytes", "\(try residentKibibytes())"),
-            ])
-        if let batch { try await outbox.acknowledge(batch) }
+        let small = self.configuration(folder, "small.sqlite")
+        try SQLiteOutbox.fill(small.path, count: 1) { update($0) }
+        let (_, opened) = try await opening(small)
+        let (outbox, ready) = try await opening(configuration)
+        try BenchmarkCase("outbox.open-with-backlog", ready, "ms").against("the same with one pending", opened)
+            .with("pending", Double(await outbox.ledger().pending)).print()
 
-        let beforeDrain = try DiskUse.now()
+        let before = try DiskUse.now()
         var drained = 0
-        start = clock.now
+        let start = ContinuousClock.now
         for _ in 0..<200 {
             guard let batch = try await outbox.nextBatch(maximumPastLocations: 50) else { break }
             try await outbox.acknowledge(batch)
             drained += batch.pending.count
         }
-        let seconds = start.duration(to: clock.now) / .seconds(1)
-        let used = try DiskUse.now().since(beforeDrain)
-        report(
-            "outbox.drain",
-            [
-                ("updates", "\(drained)"), ("updatesPerSecond", "\(Int(Double(drained) / seconds))"),
-                ("bytesPerUpdate", "\(used.written / max(1, drained))"),
-                ("residentKibibytes", "\(try residentKibibytes())"),
-            ])
+        let seconds = start.duration(to: ContinuousClock.now) / .seconds(1)
+        let used = try DiskUse.now().since(before)
+        try BenchmarkCase("outbox.drain", Double(drained) / seconds, "updates/s")
+            .with("bytesPerUpdate", Double(used.written) / Double(max(1, drained))).print()
         try await outbox.close()
-        try await salvage(configuration)
+
+        try damage(configuration.path)
+        let (salvaged, salvage) = try await opening(configuration)
+        try BenchmarkCase("outbox.salvage", salvage, "ms").against("opening the same without damage", ready)
+            .with("salvaged", Double(await salvaged.ledger().pending)).print()
+        try await salvaged.close()
     }
 
-    /// The same backlog with its root page gone.
-    private static func salvage(_ configuration: OutboxSettings) async throws {
-        let descriptor = unsafe open(configuration.path, O_WRONLY)
+    /// Opens a store and takes its first batch; in milliseconds.
+    private static func opening(_ settings: OutboxSettings) async throws -> (SQLiteOutbox, Double) {
+        let start = ContinuousClock.now
+        let outbox = try await SQLiteOutbox.open(settings)
+        _ = try await outbox.nextBatch(maximumPastLocations: 50)
+        return (outbox, start.duration(to: ContinuousClock.now) / .milliseconds(1))
+    }
+
+    /// Overwrites the root page of the updates.
+    private static func damage(_ path: String) throws {
+        let descriptor = unsafe open(path, O_WRONLY)
         let zeros = [UInt8](repeating: 0, count: 1024)
         guard unsafe pwrite(descriptor, zeros, zeros.count, 1024) == zeros.count, close(descriptor) == 0 else {
-            preconditionFailure("cannot damage \(configuration.path)")
+            fatalError("cannot damage \(path)")
         }
-        let clock = ContinuousClock()
-        let start = clock.now
-        let outbox = try await SQLiteOutbox.open(configuration)
-        let opened = start.duration(to: clock.now)
-        report(
-            "outbox.salvage",
-            [
-                ("salvaged", "\(try await outbox.ledger().pending)"), ("openMilliseconds", milliseconds(opened)),
-                ("residentKibibytes", "\(try residentKibibytes())"),
-            ])
-        try await outbox.close()
     }
 
     private static func configuration(_ folder: URL, _ name: String) -> OutboxSettings {
@@ -146,20 +134,5 @@ import SQLiteOutbox
         update.headingDegrees = second % 360
         update.horizontalAccuracyMeters = 2.5
         return update
-    }
-
-    static func report(_ benchmark: String, _ values: [(name: String, value: String)]) {
-        let pairs = values.map { "\"\($0.name)\":\($0.value)" }
-        print("{\"case\":\"\(benchmark)\",\(pairs.joined(separator: ","))}")
-    }
-
-    private static func milliseconds(_ duration: Duration) -> String {
-        "\((duration / .milliseconds(1) * 1000).rounded() / 1000)"
-    }
-
-    private static func residentKibibytes() throws -> Int {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-        return line.split(separator: " ").compactMap { Int($0) }.first ?? 0
     }
 }

@@ -11,7 +11,11 @@ enum CommandCatalog {
                 The service itself: reads the receiver, keeps updates in the outbox, uploads them. SIGTERM ends it within \
                 5 seconds. Speaks the systemd notify protocol when NOTIFY_SOCKET is set.
                 """,
-            operands: .none, options: [config]),
+            operands: .none,
+            options: [
+                config,
+                .value("--record", "DIR", "keep the receiver's output there, 32 MiB at most, for replay"),
+            ]),
         CommandSpec(
             name: "replay", summary: "Report the fixes of recorded NMEA logs.",
             details: """

@@ -1,0 +1,51 @@
+import BenchmarkReport
+import FleetEngine
+import FleetEngineSimulator
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+
+/// What the installed service costs: size, start, memory, processor, latency, bytes on the line.
+///
+/// Usage: `AgentBenchmark [BINARY] [PENDING]`; the binary is `$WAYPOST` or `build/waypost` unless told, the backlog
+/// 1,000,000. Prints one JSON object a case (`BenchmarkCase`). Works in a folder below the current one, which is kept
+/// when something fails. `docs/benchmarks.md` describes each case.
+@main enum AgentBenchmark {
+    static func main() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let binary = arguments.first ?? ProcessInfo.processInfo.environment["WAYPOST"] ?? "build/waypost"
+        let workplace = try Workplace(binary: binary)
+        do {
+            try await measure(workplace, pending: arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000)
+        } catch {
+            StandardError.write(
+                Array("AgentBenchmark: \(error); everything is kept in \(workplace.folder.path)\n".utf8))
+            exit(1)
+        }
+        try workplace.remove()
+    }
+
+    private static func measure(_ workplace: Workplace, pending: Int) async throws {
+        let engine = try LoopbackFleetEngine()
+        let simulator = try FleetEngineSimulator()
+        let front = NginxFront.absence == nil ? try await NginxFront(in: workplace) : nil
+        try await withThrowingTaskGroup { group in
+            group.addTask { await engine.run() }
+            group.addTask { await simulator.run() }
+            let tokenURL = simulator.tokenURL(for: .onDemandTrips)
+            let endpoint = Endpoint(front, or: engine)
+            try InstalledSize.measure(workplace)
+            try TimeToReady.measure(workplace, tokenURL: tokenURL, engine: engine)
+            try await EpochToRequest.measure(workplace, tokenURL: tokenURL, engine: engine)
+            try await UnderWay.measure(workplace, tokenURL: tokenURL, endpoint: endpoint)
+            try await LargeBacklog.measure(workplace, tokenURL: tokenURL, endpoint: endpoint, pending: pending)
+            if let front {
+                try await BytesPerUpdate.measure(workplace, token: SimulatedToken.fetch(from: simulator), front: front)
+            } else {
+                try BenchmarkCase("agent.bytes-sent-per-update", unit: "B", skipped: NginxFront.absence ?? "").print()
+            }
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import LinuxPlatform
+
+/// Passes TCP connections on, one at a time, and counts what goes through: the payload of TCP, TLS included.
+final class ByteRelay: Sendable {
+    /// Bytes since the relay began.
+    struct Count: Sendable {
+        var fromClient = 0
+        var fromServer = 0
+    }
+
+    let port: UInt16
+    private let counted: Locked<Count>
+
+    /// Passes connections on to `server`; goes on to the end of the process.
+    init(to server: LocalAddress) throws {
+        let listener = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
+        guard case .loopback(_, let port) = listener.address else { throw BenchmarkError("there is no free port") }
+        self.port = port
+        let counted = Locked(Count())
+        self.counted = counted
+        startThread(named: "byte-relay") {
+            while Self.wait([listener.raw]) != nil {
+                guard let client = try? listener.accept(), let server = try? connectedSocket(to: server) else {
+                    continue
+                }
+                Self.relay(client, server, counted)
+            }
+        }
+    }
+
+    var count: Count { counted.withLock { $0 } }
+
+    private static func relay(
+        _ client: borrowing OwnedDescriptor, _ server: borrowing OwnedDescriptor, _ counted: Locked<Count>
+    ) {
+        while let readable = wait([client.raw, server.raw]) {
+            for isFromClient in [true, false] where readable[isFromClient ? 0 : 1] {
+                var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+                let (source, target) = isFromClient ? (client.raw, server.raw) : (server.raw, client.raw)
+                let count = unsafe read(source, &buffer, buffer.count)
+                guard count > 0 else { return }
+                // Before it is passed on, so that whoever has seen an answer also sees its bytes counted.
+                counted.withLock {
+                    if isFromClient { $0.fromClient += count } else { $0.fromServer += count }
+                }
+                // Far less than a socket's buffer holds; a short write would be a fault of the measurement.
+                guard unsafe write(target, buffer, count) == count else { return }
+            }
+        }
+    }
+
+    /// Waits until one of `descriptors` can be read; says which can. `nil` when waiting fails.
+    private static func wait(_ descriptors: [CInt]) -> [Bool]? {
+        var watched = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while unsafe poll(&watched, nfds_t(watched.count), -1) < 0 { guard errno == EINTR else { return nil } }
+        return watched.map { $0.revents != 0 }
+    }
+}

@@ -1,0 +1,76 @@
+import BenchmarkReport
+import CurlTransport
+import FleetEngine
+import HTTPMessages
+import LinuxPlatform
+
+/// What an update costs on a metered line: bytes of TCP payload on a connection that is open, TLS and HTTP/2 included.
+enum BytesPerUpdate {
+    private static let updates = 100
+    /// Until the headers that repeat are in the server's table.
+    private static let warmUp = 10
+
+    static func measure(_ workplace: Workplace, token: String, front: NginxFront) async throws {
+        let relay = try ByteRelay(to: .loopback(host: "127.0.0.1", port: front.port))
+        let endpoint = try HTTPURL("https://localhost:\(relay.port)")
+        let agent = try await throughTransport(endpoint, token, front.caFile, relay)
+        let bare = try throughCommand(endpoint, token, front.caFile, relay, workplace)
+        try BenchmarkCase("agent.bytes-sent-per-update", agent.sent, "B").keeping(.atMost(1100))
+            .against("the curl command, same request", bare?.sent)
+            .with("received", agent.received).with("tokenCharacters", Double(token.utf8.count))
+            .with("bodyBytes", Double(update(0).body.count)).print()
+    }
+
+    private static func throughTransport(
+        _ endpoint: HTTPURL, _ token: String, _ caFile: String, _ relay: ByteRelay
+    ) async throws -> (sent: Double, received: Double) {
+        let transport = try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/0.1.0", caFile: caFile))
+        var before = relay.count
+        for number in 0..<warmUp + updates {
+            if number == warmUp { before = relay.count }
+            let request = try update(number).request(to: endpoint, token: token, limits: HTTPLimits())
+            let response = try await transport.send(request)
+            guard response.status == 200 else { throw BenchmarkError("nginx answers \(response.status)") }
+        }
+        let after = relay.count
+        return (
+            Double(after.fromClient - before.fromClient) / Double(updates),
+            Double(after.fromServer - before.fromServer) / Double(updates)
+        )
+    }
+
+    /// The difference between a long and a short run, so that the handshake is not in it.
+    private static func throughCommand(
+        _ endpoint: HTTPURL, _ token: String, _ caFile: String, _ relay: ByteRelay, _ workplace: Workplace
+    ) throws -> (sent: Double, received: Double)? {
+        let update = try update(0)
+        let address = try update.vehicle.url(at: endpoint, query: "updateMask=" + update.updateMask)
+        var counts = [relay.count]
+        for count in [warmUp, warmUp + updates] {
+            let isSent = try CurlCommand.send(
+                update.body, headers: ["Authorization: Bearer \(token)", "Content-Type: application/json"],
+                to: "\(address)", count: count, caFile: caFile, in: workplace)
+            guard isSent else { return nil }
+            counts.append(relay.count)
+        }
+        let (short, long) = (counts[1], counts[2])
+        return (
+            Double(long.fromClient - 2 * short.fromClient + counts[0].fromClient) / Double(updates),
+            Double(long.fromServer - 2 * short.fromServer + counts[0].fromServer) / Double(updates)
+        )
+    }
+
+    /// A moving vehicle's update with everything that a receiver tells.
+    private static func update(_ number: Int) throws -> VehicleUpdate {
+        var location = VehicleLocation(
+            latitude: 48.1173 + Double(number) * 1.37e-4, longitude: 11.5166667 + Double(number) * 2.91e-4,
+            timeMillisecondsSince1970: 1_790_000_000_000 + Int64(number) * 10_000)
+        location.accuracyMeters = 2.5
+        location.headingDegrees = 80 + number % 20
+        location.speedMetersPerSecond = 13.89
+        location.altitudeMeters = 545.4
+        let vehicle = try VehicleName(
+            service: .onDemandTrips, providerID: LoopbackFleetEngine.provider, vehicleID: LoopbackFleetEngine.vehicle)
+        return VehicleUpdate(of: vehicle, state: .online, lastLocation: location)
+    }
+}

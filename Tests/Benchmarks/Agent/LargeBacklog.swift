@@ -1,0 +1,45 @@
+import BenchmarkReport
+import FoundationEssentials
+import GNSS
+import LocationReporting
+import SQLiteOutbox
+
+/// A service with a million updates to deliver, which it does while it is watched.
+enum LargeBacklog {
+    static func measure(_ workplace: Workplace, tokenURL: String, endpoint: Endpoint, pending: Int) async throws {
+        var feed = try EpochFeed()
+        let settings = RunningService.Settings(
+            name: "backlog", device: feed.device, endpoint: endpoint.address, tokenURL: tokenURL,
+            caFile: endpoint.front?.caFile)
+        let end = (Int64(Date().timeIntervalSince1970) - 24 * 3600) * 1000
+        try SQLiteOutbox.fill(workplace.path("backlog.sqlite"), count: pending) { index in
+            var update = LocationUpdate(
+                timeOfFix: UTCTime(millisecondsSince1970: end - Int64(pending - index) * 1000),
+                latitude: 48.1173 + Double(index % 1000) * 1.3e-6, longitude: 11.5166 + Double(index % 1000) * 2.9e-6)
+            update.speedMetersPerSecond = 13.9
+            update.headingDegrees = index % 360
+            update.horizontalAccuracyMeters = 2.5
+            return update
+        }
+        let service = try RunningService(settings, in: workplace)
+        try await feed.waitForReader()
+        for _ in 0..<50 {
+            try feed.send(feed.epoch(after: 10))
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        let processID = service.program.processID
+        let peak = try ProcessFigures.memory("VmHWM", of: processID)
+        let anonymous = try ProcessFigures.memory("RssAnon", of: processID)
+        let ofFiles = try ProcessFigures.memory("RssFile", of: processID)
+        let ledger = try service.stop(settings, in: workplace)
+        guard ledger.accepted > pending, ledger.delivered > 0 else {
+            throw BenchmarkError("of \(pending) pending \(ledger.delivered) were delivered; see backlog.log")
+        }
+        try BenchmarkCase("agent.resident-with-backlog", peak, "MiB").keeping(.atMost(32))
+            .with("anonymous", anonymous).with("ofFiles", ofFiles).with("pendingAtStart", Double(pending))
+            .with("deliveredMeanwhile", Double(ledger.delivered)).with(
+                "startToReadyMilliseconds", service.timeToReady / .milliseconds(1)
+            )
+            .print()
+    }
+}

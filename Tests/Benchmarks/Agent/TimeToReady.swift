@@ -1,0 +1,28 @@
+import BenchmarkReport
+
+/// From the start of the process to `READY=1`, and beside it the start and end of a program that does nothing.
+enum TimeToReady {
+    static func measure(_ workplace: Workplace, tokenURL: String, engine: LoopbackFleetEngine) throws {
+        let feed = try EpochFeed()
+        let settings = RunningService.Settings(
+            name: "start", device: feed.device, endpoint: "http://\(engine.address)", tokenURL: tokenURL)
+        var ready = Samples()
+        var nothing = Samples()
+        // The first start creates the outbox and reads the binary from the disk; the others are those of every day.
+        for round in 0...20 {
+            let service = try RunningService(settings, in: workplace)
+            service.program.stop()
+            let start = ContinuousClock.now
+            try SpawnedProgram(["/bin/true"]).wait()
+            let end = ContinuousClock.now
+            if round > 0 {
+                ready.append(service.timeToReady)
+                nothing.append(start.duration(to: end))
+            }
+        }
+        for (name, share) in [("median", 0.5), ("p95", 0.95)] {
+            try BenchmarkCase("agent.time-to-ready.\(name)", ready.percentile(share), "ms").keeping(.atMost(150))
+                .against("start and end of /bin/true", nothing.percentile(share)).print()
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import BenchmarkReport
+import FoundationEssentials
+
+/// A service that has worked for a while: what it holds in memory, and what a second of driving takes of a processor.
+enum UnderWay {
+    private static let updates = 300
+    private static let secondsAtOneHertz = 30
+
+    static func measure(_ workplace: Workplace, tokenURL: String, endpoint: Endpoint) async throws {
+        var feed = try EpochFeed()
+        let settings = RunningService.Settings(
+            name: "under-way", device: feed.device, endpoint: endpoint.address, tokenURL: tokenURL,
+            caFile: endpoint.front?.caFile)
+        let service = try RunningService(settings, in: workplace)
+        try await feed.waitForReader()
+        for _ in 0..<updates {
+            try feed.send(feed.epoch(after: 10))
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        try await processorTime(of: service, &feed)
+        try await resident(service, endpoint)
+        let ledger = try service.stop(settings, in: workplace)
+        guard ledger.delivered > updates * 3 / 4 else {
+            throw BenchmarkError("only \(ledger.delivered) of \(updates) updates were delivered; see under-way.log")
+        }
+    }
+
+    /// Real time at the pace of a receiver, read also by a program that does nothing with it.
+    private static func processorTime(of service: RunningService, _ feed: inout EpochFeed) async throws {
+        let copy = try EpochFeed()
+        let reader = try SpawnedProgram(["/bin/cat", copy.device])
+        try await copy.waitForReader()
+        let agentBefore = try ProcessFigures.processorTime(of: service.program.processID)
+        let readerBefore = try ProcessFigures.processorTime(of: reader.processID)
+        let start = ContinuousClock.now
+        for second in 1...secondsAtOneHertz {
+            let epoch = try feed.epoch(after: 1)
+            try feed.send(epoch)
+            try copy.send(epoch)
+            try await Task.sleep(until: start.advanced(by: .seconds(second)), clock: .continuous)
+        }
+        let passed = start.duration(to: ContinuousClock.now)
+        let agent = try ProcessFigures.processorTime(of: service.program.processID) - agentBefore
+        let bare = try ProcessFigures.processorTime(of: reader.processID) - readerBefore
+        reader.stop()
+        try BenchmarkCase("agent.processor-at-1-hertz", agent / passed * 100, "% of a core").keeping(.atMost(0.5))
+            .against("cat reading the same line", bare / passed * 100).print()
+    }
+
+    private static func resident(_ service: RunningService, _ endpoint: Endpoint) async throws {
+        let processID = service.program.processID
+        let curl: Double? = if let front = endpoint.front { try await CurlCommand.resident(front) } else { nil }
+        try BenchmarkCase("agent.resident", ProcessFigures.memory("VmRSS", of: processID), "MiB").keeping(.atMost(24))
+            .against("curl waiting for an answer over TLS", curl)
+            .with("anonymous", ProcessFigures.memory("RssAnon", of: processID))
+            .with("ofFiles", ProcessFigures.memory("RssFile", of: processID)).print()
+    }
+}

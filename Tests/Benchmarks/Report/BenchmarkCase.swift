@@ -1,0 +1,116 @@
+package import LinuxPlatform
+
+/// What one benchmark measured: a value, the floor it has to keep, and the limit that it was compared with in the same
+/// run. Printed as one JSON object on a line, which looks the same for every benchmark.
+///
+/// ```
+/// {"case":"agent.start","value":41.2,"unit":"ms","floor":150,"reference":"start and end of /bin/true","limit":1.1,
+///  "ratio":37.5,"met":true,"details":{"p95":44.8}}
+/// ```
+///
+/// `floor`, `reference`, `limit`, `ratio` and `met` are `null` where there is nothing to say. A case that this machine
+/// cannot measure has no value, and `skipped` with the reason.
+package struct BenchmarkCase: Sendable {
+    /// What a value may be at worst.
+    package enum Floor: Sendable {
+        case atMost(Double)
+        case atLeast(Double)
+    }
+
+    private let name: String
+    private let value: Double?
+    private let unit: String
+    private let skipped: String?
+    private var floor: Floor?
+    private var reference: (words: String, value: Double)?
+    private var details: [(name: String, value: Double)] = []
+
+    /// A measured case, as `agent.start` in `ms`.
+    package init(_ name: String, _ value: Double, _ unit: String) {
+        (self.name, self.value, self.unit, skipped) = (name, value, unit, nil)
+    }
+
+    /// A case that cannot be measured here, and why.
+    package init(_ name: String, unit: String, skipped: String) {
+        (self.name, value, self.unit, self.skipped) = (name, nil, unit, skipped)
+    }
+
+    /// With the floor to keep.
+    package consuming func keeping(_ floor: Floor) -> Self {
+        self.floor = floor
+        return self
+    }
+
+    /// Compared with `limit`, in the same unit, which `words` describe; `nil` says that the limit could not be measured.
+    package consuming func against(_ words: String, _ limit: Double?) -> Self {
+        if let limit { reference = (words, limit) }
+        return self
+    }
+
+    /// With a further figure of the same measurement.
+    package consuming func with(_ name: String, _ value: Double) -> Self {
+        details.append((name, value))
+        return self
+    }
+
+    /// Puts the line on standard output.
+    package func print() throws(SystemError) { try StandardOutput.write(line: line) }
+
+    private var line: String {
+        var members = [
+            "\"case\":\(Self.quoted(name))", "\"value\":\(Self.number(value))", "\"unit\":\(Self.quoted(unit))",
+            "\"floor\":\(Self.number(floor?.value))",
+            "\"reference\":\(reference.map { Self.quoted($0.words) } ?? "null")",
+            "\"limit\":\(Self.number(reference?.value))", "\"ratio\":\(Self.number(ratio))",
+            "\"met\":\(isMet.map { "\($0)" } ?? "null")",
+        ]
+        if !details.isEmpty {
+            let figures = details.map { "\(Self.quoted($0.name)):\(Self.number($0.value))" }
+            members.append("\"details\":{\(figures.joined(separator: ","))}")
+        }
+        if let skipped { members.append("\"skipped\":\(Self.quoted(skipped))") }
+        return "{\(members.joined(separator: ","))}"
+    }
+
+    private var ratio: Double? {
+        guard let value, let limit = reference?.value, limit != 0 else { return nil }
+        return value / limit
+    }
+
+    private var isMet: Bool? {
+        guard let value else { return nil }
+        switch floor {
+        case .atMost(let worst): return value <= worst
+        case .atLeast(let worst): return value >= worst
+        case nil: return nil
+        }
+    }
+
+    /// With four digits that count; whole numbers as such.
+    private static func number(_ value: Double?) -> String {
+        guard let value, value.isFinite else { return "null" }
+        var scale = 1.0
+        while value != 0, abs(value) * scale < 1000, scale < 1e6 { scale *= 10 }
+        let rounded = (value * scale).rounded() / scale
+        return rounded == rounded.rounded() ? String(Int64(rounded)) : String(rounded)
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let escaped = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case _ where scalar.value < 0x20: " "
+            default: String(scalar)
+            }
+        }
+        return "\"\(escaped.joined())\""
+    }
+}
+
+extension BenchmarkCase.Floor {
+    fileprivate var value: Double {
+        switch self {
+        case .atMost(let value), .atLeast(let value): value
+        }
+    }
+}
