@@ -52,6 +52,16 @@ import WaypostTestSupport
         }
     }
 
+    @Test func areNoneForALogWithoutAFixButAreTold() async throws {
+        let bench = try ServiceBench()
+        let log = bench.folder.path("drive.log")
+        try await write(.prose, to: log, in: bench)
+        let outcome = try await run(["fixes", log])
+        #expect(outcome.ending == .exited(0))
+        #expect(outcome.standardOutput.isEmpty)
+        #expect(lines(outcome.standardError).first?.hasPrefix("waypost: no fix with a date in \(log); ") == true)
+    }
+
     @Test func nameEveryProblemOfAConfiguration() async throws {
         let bench = try ServiceBench()
         let config = try bench.folder.write(

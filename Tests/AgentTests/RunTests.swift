@@ -79,7 +79,7 @@ import WaypostTestSupport
 
     @Test func outlivesATokenEndpointThatAnswersWithAPage() async throws {
         let bench = try ServiceBench()
-        let backend = try TokenBackend(of: bench.simulator, pages: 3)
+        let backend = try TokenBackend(of: bench.simulator, pages: 1)
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start {
             $0.tokenURL = backend.url

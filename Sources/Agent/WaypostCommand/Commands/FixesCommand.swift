@@ -25,8 +25,17 @@ struct FixesCommand {
             try await read(into: writer)
         } catch { failure = error }
         try await writer.finish()
-        guard let failure, failure.code != .cancelled else { return .done }
-        throw AgentError(.inputData, failure.description)
+        if let failure {
+            guard failure.code != .cancelled else { return .done }
+            throw AgentError(.inputData, failure.description)
+        }
+        if await writer.count == 0 {
+            // No error: a receiver that never saw the sky gives such a log.
+            let names = logs.map { $0 == "-" ? "standard input" : $0 }.joined(separator: ", ")
+            Terminal.say(
+                "waypost: no fix with a date in \(names); check that it is NMEA 0183 with RMC or ZDA sentences")
+        }
+        return .done
     }
 
     private func read(into writer: FixWriter) async throws(FixSourceError) {

@@ -8,6 +8,8 @@ actor FixWriter {
     private let flushesEachFix: Bool
     private var bytes: [UInt8] = []
     private var failure: SystemError?
+    /// How many have been taken.
+    private(set) var count = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -22,6 +24,7 @@ actor FixWriter {
     var isBroken: Bool { failure != nil }
 
     func write(_ fix: Fix) {
+        count += 1
         format.append(fix, to: &bytes)
         if flushesEachFix || bytes.count >= 1 << 16 { flush() }
     }
