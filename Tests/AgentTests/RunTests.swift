@@ -48,7 +48,8 @@ import WaypostTestSupport
         #expect(vehicle.fixTimes.map(\.description) == epochs.map(\.time.description))
         #expect(vehicle.lastLocationsBackInTime == 0 && vehicle.pastLocationsOutOfOrder == 0)
         #expect(vehicle.untimed == 0)
-        let listing = try await bench.run("outbox", "list", "--json", "--config", bench.folder.path("config.json"))
+        let listing = try await BuiltProgram.run(
+            ["outbox", "list", "--json", "--config", bench.folder.path("config.json")])
         let ledger = try JSONValue(parsing: listing.standardOutput)
         #expect(ledger["accepted"]?.integerValue == 50 && ledger["delivered"]?.integerValue == 50)
         #expect(ledger["pending"]?.integerValue == 0 && ledger["balances"]?.boolValue == true)
