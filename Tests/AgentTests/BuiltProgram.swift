@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LinuxPlatform
 import WaypostTestSupport
 
 /// The programs that are tested as processes.
@@ -14,6 +15,13 @@ enum BuiltProgram {
         }
         return Fixtures.checkout.appending(path: ".build/debug/waypost").path
     }()
+
+    /// Runs `waypost` with `words` to its end.
+    static func run(_ words: [String]) async throws -> ChildProcess.Outcome {
+        try await ChildProcess(
+            arguments: [waypost] + words, environment: environment, timeLimit: .seconds(30), outputLimit: 1 << 22
+        ).run()
+    }
 
     /// What a program needs of our environment when the tests run under a tool.
     static var environment: [String: String] {

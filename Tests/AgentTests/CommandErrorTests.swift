@@ -31,14 +31,16 @@ import WaypostTestSupport
         } + [Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no fix with a date")]
 
     @Test(arguments: cases) func nameTheLogAndTheRemedy(row: Case) async throws {
-        let bench = try ServiceBench()
-        let log = bench.folder.path("drive.log")
-        try await write(row.log, to: log, in: bench)
-        let config = try bench.configure { $0.level = "error" }
+        let bench = row.log == .cutArchive ? try ServiceBench() : nil  // what precedes the damage is delivered
+        let folder = try bench?.folder ?? TemporaryFolder()
+        let log = folder.path("drive.log")
+        try await write(row.log, to: log, in: folder)
+        let config =
+            try bench?.configure { $0.level = "error" } ?? ServiceSetup(level: "error").write(in: folder)
         let words = row.words.split(separator: " ").map {
             String($0).replacing("LOG", with: log).replacing("CONFIG", with: config)
         }
-        let outcome = try await run(words)
+        let outcome = try await BuiltProgram.run(words)
         #expect(outcome.ending == .exited(row.code))
         let complaint = lines(outcome.standardError)
         #expect(complaint.count == 1, "\(complaint)")
@@ -52,13 +54,23 @@ import WaypostTestSupport
         }
     }
 
+    @Test func areNoneForALogWithoutAFixButAreTold() async throws {
+        let folder = try TemporaryFolder()
+        let log = folder.path("drive.log")
+        try await write(.prose, to: log, in: folder)
+        let outcome = try await BuiltProgram.run(["fixes", log])
+        #expect(outcome.ending == .exited(0))
+        #expect(outcome.standardOutput.isEmpty)
+        #expect(lines(outcome.standardError).first?.hasPrefix("waypost: no fix with a date in \(log); ") == true)
+    }
+
     @Test func nameEveryProblemOfAConfiguration() async throws {
-        let bench = try ServiceBench()
-        let config = try bench.folder.write(
+        let folder = try TemporaryFolder()
+        let config = try folder.write(
             #"{"vehicle": {"providerId": "p"}, "receivr": {}, "outbox": {"maximumMegabytes": "x"}}"#.utf8,
             to: "config.json")
         for command in ["run", "check"] {
-            let outcome = try await run([command, "--config", config])
+            let outcome = try await BuiltProgram.run([command, "--config", config])
             #expect(outcome.ending == .exited(78))
             let complaint = lines(outcome.standardError)
             #expect(complaint.allSatisfy { $0.hasPrefix("\(config): \"") }, "\(complaint)")
@@ -78,7 +90,7 @@ import WaypostTestSupport
         (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must read STATUS:RATE"),
     ])
     func nameWhatIsWrongWithACommandLine(words: [String], code: Int32, says: String) async throws {
-        let outcome = try await run(words)
+        let outcome = try await BuiltProgram.run(words)
         #expect(outcome.ending == .exited(code))
         let complaint = lines(outcome.standardError)
         #expect(complaint.first?.hasPrefix(says) == true, "\(complaint)")
@@ -88,25 +100,27 @@ import WaypostTestSupport
     }
 
     @Test func nameWhoHoldsTheOutbox() async throws {
-        let bench = try ServiceBench()
-        let service = try bench.start()
+        let folder = try TemporaryFolder()
+        let config = try ServiceSetup().write(in: folder)
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
         try #require(await service.errors.line(saying: "status at") != nil)
-        let outcome = try await bench.run("run", "--config", bench.folder.path("config.json"))
+        let outcome = try await BuiltProgram.run(["run", "--config", config])
         #expect(outcome.ending == .exited(69))
         #expect(
             lines(outcome.standardError) == [
-                "waypost: \(bench.folder.path("outbox.sqlite")): in use by process \(service.processID) (waypost); "
+                "waypost: \(folder.path("outbox.sqlite")): in use by process \(service.processID) (waypost); "
                     + "stop it first, or give another outbox path"
             ])
         #expect(await service.terminate().ending == .exited(0))
     }
 
     @Test func nameWhoHoldsThePort() async throws {
-        let bench = try ServiceBench()
+        let folder = try TemporaryFolder()
         let holder = try LoopbackSocket(.stream)
-        let config = try bench.configure { $0.status = "127.0.0.1:\(holder.port)" }
+        let config = try ServiceSetup(status: "127.0.0.1:\(holder.port)").write(in: folder)
         for words in [["run", "--config", config], ["simulator", "--listen", "127.0.0.1:\(holder.port)"]] {
-            let outcome = try await run(words)
+            let outcome = try await BuiltProgram.run(words)
             #expect(outcome.ending == .exited(69))
             let complaint = lines(outcome.standardError)
             #expect(complaint.count == 1)
@@ -119,22 +133,22 @@ import WaypostTestSupport
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
     func nameAFullDisk() async throws {
-        let bench = try ServiceBench()
-        let disk = try TinyFileSystem(at: bench.folder.path("disk"), megabytes: 1)
-        let config = try bench.configure { $0.outbox = "disk/outbox.sqlite" }
+        let folder = try TemporaryFolder()
+        let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 1)
+        let config = try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: folder)
         try disk.fill()
-        let outcome = try await run(["run", "--config", config])
+        let outcome = try await BuiltProgram.run(["run", "--config", config])
         #expect(outcome.ending == .exited(69))
         let complaint = lines(outcome.standardError)
         #expect(complaint.count == 1)
         #expect(
-            complaint.first?.hasPrefix("waypost: \(bench.folder.path("disk/outbox.sqlite")): no space is left") == true,
+            complaint.first?.hasPrefix("waypost: \(folder.path("disk/outbox.sqlite")): no space is left") == true,
             "\(complaint)")
     }
 
     @Test func areSilentWhenTheReaderHasSeenEnough() async throws {
-        let bench = try ServiceBench()
-        let log = try bench.folder.write(Drive(.town).flatMap(\.sentences), to: "drive.log")
+        let folder = try TemporaryFolder()
+        let log = try folder.write(Drive(.town).flatMap(\.sentences), to: "drive.log")
         let outcome = try await ChildProcess(
             arguments: [
                 "/bin/sh", "-c", "{ \"$0\" fixes \"$1\" \"$1\" \"$1\" \"$1\"; echo \"status $?\" >&2; } | head -n 1",
@@ -146,28 +160,21 @@ import WaypostTestSupport
         #expect(lines(outcome.standardError) == ["status 0"])
     }
 
-    private func run(_ words: [String]) async throws -> ChildProcess.Outcome {
-        try await ChildProcess(
-            arguments: [BuiltProgram.waypost] + words, environment: BuiltProgram.environment, timeLimit: .seconds(30),
-            outputLimit: 1 << 22
-        ).run()
-    }
-
-    private func write(_ log: Log, to path: String, in bench: ServiceBench) async throws {
+    private func write(_ log: Log, to path: String, in folder: TemporaryFolder) async throws {
         let name = "drive.log"
         switch log {
         case .missing: break
         case .folder: try FileSystem.createFolder(at: path)
-        case .empty: try bench.folder.write([], to: name)
-        case .prose: try bench.folder.write("Dear diary,\r\n".utf8, to: name)
+        case .empty: try folder.write([], to: name)
+        case .prose: try folder.write("Dear diary,\r\n".utf8, to: name)
         case .utf16:
             let text = String(decoding: Drive(.town, duration: .seconds(10)).flatMap(\.sentences), as: UTF8.self)
-            try bench.folder.write([0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, to: name)
+            try folder.write([0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, to: name)
         case .cutArchive:
-            let whole = try bench.folder.write(Drive(.town).flatMap(\.sentences), to: "whole.log")
+            let whole = try folder.write(Drive(.town).flatMap(\.sentences), to: "whole.log")
             let archive = try await ChildProcess(arguments: ["gzip", "-c", whole], outputLimit: 1 << 22).run()
             #expect(archive.ending == .exited(0))
-            try bench.folder.write(archive.standardOutput.prefix(archive.standardOutput.count / 2), to: name)
+            try folder.write(archive.standardOutput.prefix(archive.standardOutput.count / 2), to: name)
         }
     }
 

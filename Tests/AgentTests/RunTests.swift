@@ -48,7 +48,8 @@ import WaypostTestSupport
         #expect(vehicle.fixTimes.map(\.description) == epochs.map(\.time.description))
         #expect(vehicle.lastLocationsBackInTime == 0 && vehicle.pastLocationsOutOfOrder == 0)
         #expect(vehicle.untimed == 0)
-        let listing = try await bench.run("outbox", "list", "--json", "--config", bench.folder.path("config.json"))
+        let listing = try await BuiltProgram.run(
+            ["outbox", "list", "--json", "--config", bench.folder.path("config.json")])
         let ledger = try JSONValue(parsing: listing.standardOutput)
         #expect(ledger["accepted"]?.integerValue == 50 && ledger["delivered"]?.integerValue == 50)
         #expect(ledger["pending"]?.integerValue == 0 && ledger["balances"]?.boolValue == true)
@@ -79,7 +80,7 @@ import WaypostTestSupport
 
     @Test func outlivesATokenEndpointThatAnswersWithAPage() async throws {
         let bench = try ServiceBench()
-        let backend = try TokenBackend(of: bench.simulator, pages: 3)
+        let backend = try TokenBackend(of: bench.simulator, pages: 1)
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start {
             $0.tokenURL = backend.url

@@ -52,7 +52,14 @@ struct FixesCommand {
             return output.bytes
         }
         try StandardOutput.write(ending)
-        return try Self.conclude(result.failure)
+        let status = try Self.conclude(result.failure)
+        if !output.withLock({ $0.hasFix }) {
+            // No error: a receiver that never saw the sky gives such a log.
+            let names = result.outcomes.map(\.name).joined(separator: ", ")
+            Terminal.say(
+                "waypost: no fix with a date in \(names); check that it is NMEA 0183 with RMC or ZDA sentences")
+        }
+        return status
     }
 
     private func summarize() async throws -> ExitStatus {
@@ -69,7 +76,10 @@ struct FixesCommand {
     /// What was read before a failure has been printed; now the failure is told.
     private static func conclude(_ failure: (any Error)?) throws -> ExitStatus {
         guard let failure else { return .done }
-        if let failure = failure as? FixSourceError { throw AgentError(.inputData, failure.description) }
+        if let failure = failure as? FixSourceError {
+            if failure.code == .cancelled { return .done }
+            throw AgentError(.inputData, failure.description)
+        }
         throw failure
     }
 
