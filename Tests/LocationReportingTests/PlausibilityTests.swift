@@ -64,6 +64,39 @@ import Testing
         #expect(verdicts == [.notAdvancing, .notAdvancing, nil, nil])
     }
 
+    @Test func noWildDateThatStandsAlone() {
+        let plausibility = Box(Plausibility(earliest: nil, expected: Fix.sample(0).timeOfFix))
+        var wild = Fix.sample(1)
+        wild.timeOfFix = UTCTime(year: 2040, month: 1, day: 1)
+        #expect(plausibility.judge(wild, latest: nil) == .unconfirmedTime)
+        #expect(plausibility.judge(.sample(2), latest: nil) == nil)
+        #expect(plausibility.judge(wild, latest: nil) == .unconfirmedTime)
+        #expect(plausibility.judge(.sample(3), latest: nil) == nil)
+    }
+
+    @Test func aFirstFixFarFromTheHostsClockWhenThreeAgree() {
+        let plausibility = Box(Plausibility(earliest: nil, expected: UTCTime(year: 1970, month: 1, day: 1)))
+        let verdicts = (0..<4).map { plausibility.judge(.sample(Double($0)), latest: nil) }
+        #expect(verdicts == [.unconfirmedTime, .unconfirmedTime, nil, nil])
+    }
+
+    @Test func thatEarlierTimesWereWrong() {
+        let plausibility = Box(Plausibility(earliest: nil))
+        #expect(plausibility.verdict(on: .sample(90_000_000)) == .believed(overrulesEarlier: false))
+        for second in 0..<2 {
+            #expect(plausibility.verdict(on: .sample(Double(second))) == .refused(.notAdvancing))
+        }
+        #expect(plausibility.verdict(on: .sample(2)) == .believed(overrulesEarlier: true))
+        #expect(plausibility.verdict(on: .sample(3)) == .believed(overrulesEarlier: false))
+    }
+
+    @Test func aNightInTheGarageAfterThreeFixes() {
+        let plausibility = Box(Plausibility(earliest: nil))
+        #expect(plausibility.judge(.sample(0), latest: nil) == nil)
+        let verdicts = (0..<3).map { plausibility.verdict(on: .sample(50_000 + Double($0))) }
+        #expect(verdicts.last == .believed(overrulesEarlier: false))
+    }
+
     @Test func alternatingJumpsNever() {
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0), latest: nil) == nil)
@@ -93,5 +126,9 @@ import Testing
 }
 
 extension Box where Value == Plausibility {
-    func judge(_ fix: Fix, latest: UTCTime?) -> FixRefusal? { apply { $0.judge(fix, latest: latest) } }
+    func judge(_ fix: Fix, latest: UTCTime?) -> FixRefusal? {
+        if case .refused(let refusal) = verdict(on: fix, latest: latest) { refusal } else { nil }
+    }
+
+    func verdict(on fix: Fix, latest: UTCTime? = nil) -> FixVerdict { apply { $0.judge(fix, latest: latest) } }
 }

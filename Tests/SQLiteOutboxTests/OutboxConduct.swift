@@ -52,6 +52,19 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             try await outbox.append(sample(2))
             #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 1, pending: 1))
         },
+        OutboxConduct("an update that overrules a wrong time is the newest, also once delivered") { outbox in
+            try await outbox.append(sample(900))
+            try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
+            try await outbox.append(sample(5), overrulingEarlier: true)
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
+            #expect(batch.last.update == sample(5))
+            #expect(batch.lastIsPending)
+            try await outbox.acknowledge(batch)
+            #expect(try await outbox.newest()?.update == sample(5))
+            try await outbox.append(sample(6))
+            #expect(try await outbox.nextBatch(maximumPastLocations: 5)?.last.update == sample(6))
+            #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 2, pending: 1))
+        },
         OutboxConduct("an acknowledgement counts once") { outbox in
             for second in 1...3 { try await outbox.append(sample(second)) }
             let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))

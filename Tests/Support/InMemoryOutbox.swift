@@ -16,13 +16,15 @@ package actor InMemoryOutbox: Outbox {
     package func failAppends(with error: OutboxError?) { appendFailure = error }
 
     @discardableResult
-    package func append(_ update: LocationUpdate) async throws(OutboxError) -> StoredUpdate {
+    package func append(
+        _ update: LocationUpdate, overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate {
         if let appendFailure { throw appendFailure }
         account.accepted += 1
         account.pending += 1
         let stored = StoredUpdate(sequence: account.accepted, update: update)
         rows.append(stored)
-        newestUpdate = newer(newestUpdate, stored)
+        newestUpdate = overrulingEarlier ? stored : newer(newestUpdate, stored)
         return stored
     }
 

@@ -9,7 +9,7 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
     case loopback(host: String, port: UInt16)
     case unix(path: String)
 
-    /// Why a text is not such an address.
+    /// Why a text is not such an address; what it says goes behind the text.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case malformed(String)
         case invalidPort(String)
@@ -18,12 +18,11 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
 
         package var description: String {
             switch self {
-            case .malformed(let text):
-                "\"\(text)\" is not an address; write 127.0.0.1:PORT, [::1]:PORT or unix:/PATH"
-            case .invalidPort(let port): "\"\(port)\" is not a port; use 0 to 65535 (0 takes a free one)"
+            case .malformed: "is not an address; write 127.0.0.1:PORT, [::1]:PORT or unix:/PATH"
+            case .invalidPort(let port): "has the port \"\(port)\"; use 0 to 65535 (0 takes a free one)"
             case .notLoopback(let host):
-                "\"\(host)\" can be reached from other machines; use 127.0.0.1, ::1, localhost or unix:/PATH"
-            case .pathTooLong(let path): "\"\(path)\" is too long for a Unix socket; use at most 107 bytes"
+                "would let other machines reach \(host); use 127.0.0.1, ::1, localhost or unix:/PATH"
+            case .pathTooLong: "is too long for a Unix socket; use at most 107 bytes"
             }
         }
     }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Runs `service` while the main thread waits for SIGTERM or SIGINT.
 ///
-/// A signal cancels the service, which winds up and returns the exit status; a second one ends the process at once.
+/// A signal cancels the service, which winds up and returns the exit status; another one ends the process at once.
 /// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
 package func runService(_ service: @escaping @Sendable () async -> CInt) -> Never {
     signal(SIGPIPE, SIG_IGN)  // a closed pipe or socket is an error of write, not the end of the process
@@ -14,11 +14,15 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
 
     let running = Task { exit(await service()) }
     var received: CInt = 0
-    var isEnding = false
+    var endingSince: Duration?
     while true {
         unsafe sigwait(&signals, &received)
-        if isEnding { _exit(128 + received) }
-        isEnding = true
+        // Supervisors signal the process and then its group: what comes at once is the same wish.
+        if let endingSince, MonotonicTime.now - endingSince > sameWish { _exit(128 + received) }
+        endingSince = endingSince ?? MonotonicTime.now
         running.cancel()
     }
 }
+
+/// Signals that follow each other so closely are one wish.
+private let sameWish = Duration.milliseconds(100)

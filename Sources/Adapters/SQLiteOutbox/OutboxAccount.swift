@@ -24,18 +24,24 @@ struct OutboxAccount: Sendable, Hashable {
             evicted: evictedForSpace.count + lostToDamage.count, quarantined: quarantined)
     }
 
-    mutating func accept(_ update: LocationUpdate) -> StoredUpdate {
+    /// `overrulingEarlier` makes the update the newest whatever its time: those before it were wrong.
+    mutating func accept(_ update: LocationUpdate, overrulingEarlier: Bool = false) -> StoredUpdate {
         lastSequence += 1
         pending += 1
         let stored = StoredUpdate(sequence: lastSequence, update: update)
-        newest = Self.newer(newest, stored)
+        newest = overrulingEarlier ? stored : Self.newer(newest, stored)
         return stored
     }
 
     mutating func deliver(_ stored: StoredUpdate) {
         pending -= 1
         delivered += 1
-        newestDelivered = Self.newer(newestDelivered, stored)
+        // What lies after the newest was overruled: it must not come back as the newest.
+        func counts(_ stored: StoredUpdate) -> Bool {
+            newest.map { stored.update.timeOfFix <= $0.update.timeOfFix } ?? true
+        }
+        let earlier = newestDelivered.flatMap { counts($0) ? $0 : nil }
+        newestDelivered = counts(stored) ? Self.newer(earlier, stored) : earlier
     }
 
     mutating func evictForSpace(_ stored: StoredUpdate) {

@@ -42,7 +42,7 @@ final class OutboxEngine {
 
     // MARK: The port
 
-    func append(_ update: LocationUpdate) throws(OutboxError) -> StoredUpdate {
+    func append(_ update: LocationUpdate, overrulingEarlier: Bool = false) throws(OutboxError) -> StoredUpdate {
         try perform { store throws(StoreError) in
             try reserveSpace()
             var next = account
@@ -50,7 +50,7 @@ final class OutboxEngine {
             try store.transaction { () throws(StoreError) in
                 var isLedgerChanged = try deliver(unwritten.values, in: store, &next)
                 if try evictNearCap(store, &next) { isLedgerChanged = true }
-                let accepted = next.accept(update)
+                let accepted = next.accept(update, overrulingEarlier: overrulingEarlier)
                 try store.insert(UpdateRecord(accepted, newestSequence: next.newest?.sequence ?? accepted.sequence))
                 if isLedgerChanged { try store.write(next) }
                 stored = accepted

@@ -29,8 +29,10 @@ package actor SQLiteOutbox: Outbox {
     }
 
     @discardableResult
-    package func append(_ update: LocationUpdate) async throws(OutboxError) -> StoredUpdate {
-        try opened().append(update)
+    package func append(
+        _ update: LocationUpdate, overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate {
+        try opened().append(update, overrulingEarlier: overrulingEarlier)
     }
 
     package func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {

@@ -97,6 +97,7 @@ public struct Agent: Sendable {
         let parts = VehicleAgent.Parts(
             source: configuration.makeSource(recording: recording), authorization: provider,
             transport: try configuration.makeTransport(), earliestFix: isRecording ? nil : Release.date,
+            expectedFix: isRecording ? nil : UTCTime.system,
             latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor,
             observers: isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }])
         return try await VehicleAgent(configuration, parts)

@@ -8,6 +8,8 @@ package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
     case before(UTCTime)
     case after(UTCTime)
     case notAdvancing
+    /// Far from every time known so far; believed once others confirm it.
+    case unconfirmedTime
     case jump(meters: Int)
 
     /// One word for a metric's label.
@@ -18,6 +20,7 @@ package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
         case .before: "before_build"
         case .after: "in_the_future"
         case .notAdvancing: "not_advancing"
+        case .unconfirmedTime: "unconfirmed_time"
         case .jump: "jump"
         }
     }
@@ -29,6 +32,7 @@ package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
         case .before(let floor): "its time is before \(floor), when this release was built"
         case .after(let limit): "its time is after \(limit), which is in the future"
         case .notAdvancing: "its time is not after that of the last fix"
+        case .unconfirmedTime: "its time is far from what was known before, and no other fix confirms it yet"
         case .jump(let meters): "it is \(meters) m from the last fix, farther than any vehicle goes in that time"
         }
     }

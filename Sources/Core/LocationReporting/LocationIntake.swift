@@ -33,15 +33,16 @@ package actor LocationIntake {
     }
 
     private func take(_ fix: Fix) async {
-        if let refusal = plausibility.judge(fix, latest: latestTime()) {
-            observer.observe(.refused(fix, refusal))
-            return
+        let overrulesEarlier: Bool
+        switch plausibility.judge(fix, latest: latestTime()) {
+        case .refused(let refusal): return observer.observe(.refused(fix, refusal))
+        case .believed(let overrules): overrulesEarlier = overrules
         }
         observer.observe(.fix(fix))
         guard policy.isDue(fix) else { return }
         let update = LocationUpdate(fix)
         do {
-            let stored = try await outbox.append(update)
+            let stored = try await outbox.append(update, overrulingEarlier: overrulesEarlier)
             observer.observe(.accepted(stored))
             uploader.wake()
         } catch {

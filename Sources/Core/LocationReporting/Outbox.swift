@@ -1,8 +1,12 @@
 /// Where accepted updates wait until Fleet Engine has them: the port that `SQLiteOutbox` implements.
 package protocol Outbox: Sendable {
     /// Accepts `update`: when this returns, it survives a crash and a power cut.
+    ///
+    /// `overrulingEarlier` makes it the newest though its time of fix is earlier: those before it were wrong.
     @discardableResult
-    func append(_ update: LocationUpdate) async throws(OutboxError) -> StoredUpdate
+    func append(
+        _ update: LocationUpdate, overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate
 
     /// The newest update with up to `maximumPastLocations` of the oldest pending ones; `nil` when nothing is pending.
     func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch?
@@ -22,4 +26,12 @@ package protocol Outbox: Sendable {
 
     /// Writes what is still only in memory (acknowledgements) and releases the store.
     func close() async throws(OutboxError)
+}
+
+extension Outbox {
+    /// Accepts `update`, which is the newest if its time of fix is.
+    @discardableResult
+    package func append(_ update: LocationUpdate) async throws(OutboxError) -> StoredUpdate {
+        try await append(update, overrulingEarlier: false)
+    }
 }

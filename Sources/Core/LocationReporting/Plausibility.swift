@@ -12,35 +12,50 @@ package struct Plausibility: Sendable {
     /// How many fixes must agree to overrule an earlier one.
     static let quorum = 3
 
+    /// A time further ahead than this needs others that confirm it: a vehicle is parked for a night, a receiver errs by
+    /// years.
+    static let longestSilence = Duration.seconds(12 * 3600)
+
     private let earliest: UTCTime?
+    private let expected: UTCTime?
     private var lastBelieved: Fix?
     private var candidate: Fix?
     private var candidateCount = 0
 
-    /// `earliest`: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
-    package init(earliest: UTCTime?) { self.earliest = earliest }
+    /// - Parameters:
+    ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
+    ///   - expected: about the present, if only by a clock that may be wrong; a first fix near it is believed at once,
+    ///     any other when three agree. `nil` believes any first fix.
+    package init(earliest: UTCTime?, expected: UTCTime? = nil) { (self.earliest, self.expected) = (earliest, expected) }
 
-    /// Judges the next fix; `nil` means that it is believed.
-    ///
-    /// `latest`: the latest time that can be true, when anything trustworthy knows the present.
-    package mutating func judge(_ fix: Fix, latest: UTCTime?) -> FixRefusal? {
+    /// Judges the next fix; `latest` is the latest time that can be true, when anything trustworthy knows the present.
+    package mutating func judge(_ fix: Fix, latest: UTCTime?) -> FixVerdict {
         guard (-90...90).contains(fix.latitude), (-180...180).contains(fix.longitude) else {
-            return .positionOutOfRange
+            return .refused(.positionOutOfRange)
         }
-        guard fix.latitude != 0 || fix.longitude != 0 else { return .nullIsland }
-        if let earliest, fix.timeOfFix < earliest { return .before(earliest) }
-        if let latest, fix.timeOfFix > latest { return .after(latest) }
+        guard fix.latitude != 0 || fix.longitude != 0 else { return .refused(.nullIsland) }
+        if let earliest, fix.timeOfFix < earliest { return .refused(.before(earliest)) }
+        if let latest, fix.timeOfFix > latest { return .refused(.after(latest)) }
 
-        guard let refusal = lastBelieved.flatMap({ Self.contradiction(between: $0, and: fix) }) else {
+        guard let refusal = objection(to: fix) else {
             believe(fix)
-            return nil
+            return .believed(overrulesEarlier: false)
         }
         let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
         candidateCount = agrees ? candidateCount + 1 : 1
         candidate = fix
-        guard candidateCount >= Self.quorum else { return refusal }
+        guard candidateCount >= Self.quorum else { return .refused(refusal) }
+        let overrules = lastBelieved.map { $0.timeOfFix >= fix.timeOfFix } ?? false
         believe(fix)
-        return nil
+        return .believed(overrulesEarlier: overrules)
+    }
+
+    /// What speaks against `fix` as long as it stands alone.
+    private func objection(to fix: Fix) -> FixRefusal? {
+        if let lastBelieved { return Self.contradiction(between: lastBelieved, and: fix) }
+        guard let expected else { return nil }
+        let distance = expected.duration(to: fix.timeOfFix)
+        return distance > Self.longestSilence || distance < .zero - Self.longestSilence ? .unconfirmedTime : nil
     }
 
     private mutating func believe(_ fix: Fix) {
@@ -50,6 +65,7 @@ package struct Plausibility: Sendable {
     /// Why `next` cannot follow `previous`; `nil` when it can.
     private static func contradiction(between previous: Fix, and next: Fix) -> FixRefusal? {
         guard next.timeOfFix > previous.timeOfFix else { return .notAdvancing }
+        guard previous.timeOfFix.duration(to: next.timeOfFix) <= longestSilence else { return .unconfirmedTime }
         let seconds = previous.timeOfFix.duration(to: next.timeOfFix) / .seconds(1)
         let error = (previous.horizontalAccuracyMeters ?? usualError) + (next.horizontalAccuracyMeters ?? usualError)
         let distance = previous.distance(to: next)

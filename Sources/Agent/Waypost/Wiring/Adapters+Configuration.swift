@@ -8,6 +8,12 @@ package import LocationReporting
 package import VehicleAuthorization
 
 extension Configuration {
+    /// Makes what only making can prove: certificate files are there, placeholders are known.
+    package func prove() throws(AgentError) {
+        _ = try makeTransport()
+        _ = try makeProvider(log: LogWriter(level: .error, format: .text))
+    }
+
     /// The transport to Fleet Engine.
     package func makeTransport() throws(AgentError) -> any HTTPTransport {
         try Self.transport(caFile: upload.caFile, key: "upload.caFile")

@@ -14,6 +14,8 @@ package struct VehicleAgent: Sendable {
         package var transport: any HTTPTransport
         /// The earliest time of fix that can be true; `nil` for recorded logs, which keep their dates.
         package var earliestFix: UTCTime?
+        /// About the present, by whatever clock there is; `nil` for recorded logs.
+        package var expectedFix: UTCTime?
         /// The latest time of fix that can be true, when anything trustworthy knows the present.
         package var latestFix: @Sendable () -> UTCTime?
         package var clock: MonotonicClock
@@ -23,13 +25,14 @@ package struct VehicleAgent: Sendable {
 
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
-            earliestFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?, clock: MonotonicClock,
+            earliestFix: UTCTime?, expectedFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?, clock: MonotonicClock,
             log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = []
         ) {
             self.source = source
             self.authorization = authorization
             self.transport = transport
             self.earliestFix = earliestFix
+            self.expectedFix = expectedFix
             self.latestFix = latestFix
             self.clock = clock
             self.log = log
@@ -64,7 +67,7 @@ package struct VehicleAgent: Sendable {
             settings: settings, outbox: outbox, authorization: parts.authorization, transport: parts.transport,
             clock: parts.clock, jitter: { Double.random(in: 0...1) }, observer: observer)
         let intake = LocationIntake(
-            plausibility: Plausibility(earliest: parts.earliestFix),
+            plausibility: Plausibility(earliest: parts.earliestFix, expected: parts.expectedFix),
             policy: ReportingPolicy(
                 interval: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat),
             outbox: outbox, uploader: uploader, latestTime: parts.latestFix, observer: observer)

@@ -14,6 +14,7 @@ struct CheckCommand {
     }
 
     func run() async throws -> ExitStatus {
+        try configuration.prove()
         try StandardOutput.write(line: "ok    configuration  \(path) is complete: \(configuration.vehicle)")
         guard isOnline else { return .done }
         var hasFailed = false

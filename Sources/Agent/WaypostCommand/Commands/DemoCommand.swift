@@ -20,9 +20,7 @@ struct DemoCommand {
     init(_ arguments: Arguments) throws {
         log = arguments.operands.first
         staysOpen = arguments.has("--keep-open")
-        do { address = try LocalAddress(arguments.value("--listen") ?? "127.0.0.1:0") } catch {
-            throw UsageError("\(error)", command: "demo")
-        }
+        address = try arguments.address("--listen", default: "127.0.0.1:0", command: "demo")
     }
 
     func run() async throws -> ExitStatus {

@@ -29,6 +29,7 @@ struct Replay: Sendable {
                 clock: ContinuousClock(), now: { UTCTime.system })
             let parts = VehicleAgent.Parts(
                 source: source, authorization: authorization, transport: transport, earliestFix: nil,
+                expectedFix: nil,
                 latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor, observers: observers)
             let own = options.vehicles == 1 ? configuration : try configuration.forVehicle(number: index + 1)
             agents.append(try await VehicleAgent(own, parts))

@@ -19,8 +19,8 @@ struct SimulatorCommand {
 
     init(_ arguments: Arguments) throws {
         var settings = SimulatorSettings()
+        settings.address = try arguments.address("--listen", default: "127.0.0.1:8089", command: "simulator")
         do {
-            settings.address = try LocalAddress(arguments.value("--listen") ?? "127.0.0.1:8089")
             for option in FaultPlan.options {
                 for value in arguments.allValues(option.name) { try settings.faults.set(option.name, value) }
             }
