@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 import ReceiverSimulator
 import WaypostTestSupport
@@ -16,14 +17,20 @@ final class PluggedReceiver {
 
     func send(_ epoch: DriveEpoch) throws { try terminal.send(epoch.sentences) }
 
-    /// The device goes; the link leads nowhere.
-    func unplug() { terminal.unplug() }
+    deinit { removeLink() }
+
+    /// The device goes, and before it the link: its number is soon another test's.
+    func unplug() {
+        removeLink()
+        terminal.unplug()
+    }
 
     /// The device is there again, under another name.
     func plugIn() throws {
         let next = try PseudoTerminal()
-        try FileManager.default.createSymbolicLink(atPath: link + ".new", withDestinationPath: next.path)
-        try FileSystem.rename(link + ".new", to: link)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: next.path)
         terminal = next
     }
+
+    private func removeLink() { unsafe unlink(link) }
 }

@@ -12,7 +12,8 @@ import WaypostTestSupport
         #expect(manager.messages.lines.first?.text == "READY=1")
         try #require(await manager.messages.line(saying: "WATCHDOG=1", times: 5) != nil)
         let beats = manager.messages.lines.filter { $0.text == "WATCHDOG=1" }
-        #expect(beats[0].arrivedAt.duration(to: beats[4].arrivedAt) >= .milliseconds(4 * 40))
+        // Unasked it would be one in 10 s.
+        #expect(beats[0].arrivedAt.duration(to: beats[4].arrivedAt) < .seconds(20))
         #expect(await manager.messages.line(saying: "STATUS=no fix yet") != nil)
         #expect(await service.terminate().ending == .exited(0))
         let said = manager.messages.lines.map(\.text)
