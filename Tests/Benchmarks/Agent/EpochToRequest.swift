@@ -22,7 +22,8 @@ enum EpochToRequest {
             if share > 0.9 { line = line.keeping(.atMost(5)) }
             try line.against("one durable SQLite commit, then one bare request", both.percentile(share))
                 .with("commit", commits.percentile(share)).with("request", requests.percentile(share))
-                .with("updates", Double(agent.count)).print()
+                .with("p90", agent.percentile(0.9))
+                .with("most", agent.percentile(1)).with("updates", Double(agent.count)).print()
         }
     }
 
