@@ -64,11 +64,12 @@ import Testing
         #expect(page.split(separator: "\n").allSatisfy { $0.count <= 140 })
     }
 
-    @Test(arguments: [
-        (100, 0, "l.nmea  7 fixes  3 sent  2 pending  1.5/s"),
-        (50, 100, "l.nmea  50 %  7 fixes  3 sent  2 pending  1.5/s  2 s left"),
-        (100, 100, "l.nmea  100 %  7 fixes  3 sent  2 pending  1.5/s"),
-    ] as [(Int64, Int64, String)])
+    @Test(
+        arguments: [
+            (100, 0, "l.nmea  7 fixes  3 sent  2 pending  1.5/s"),
+            (50, 100, "l.nmea  50 %  7 fixes  3 sent  2 pending  1.5/s  2 s left"),
+            (100, 100, "l.nmea  100 %  7 fixes  3 sent  2 pending  1.5/s"),
+        ] as [(Int64, Int64, String)])
     func progressIsOneLine(read: Int64, total: Int64, text: String) {
         let line = ProgressLine(
             name: "/logs/l.nmea", bytesRead: read, totalBytes: total, fixes: 7, accepted: 5, delivered: 3,

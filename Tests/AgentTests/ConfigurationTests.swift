@@ -57,27 +57,69 @@ import WaypostTestSupport
     /// What replaces what in the smallest configuration, and the problem that comes of it.
     @Test(arguments: [
         ("\"vehicle\"", "\"vehicel\"", "\"vehicel\" is not a key of Waypost; did you mean \"vehicle\"?"),
-        ("\"vehicleId\"", "\"vehicleID\"", "\"vehicle.vehicleID\" is not a key of Waypost; did you mean \"vehicleId\"?"),
+        (
+            "\"vehicleId\"", "\"vehicleID\"",
+            "\"vehicle.vehicleID\" is not a key of Waypost; did you mean \"vehicleId\"?"
+        ),
         ("\"v\"", "7", "\"vehicle.vehicleId\" is 7; use a text in quotes"),
-        ("\"v\"", "\"a/b\"", "\"vehicle.vehicleId\" is \"a/b\", which contains \"/\"; leave out / : ? , # and control characters"),
+        (
+            "\"v\"", "\"a/b\"",
+            "\"vehicle.vehicleId\" is \"a/b\", which contains \"/\"; leave out / : ? , # and control characters"
+        ),
         ("\"v\"", "\"\"", "\"vehicle.vehicleId\" is empty; use a text in quotes"),
-        ("\"v\"}", "\"v\", \"service\": \"ondemand\"}", "\"vehicle.service\" is \"ondemand\"; use \"onDemandTrips\" or \"scheduledTasks\""),
-        ("\"stdin\"", "\"seral\"", "\"receiver.type\" is \"seral\"; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\"; did you mean \"serial\"?"),
+        (
+            "\"v\"}", "\"v\", \"service\": \"ondemand\"}",
+            "\"vehicle.service\" is \"ondemand\"; use \"onDemandTrips\" or \"scheduledTasks\""
+        ),
+        (
+            "\"stdin\"", "\"seral\"",
+            "\"receiver.type\" is \"seral\"; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\"; did you mean \"serial\"?"
+        ),
         ("\"stdin\"", "\"serial\"", "\"receiver.device\" is missing; write a text in quotes"),
-        ("\"stdin\"", "\"serial\", \"device\": \"/dev/x\", \"baudRate\": 12", "\"receiver.baudRate\" is 12; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800 or 921600"),
+        (
+            "\"stdin\"", "\"serial\", \"device\": \"/dev/x\", \"baudRate\": 12",
+            "\"receiver.baudRate\" is 12; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800 or 921600"
+        ),
         ("\"stdin\"", "\"stdin\", \"device\": \"/dev/x\"", "\"receiver.device\" is not a key of Waypost"),
-        ("\"stdin\"", "\"tcp\", \"host\": \"h\", \"port\": 70000", "\"receiver.port\" is 70000; use a whole number from 1 to 65535"),
+        (
+            "\"stdin\"", "\"tcp\", \"host\": \"h\", \"port\": 70000",
+            "\"receiver.port\" is 70000; use a whole number from 1 to 65535"
+        ),
         ("\"path\"", "\"file\"", "\"authorization.path\" is missing; write a text in quotes"),
         ("\"file\"", "\"http\"", "\"authorization.url\" is missing; write a text in quotes"),
-        ("{\"type\": \"file\"", "{\"type\": \"http\", \"url\": \"http://backend/\"", "\"authorization.url\" is \"http://backend/\", which would send to backend unencrypted; use https (http is for loopback hosts only)"),
-        ("}}", "}, \"reporting\": {\"intervalSeconds\": 3}}", "\"reporting.intervalSeconds\" is 3; use seconds from 5 to 60"),
-        ("}}", "}, \"reporting\": {\"intervalSeconds\": \"10\"}}", "\"reporting.intervalSeconds\" is \"10\"; use seconds from 5 to 60"),
-        ("}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 20}}", "\"reporting.heartbeatSeconds\" is shorter than \"intervalSeconds\"; make it at least as long"),
-        ("}}", "}, \"upload\": {\"endpoint\": \"fleetengine.googleapis.com\"}}", "\"upload.endpoint\" is \"fleetengine.googleapis.com\", which is not an absolute URL; write it as https://HOST/PATH"),
-        ("}}", "}, \"upload\": {\"maximumPastLocations\": 1.5}}", "\"upload.maximumPastLocations\" is 1.5; use a whole number from 0 to 500"),
-        ("}}", "}, \"upload\": {\"retry\": {\"initialDelaySeconds\": 9, \"maximumDelaySeconds\": 2}}}", "\"upload.retry.maximumDelaySeconds\" is shorter than \"initialDelaySeconds\"; make it at least as long"),
+        (
+            "{\"type\": \"file\"", "{\"type\": \"http\", \"url\": \"http://backend/\"",
+            "\"authorization.url\" is \"http://backend/\", which would send to backend unencrypted; use https (http is for loopback hosts only)"
+        ),
+        (
+            "}}", "}, \"reporting\": {\"intervalSeconds\": 3}}",
+            "\"reporting.intervalSeconds\" is 3; use seconds from 5 to 60"
+        ),
+        (
+            "}}", "}, \"reporting\": {\"intervalSeconds\": \"10\"}}",
+            "\"reporting.intervalSeconds\" is \"10\"; use seconds from 5 to 60"
+        ),
+        (
+            "}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 20}}",
+            "\"reporting.heartbeatSeconds\" is shorter than \"intervalSeconds\"; make it at least as long"
+        ),
+        (
+            "}}", "}, \"upload\": {\"endpoint\": \"fleetengine.googleapis.com\"}}",
+            "\"upload.endpoint\" is \"fleetengine.googleapis.com\", which is not an absolute URL; write it as https://HOST/PATH"
+        ),
+        (
+            "}}", "}, \"upload\": {\"maximumPastLocations\": 1.5}}",
+            "\"upload.maximumPastLocations\" is 1.5; use a whole number from 1 to 500"
+        ),
+        (
+            "}}", "}, \"upload\": {\"retry\": {\"initialDelaySeconds\": 9, \"maximumDelaySeconds\": 2}}}",
+            "\"upload.retry.maximumDelaySeconds\" is shorter than \"initialDelaySeconds\"; make it at least as long"
+        ),
         ("}}", "}, \"outbox\": []}", "\"outbox\" is an array; use an object in braces"),
-        ("}}", "}, \"log\": {\"level\": true}}", "\"log.level\" is true; use \"error\", \"warning\", \"info\" or \"debug\""),
+        (
+            "}}", "}, \"log\": {\"level\": true}}",
+            "\"log.level\" is true; use \"error\", \"warning\", \"info\" or \"debug\""
+        ),
     ])
     func namesKeyValueAndRemedy(find: String, replacement: String, problem: String) {
         let text = Self.smallest.replacing(find, with: replacement, maxReplacements: 1)
@@ -100,7 +142,10 @@ import WaypostTestSupport
             {"vehicle": {"providerId": "", "vehicleId": "v", "colour": "red"}, "receiver": {"type": "radio"},
              "reporting": {"intervalSeconds": 1}, "extra": 1}
             """)
-        let about = ["vehicle.providerId", "vehicle.colour", "receiver.type", "authorization", "reporting.intervalSeconds", "extra"]
+        let about = [
+            "vehicle.providerId", "vehicle.colour", "receiver.type", "authorization", "reporting.intervalSeconds",
+            "extra",
+        ]
         for key in about {
             #expect(problems.contains { $0.contains("\"\(key)\"") }, "nothing about \(key) in \(problems)")
         }
@@ -117,18 +162,22 @@ import WaypostTestSupport
     }
 
     @Test func aMissingFileAndAFolderSayWhatToDo() {
-        #expect(throws: ConfigurationError(problems: [
-            "/nonexistent/config.json: there is no such file; copy config.example.json there and edit it"
-        ])) { try Configuration(file: "/nonexistent/config.json") }
+        #expect(
+            throws: ConfigurationError(problems: [
+                "/nonexistent/config.json: there is no such file; copy config.example.json there and edit it"
+            ])
+        ) { try Configuration(file: "/nonexistent/config.json") }
         #expect(throws: ConfigurationError(problems: ["/tmp: is a folder; name the configuration file in it"])) {
             try Configuration(file: "/tmp")
         }
     }
 
-    @Test(arguments: [
-        ("recieverr", "receiver"), ("baudrate", "baudRate"), ("hearbeatSeconds", "heartbeatSeconds"), ("zzzzzz", nil),
-        ("recevier", "receiver"),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("recieverr", "receiver"), ("baudrate", "baudRate"), ("hearbeatSeconds", "heartbeatSeconds"),
+            ("zzzzzz", nil),
+            ("recevier", "receiver"),
+        ] as [(String, String?)])
     func theNearestWordIsSuggested(word: String, expected: String?) {
         #expect(Spelling.nearest(to: word, among: ["receiver", "baudRate", "heartbeatSeconds"]) == expected)
     }

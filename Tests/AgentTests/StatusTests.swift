@@ -111,10 +111,11 @@ import WaypostTestSupport
             log.observe(.failed(.retry(reason: "503", after: nil), traffic: HTTPTraffic()))
             clock.advance(by: .seconds(10))
         }
-        #expect(lines.all == [
-            "<4>not delivered, will be retried: 503",
-            "<4>not delivered, will be retried: 503 (59 more times since last told)",
-        ])
+        #expect(
+            lines.all == [
+                "<4>not delivered, will be retried: 503",
+                "<4>not delivered, will be retried: 503 (59 more times since last told)",
+            ])
     }
 
     @Test func tellsTheRecovery() {
@@ -144,6 +145,18 @@ import WaypostTestSupport
         log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
         #expect(!lines.all.isEmpty)
         #expect(lines.all.allSatisfy { !$0.contains("123456") && !$0.contains("654321") })
+    }
+
+    @Test func tellsOnceThatTheClocksDisagree() {
+        let lines = lines
+        let writer = LogWriter(level: .info, format: .text, isReadByJournal: true) { lines.append($0) }
+        let time = UTCTime(year: 2026, month: 1, day: 5)
+        let comparison = ClockComparison(log: writer) { time }
+        for offset in [0, 29, -29, 3600, 3600, 31, 0, -31] {
+            comparison.observe(
+                .fix(Fix(timeOfFix: time.advanced(by: .seconds(offset)), latitude: 1, longitude: 1)))
+        }
+        #expect(lines.all.map { $0.prefix(3) } == ["<4>", "<6>", "<4>"])
     }
 
     @Test func writesJSONAndOneLineAnEntry() throws {

@@ -17,7 +17,9 @@ import Testing
     @Test(arguments: ["", "<html>", "[]", #"{"error":"words"}"#, #"{"message":"no error"}"#, #"{"error":{"#])
     func isRefused(text: String) { #expect(FleetEngineError(Array(text.utf8)) == nil) }
 
-    @Test(arguments: [("2.5s", 2500), ("0s", 0), ("-1s", nil), ("3", nil), ("1e9s", nil), ("nans", nil)] as [(String, Int?)])
+    @Test(
+        arguments: [("2.5s", 2500), ("0s", 0), ("-1s", nil), ("3", nil), ("1e9s", nil), ("nans", nil)]
+            as [(String, Int?)])
     func readsTheDelay(text: String, milliseconds: Int?) throws {
         let body = #"{"error":{"details":[{"retryDelay":"\#(text)"}]}}"#
         let error = try #require(FleetEngineError(Array(body.utf8)))

@@ -17,7 +17,8 @@ import Testing
 
     @Test func becomeAPath() throws {
         let endpoint = try HTTPURL("https://fleetengine.googleapis.com")
-        let van = try VehicleName(service: .onDemandTrips, providerID: "my-project", vehicleID: "van 7/é".replacing("/", with: "-"))
+        let van = try VehicleName(
+            service: .onDemandTrips, providerID: "my-project", vehicleID: "van 7/é".replacing("/", with: "-"))
         #expect(try van.url(at: endpoint).target == "/v1/providers/my-project/vehicles/van%207-%C3%A9")
         let cart = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "c")
         #expect(

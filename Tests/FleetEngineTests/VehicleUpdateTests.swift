@@ -15,7 +15,8 @@ import Testing
 
     @Test func ofAnOnDemandVehicleIsAPut() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
-        let older = VehicleLocation(latitude: 37.3379, longitude: -121.8851, timeMillisecondsSince1970: 1_767_608_060_000)
+        let older = VehicleLocation(
+            latitude: 37.3379, longitude: -121.8851, timeMillisecondsSince1970: 1_767_608_060_000)
         let update = VehicleUpdate(
             of: vehicle, state: .online, lastLocation: Self.location, pastLocations: [older])
         let request = try update.request(

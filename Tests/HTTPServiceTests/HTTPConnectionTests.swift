@@ -173,11 +173,3 @@ import Testing
         #expect(connection.ending == .close)
     }
 }
-
-@Suite struct DateHeader {
-    @Test(arguments: [
-        (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
-        (1_767_608_130, "Mon, 05 Jan 2026 10:15:30 GMT"),
-    ])
-    func isWritten(seconds: Int, text: String) { #expect(httpDate(secondsSince1970: seconds) == text) }
-}

@@ -7,7 +7,7 @@ import Testing
         await withTaskGroup { group in
             for number in 0..<4 {
                 group.addTask {
-                    await runOnThread(named: "contender-\(number)") {
+                    await onThread(named: "contender-\(number)") {
                         for _ in 0..<20_000 { count.withLock { $0 += 1 } }
                     }
                 }

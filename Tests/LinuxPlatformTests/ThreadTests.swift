@@ -13,7 +13,7 @@ private func currentThreadID() -> Int32 {
 @Suite struct OwnThread {
     @Test func hasItsNameCutToWhatTheKernelTakes() async {
         let name = Locked("")
-        await runOnThread(named: "a-name-longer-than-fifteen") {
+        await onThread(named: "a-name-longer-than-fifteen") {
             let text = commandName(ofProcess: currentThreadID())
             name.withLock { $0 = text ?? "" }
         }
@@ -24,7 +24,7 @@ private func currentThreadID() -> Int32 {
         let hasEnded = Locked(false)
         let task = Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            await runOnThread(named: "stubborn") { hasEnded.withLock { $0 = true } }
+            await onThread(named: "stubborn") { hasEnded.withLock { $0 = true } }
         }
         await task.value
         #expect(hasEnded.withLock { $0 })

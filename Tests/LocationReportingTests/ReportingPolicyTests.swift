@@ -31,7 +31,9 @@ import Testing
 
     @Test func ofAParkedVehicleSlowsToTheHeartbeat() {
         let times = Self.reported(seconds: 600) { _ in 0 }
-        #expect(times.filter { $0 <= 60 } == [0, 10, 20, 30, 40, 50, 60] || times.filter { $0 < 60 } == [0, 10, 20, 30, 40, 50])
+        #expect(
+            times.filter { $0 <= 60 } == [0, 10, 20, 30, 40, 50, 60]
+                || times.filter { $0 < 60 } == [0, 10, 20, 30, 40, 50])
         let parked = times.filter { $0 >= 110 }
         for (one, next) in zip(parked, parked.dropFirst()) { #expect(next - one <= 60 && next - one >= 55) }
     }
@@ -73,10 +75,11 @@ import Testing
 }
 
 @Suite struct UpdateOfAFix {
-    @Test(arguments: [
-        (359.6, 10.0, 0), (359.4, 10, 359), (0, 10, 0), (90.5, 1, 91), (45, 0.9, nil), (45, 0, nil), (nil, 10, nil),
-        (45, nil, 45),
-    ] as [(Double?, Double?, Int?)])
+    @Test(
+        arguments: [
+            (359.6, 10.0, 0), (359.4, 10, 359), (0, 10, 0), (90.5, 1, 91), (45, 0.9, nil), (45, 0, nil), (nil, 10, nil),
+            (45, nil, 45),
+        ] as [(Double?, Double?, Int?)])
     func carriesTheHeadingOnlyInMotion(heading: Double?, speed: Double?, expected: Int?) {
         var fix = Fix.sample(0, speed: speed)
         fix.headingDegrees = heading

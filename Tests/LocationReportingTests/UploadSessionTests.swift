@@ -69,6 +69,7 @@ import Testing
             sizes.append(past)
         }
         #expect(sizes == [25, 12, 6, 3, 1, 0])
+        #expect(session.value.batchLimit == 1)
     }
 
     @Test func findsAPoisonedPastLocationBehindARepeatedNewest() {
@@ -77,7 +78,8 @@ import Testing
         var action = UploadAction.sendSmaller
         var requests = 0
         while action == .sendSmaller {
-            action = session.receive(.rejected(reason: "400"), to: Self.batch(past: past, lastIsPending: false), jitter: 0)
+            action = session.receive(
+                .rejected(reason: "400"), to: Self.batch(past: past, lastIsPending: false), jitter: 0)
             past = session.value.batchLimit
             requests += 1
         }

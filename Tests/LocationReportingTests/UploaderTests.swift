@@ -29,7 +29,8 @@ import WaypostTestSupport
     static let delivered = HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
 
     static func refusal(_ status: Int, _ name: String) -> HTTPResponse {
-        HTTPResponse(status: status, body: Array(#"{"error":{"code":\#(status),"message":"","status":"\#(name)"}}"#.utf8))
+        HTTPResponse(
+            status: status, body: Array(#"{"error":{"code":\#(status),"message":"","status":"\#(name)"}}"#.utf8))
     }
 
     func accept(_ seconds: ClosedRange<Int>) async throws {
@@ -89,9 +90,10 @@ import WaypostTestSupport
         _ = await drain(try uploader(past: 1, transport))
         #expect(authorization.asked.count == transport.requests.count)
         #expect(authorization.asked.allSatisfy { $0.vehicleID == "v" })
-        #expect(transport.requests.enumerated().allSatisfy {
-            $0.element.headers["Authorization"] == "Bearer token-\($0.offset + 1)"
-        })
+        #expect(
+            transport.requests.enumerated().allSatisfy {
+                $0.element.headers["Authorization"] == "Bearer token-\($0.offset + 1)"
+            })
     }
 
     @Test func backsOffAndDeliversAfterAnOutage() async throws {
@@ -197,7 +199,7 @@ import WaypostTestSupport
 
     @Test func sendsTheStateByItself() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
-        try await uploader(transport).send(state: .offline)
+        #expect(try await uploader(transport).send(state: .offline) == .delivered)
         let request = try #require(transport.requests.first)
         #expect(request.url.target.hasSuffix("?updateMask=vehicleState"))
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicleState":"OFFLINE"}"#)

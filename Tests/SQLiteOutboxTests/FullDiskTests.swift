@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocationReporting
 import Testing
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 

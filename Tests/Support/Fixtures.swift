@@ -13,7 +13,8 @@ package enum Fixtures {
     ///
     /// `WAYPOST_RECORDED_LOGS` names another place.
     package static var recordedReceivers: URL? {
-        let folder = ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) }
+        let folder =
+            ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) }
             ?? checkout.deletingLastPathComponent().appending(path: "shared/data/nmea")
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }

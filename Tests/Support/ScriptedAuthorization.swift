@@ -3,7 +3,8 @@ package import VehicleAuthorization
 
 /// A provider that answers from a closure, and remembers what was asked and discarded.
 package final class ScriptedAuthorization: VehicleAuthorization {
-    package typealias Answer = @Sendable (AuthorizationContext, _ asked: Int) async throws(AuthorizationError) -> AuthorizationToken
+    package typealias Answer =
+        @Sendable (AuthorizationContext, _ asked: Int) async throws(AuthorizationError) -> AuthorizationToken
 
     private struct Log {
         var asked: [AuthorizationContext] = []

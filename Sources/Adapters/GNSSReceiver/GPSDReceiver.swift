@@ -9,9 +9,11 @@ package struct GPSDReceiver: FixSource {
 
     /// `patience` is how long gpsd may be without a sentence before that is reported.
     package init(
-        host: String, port: Int = 2947, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5)
+        host: String, port: Int = 2947, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+        recording: RecordingSettings? = nil
     ) {
-        receiver = LiveReceiver(endpoint: GPSDEndpoint(host: host, port: port), decoder: decoder, patience: patience)
+        receiver = LiveReceiver(endpoint: GPSDEndpoint(host: host, port: port), decoder: decoder, patience: patience,
+            recording: recording)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

@@ -8,6 +8,8 @@ struct LiveReceiver: Sendable {
     let decoder: NMEADecoder
     /// How long a line may be without a sentence before that is reported (see `LineWatch`).
     var patience = Duration.seconds(5)
+    /// Keeps what is read, when asked to.
+    var recording: RecordingSettings?
 
     /// See `FixSource.run`. When this returns or throws, the thread has ended and the line is closed.
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
@@ -15,7 +17,7 @@ struct LiveReceiver: Sendable {
         let mailbox = EventMailbox()
         let failure = Locked<FixSourceError?>(nil)
         await withTaskCancellationHandler {
-            async let reading: Void = runOnThread(named: "gnss-receiver") {
+            async let reading: Void = onThread(named: "gnss-receiver") {
                 var loop = ReceiverLoop(receiver: self, stop: stop, mailbox: mailbox)
                 do throws(FixSourceError) {
                     try loop.run()

@@ -21,6 +21,7 @@ struct ReceiverLoop {
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
     private let patience: Duration
+    private let recorder: ReceiverRecorder?
     /// Takes one datagram of any size; a tty gives 4 KiB at most.
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var schedule = ReopenSchedule()
@@ -32,6 +33,7 @@ struct ReceiverLoop {
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
         (endpoint, newDecoder, patience) = (receiver.endpoint, receiver.decoder, receiver.patience)
         (self.stop, self.mailbox) = (stop, mailbox)
+        recorder = receiver.recording.map(ReceiverRecorder.init)
     }
 
     /// Until stopped, or until the end of an input that cannot be opened again.
@@ -122,6 +124,7 @@ struct ReceiverLoop {
             case .nothingYet: return nil
             case .bytes(let count):
                 drained += count
+                recorder?.append(buffer.span.extracting(first: count))
                 newest = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now) ?? newest
             }
             guard case .success(.ready) = wait(on: line, for: .zero) else { return nil }

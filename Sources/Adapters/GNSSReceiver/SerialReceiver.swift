@@ -14,10 +14,12 @@ package struct SerialReceiver: FixSource {
 
     /// `patience` is how long the line may be without a sentence before that is reported.
     package init(
-        device: String, baudRate: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5)
+        device: String, baudRate: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+        recording: RecordingSettings? = nil
     ) {
         receiver = LiveReceiver(
-            endpoint: SerialEndpoint(device: device, baudRate: baudRate), decoder: decoder, patience: patience)
+            endpoint: SerialEndpoint(device: device, baudRate: baudRate), decoder: decoder, patience: patience,
+            recording: recording)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

@@ -7,18 +7,22 @@ package import LocationReporting
 package struct StandardInputReceiver: FixSource {
     private let decoder: NMEADecoder
     private let descriptor: CInt
+    private let recording: RecordingSettings?
 
     /// `descriptor` is borrowed: it is neither changed nor closed.
-    package init(decoder: NMEADecoder = NMEADecoder(), descriptor: CInt = STDIN_FILENO) {
-        (self.decoder, self.descriptor) = (decoder, descriptor)
+    package init(
+        decoder: NMEADecoder = NMEADecoder(), descriptor: CInt = STDIN_FILENO, recording: RecordingSettings? = nil
+    ) {
+        (self.decoder, self.descriptor, self.recording) = (decoder, descriptor, recording)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
         guard descriptor != STDIN_FILENO || isReadOnce("/dev/stdin") else {
             return try await LogReceiver(paths: ["-"], decoder: decoder).run(deliver: deliver)
         }
-        try await LiveReceiver(endpoint: StandardInputEndpoint(descriptor: descriptor), decoder: decoder)
-            .run(deliver: deliver)
+        try await LiveReceiver(
+            endpoint: StandardInputEndpoint(descriptor: descriptor), decoder: decoder, recording: recording
+        ).run(deliver: deliver)
     }
 }
 

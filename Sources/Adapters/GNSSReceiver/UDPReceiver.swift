@@ -10,9 +10,11 @@ package struct UDPReceiver: FixSource {
 
     /// `host` is the address to listen on; `patience` is how long to be without a sentence before that is reported.
     package init(
-        host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5)
+        host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+        recording: RecordingSettings? = nil
     ) {
-        receiver = LiveReceiver(endpoint: UDPEndpoint(host: host, port: port), decoder: decoder, patience: patience)
+        receiver = LiveReceiver(endpoint: UDPEndpoint(host: host, port: port), decoder: decoder, patience: patience,
+            recording: recording)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

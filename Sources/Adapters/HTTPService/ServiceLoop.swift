@@ -1,4 +1,5 @@
 import Glibc
+import HTTPMessages
 import LinuxPlatform
 
 /// The sockets of one service, all on one thread.
@@ -51,7 +52,7 @@ struct ServiceLoop {
     }
 
     private var now: Duration { start.duration(to: .now) }
-    private var date: String { httpDate(secondsSince1970: time(nil)) }
+    private var date: String { HTTPDate(secondsSince1970: Int64(time(nil))).description }
 
     private mutating func waitAndServe() {
         let numbers = Array(peers.keys)

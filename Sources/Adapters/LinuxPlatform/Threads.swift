@@ -23,14 +23,3 @@ private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutable
     body.run()
     return nil
 }
-
-/// Runs `body` on a thread of its own and returns when it has ended, whether or not the task is cancelled meanwhile:
-/// the caller tells `body` to stop by means of its own.
-package func runOnThread(named name: String, _ body: @escaping @Sendable () -> Void) async {
-    await withCheckedContinuation { ended in
-        startThread(named: name) {
-            body()
-            ended.resume()
-        }
-    }
-}

@@ -1,6 +1,7 @@
 import FleetEngine
 import FoundationEssentials
 import GNSS
+import GNSSReceiver
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
@@ -19,6 +20,7 @@ public import VehicleAuthorization
 public struct Agent: Sendable {
     private let configuration: Configuration
     private let authorization: (any VehicleAuthorization)?
+    private let recordingFolder: String?
     private let notification: ServiceNotification
     private let watchdogInterval: Duration?
 
@@ -27,11 +29,16 @@ public struct Agent: Sendable {
 
     /// An agent for `configuration`; nothing is opened before `run`.
     ///
-    /// - Parameter authorization: asked for tokens in place of the configured provider.
-    public init(_ configuration: Configuration, authorization: (any VehicleAuthorization)? = nil) {
+    /// `authorization` is asked for tokens in place of the configured provider; in `recordingFolder` the receiver's
+    /// output is kept, 32 MiB at most.
+    public init(
+        _ configuration: Configuration, authorization: (any VehicleAuthorization)? = nil,
+        recordingFolder: String? = nil
+    ) {
         let environment = ProcessInfo.processInfo.environment
         self.configuration = configuration
         self.authorization = authorization
+        self.recordingFolder = recordingFolder
         notification = ServiceNotification(socketPath: environment["NOTIFY_SOCKET"])
         watchdogInterval = environment["WATCHDOG_USEC"].flatMap(Int64.init).map { .microseconds($0) / 2 }
     }
@@ -84,10 +91,14 @@ public struct Agent: Sendable {
             provider = try configuration.makeAuthorization(clock: ContinuousClock(), log: log, fetched: fetched)
         }
         let isRecording = configuration.readsRecording
+        let recording = recordingFolder.map { folder in
+            RecordingSettings(folder: folder) { log.write(.warning, $0) }
+        }
         let parts = VehicleAgent.Parts(
-            source: configuration.makeSource(), authorization: provider,
+            source: configuration.makeSource(recording: recording), authorization: provider,
             transport: try configuration.makeTransport(), earliestFix: isRecording ? nil : Release.date,
-            latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor)
+            latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor,
+            observers: isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }])
         return try await VehicleAgent(configuration, parts)
     }
 
@@ -108,6 +119,7 @@ public struct Agent: Sendable {
     ) async throws(AgentError) {
         let failure = await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run() }
+            group.addTask { await agent.tellOwedState() }
             group.addTask { await feedWatchdog(log: log, clock: clock, report: report, monitor: agent.monitor) }
             var failure: AgentError?
             do throws(AgentError) { try await agent.run() } catch { failure = error }

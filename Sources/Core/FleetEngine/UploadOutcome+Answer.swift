@@ -4,7 +4,7 @@ package import HTTPMessages
 extension UploadOutcome {
     /// Judges an answer to an update of `vehicle`; the table is `Outcome` in the tests.
     ///
-    /// - Parameter response: any answer, from Fleet Engine or from whatever stands in its place (a captive portal).
+    /// `response`: any answer, from Fleet Engine or from whatever stands in its place (a captive portal).
     package init(of response: HTTPResponse, for vehicle: VehicleName) {
         let error = FleetEngineError(response.body)
         let after = error?.retryDelay ?? RetryAfter(response.headers)?.delay

@@ -13,7 +13,8 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .empty: "is empty"
             case .tooLong(let count): "has \(count) characters; Fleet Engine takes at most 64"
-            case .forbiddenCharacter(let character): "contains \"\(character)\"; leave out / : ? , # and control characters"
+            case .forbiddenCharacter(let character):
+                "contains \"\(character)\"; leave out / : ? , # and control characters"
             case .notComposed(let scalar):
                 "contains the combining mark U+\(String(scalar.value, radix: 16, uppercase: true)); "
                     + "write it in Unicode Normalization Form C"

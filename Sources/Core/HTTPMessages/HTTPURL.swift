@@ -22,7 +22,8 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             case .invalidPort(let port): "has the port \"\(port)\"; use 1 to 65535"
             case .invalidCharacter(let byte):
                 "contains the byte 0x\(String(byte, radix: 16)), which must be percent-encoded"
-            case .unencrypted(let host): "would send to \(host) unencrypted; use https (http is for loopback hosts only)"
+            case .unencrypted(let host):
+                "would send to \(host) unencrypted; use https (http is for loopback hosts only)"
             }
         }
     }
@@ -37,7 +38,8 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     package let target: String
 
     package init(_ text: String) throws(Problem) {
-        for byte in text.utf8 where byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") {
+        for byte in text.utf8
+        where byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") {
             throw .invalidCharacter(byte)
         }
         guard let separator = text.firstRange(of: "://") else { throw .notAbsolute }

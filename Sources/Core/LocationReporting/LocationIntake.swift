@@ -9,7 +9,7 @@ package actor LocationIntake {
     private let latestTime: @Sendable () -> UTCTime?
     private let observer: any ReportingObserver
 
-    /// - Parameter latestTime: the latest time of fix that can be true; `nil` while nothing trustworthy knows the present.
+    /// `latestTime`: the latest time of fix that can be true; `nil` while nothing trustworthy knows the present.
     package init(
         plausibility: Plausibility, policy: ReportingPolicy, outbox: any Outbox, uploader: Uploader,
         latestTime: @escaping @Sendable () -> UTCTime?, observer: any ReportingObserver

@@ -7,7 +7,7 @@ package struct NextUpload: Sendable {
     private var lastDeliveryAt: Duration
     private let heartbeat: Duration
 
-    /// - Parameter now: the heartbeat counts from here until something is delivered.
+    /// `now`: the heartbeat counts from here until something is delivered.
     package init(heartbeat: Duration, at now: Duration) { (self.heartbeat, lastDeliveryAt) = (heartbeat, now) }
 
     /// Notes an update that the outbox refused; an older one in its place is superseded.

@@ -17,12 +17,12 @@ package struct Plausibility: Sendable {
     private var candidate: Fix?
     private var candidateCount = 0
 
-    /// - Parameter earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
+    /// `earliest`: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
     package init(earliest: UTCTime?) { self.earliest = earliest }
 
     /// Judges the next fix; `nil` means that it is believed.
     ///
-    /// - Parameter latest: the latest time that can be true, when anything trustworthy knows the present.
+    /// `latest`: the latest time that can be true, when anything trustworthy knows the present.
     package mutating func judge(_ fix: Fix, latest: UTCTime?) -> FixRefusal? {
         guard (-90...90).contains(fix.latitude), (-180...180).contains(fix.longitude) else {
             return .positionOutOfRange
@@ -53,6 +53,7 @@ package struct Plausibility: Sendable {
         let seconds = previous.timeOfFix.duration(to: next.timeOfFix) / .seconds(1)
         let error = (previous.horizontalAccuracyMeters ?? usualError) + (next.horizontalAccuracyMeters ?? usualError)
         let distance = previous.distance(to: next)
-        return distance <= seconds * fastestSpeed + max(usualError, error * 2) ? nil : .jump(meters: Int(distance.rounded()))
+        return distance <= seconds * fastestSpeed + max(usualError, error * 2)
+            ? nil : .jump(meters: Int(distance.rounded()))
     }
 }

@@ -63,6 +63,7 @@ package struct UploadSession: Sendable {
             return .sendSmaller
         }
         guard let alone = batch.pending.first else { return .forget }
+        batchLimit = max(1, batchLimit)  // behind a repeated newest, only past locations can deliver the rest
         return .quarantine(alone)
     }
 }

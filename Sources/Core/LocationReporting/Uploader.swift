@@ -21,7 +21,7 @@ package actor Uploader {
     private let wakeUps: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter jitter: draws from 0...1.
+    /// `jitter`: draws from 0...1.
     package init(
         settings: UploadSettings, outbox: any Outbox, authorization: any VehicleAuthorization,
         transport: any HTTPTransport, clock: MonotonicClock, jitter: @escaping @Sendable () -> Double,
@@ -63,18 +63,19 @@ package actor Uploader {
         }
     }
 
-    /// Sends the vehicle's state without a position, once; for the end of the service.
-    package func send(state: VehicleState) async throws {
+    /// Sends the vehicle's state without a position, once, and tells what became of it.
+    ///
+    /// - Throws: when there is no token or no answer.
+    package func send(state: VehicleState) async throws -> UploadOutcome {
         let token = try await authorization.token(for: context)
         let update = VehicleUpdate(of: settings.vehicle, state: state)
         let request = try update.request(to: settings.endpoint, token: token.value, limits: settings.limits)
         let response = try await transport.send(request)
         let outcome = UploadOutcome(of: response, for: settings.vehicle)
-        guard outcome == .delivered else {
-            observer.observe(.failed(outcome, traffic: response.traffic))
-            return
-        }
-        observer.observe(.stateSent(state, traffic: response.traffic))
+        observer.observe(
+            outcome == .delivered
+                ? .stateSent(state, traffic: response.traffic) : .failed(outcome, traffic: response.traffic))
+        return outcome
     }
 
     private var context: AuthorizationContext { AuthorizationContext(vehicleID: settings.vehicle.vehicleID) }

@@ -55,7 +55,7 @@ enum SimulatorPage {
         .big div { flex: 1; min-width: 0; }
         .big b { display: block; font-size: 25px; line-height: 1.15; font-weight: 650; font-variant-numeric: tabular-nums; white-space: nowrap; }
         .big span { font-size: 13px; color: var(--dim); }
-        .bar { display: grid; grid-template-columns: 56px 1fr 116px; gap: 10px; align-items: center; margin: 5px 0; font-variant-numeric: tabular-nums; }
+        .bar { display: grid; grid-template-columns: 72px 1fr 108px; gap: 10px; align-items: center; margin: 5px 0; font-variant-numeric: tabular-nums; }
         .track { height: 8px; border-radius: 4px; background: var(--page); overflow: hidden; }
         .track i { display: block; height: 100%; border-radius: 4px; background: var(--good); min-width: 2px; }
         .bar.bad .track i { background: var(--bad); } .bar.late .track i { background: var(--late); } .bar.info .track i { background: var(--accent); }

@@ -65,7 +65,9 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
                 if case .state(let state) = event { last = state }
                 guard case .fix(let fix) = event else { continue }
                 group.cancelAll()
-                return .good("fix of \(fix.timeOfFix), \(fix.satellitesUsed.map { "\($0) satellites" } ?? "quality \(fix.quality.rawValue)")")
+                return .good(
+                    "fix of \(fix.timeOfFix), \(fix.satellitesUsed.map { "\($0) satellites" } ?? "quality \(fix.quality.rawValue)")"
+                )
             }
             group.cancelAll()
             guard let last else { return .bad("no answer within \(patience)") }

@@ -43,8 +43,9 @@ struct ConfigurationSection {
     mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int? = nil) -> Int {
         switch member(key) {
         case .integer(let value)? where range.contains(Int(value)): return Int(value)
-        case nil: return missing(key, fallback, "use a whole number from \(range.lowerBound) to \(range.upperBound)")
-            ?? range.lowerBound
+        case nil:
+            return missing(key, fallback, "use a whole number from \(range.lowerBound) to \(range.upperBound)")
+                ?? range.lowerBound
         case let other?:
             wrong(key, other, "use a whole number from \(range.lowerBound) to \(range.upperBound)")
             return range.lowerBound

@@ -26,7 +26,8 @@ extension ReceiverConfiguration {
                     default: 9600))
         case .file: self = .file(path: section.string("path"))
         case .stdin: self = .standardInput
-        case .tcp: self = .tcp(host: section.string("host"), port: section.integer("port", in: 1...65535, default: 10110))
+        case .tcp:
+            self = .tcp(host: section.string("host"), port: section.integer("port", in: 1...65535, default: 10110))
         case .udp:
             self = .udp(
                 host: section.string("host", default: "127.0.0.1"),

@@ -15,7 +15,7 @@ extension UploadConfiguration {
         var section = root.section("upload")
         let endpoint = section.converted("endpoint", default: "https://fleetengine.googleapis.com", HTTPURL.init)
         timeout = section.seconds("timeoutSeconds", in: 1...120, default: 15)
-        maximumPastLocations = section.integer("maximumPastLocations", in: 0...500, default: 50)
+        maximumPastLocations = section.integer("maximumPastLocations", in: 1...500, default: 50)
         caFile = section.optionalString("caFile")
         var retry = section.section("retry")
         self.retry = RetryPolicy(

@@ -10,7 +10,7 @@ package final class LogWriter: Sendable {
     private let isReadByJournal: Bool
     private let output: @Sendable ([UInt8]) -> Void
 
-    /// - Parameter output: takes whole lines; standard error unless a test listens.
+    /// `output`: takes whole lines; standard error unless a test listens.
     package init(
         level: LogLevel, format: LogFormat,
         isReadByJournal: Bool = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] != nil,

@@ -63,7 +63,9 @@ package struct StatusReport: Sendable, Encodable {
     }
 
     /// Whether somebody should look: a receiver without a fix and a delivery in trouble for minutes are both reasons.
-    package var isHealthy: Bool { (delivery.troubleSeconds ?? 0) < 300 && (receiver.secondsSinceFix ?? uptimeSeconds) < 300 }
+    package var isHealthy: Bool {
+        (delivery.troubleSeconds ?? 0) < 300 && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
+    }
 
     /// One line for `systemctl status`.
     package var headline: String {

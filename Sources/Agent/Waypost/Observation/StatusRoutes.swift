@@ -33,7 +33,8 @@ package struct StatusRoutes: Sendable {
             }
             return ServedResponse(
                 HTTPResponse(
-                    status: 200, headers: HTTPHeaders(["Content-Type": "application/json"]), body: Array(body) + [0x0A]))
+                    status: 200, headers: HTTPHeaders(["Content-Type": "application/json"]), body: Array(body) + [0x0A])
+            )
         }
     }
 }

@@ -2,7 +2,7 @@ import BackendAuthorization
 import CurlTransport
 import FleetEngine
 import GNSS
-import GNSSReceiver
+package import GNSSReceiver
 package import HTTPMessages
 package import LocationReporting
 package import VehicleAuthorization
@@ -13,16 +13,17 @@ extension Configuration {
         try Self.transport(caFile: upload.caFile, key: "upload.caFile")
     }
 
-    /// The receiver that is configured.
-    package func makeSource() -> any FixSource {
+    /// The receiver that is configured; a live one is recorded where `recording` says.
+    package func makeSource(recording: RecordingSettings? = nil) -> any FixSource {
         let live = NMEADecoder(options: NMEADecoderOptions(dates: .repaired(reference: Release.date)))
         return switch receiver {
-        case .serial(let device, let baudRate): SerialReceiver(device: device, baudRate: baudRate, decoder: live)
+        case .serial(let device, let baudRate):
+            SerialReceiver(device: device, baudRate: baudRate, decoder: live, recording: recording)
         case .file(let path): LogReceiver(paths: [path])
-        case .standardInput: StandardInputReceiver(decoder: live)
-        case .tcp(let host, let port): TCPReceiver(host: host, port: port, decoder: live)
-        case .udp(let host, let port): UDPReceiver(host: host, port: port, decoder: live)
-        case .gpsd(let host, let port): GPSDReceiver(host: host, port: port, decoder: live)
+        case .standardInput: StandardInputReceiver(decoder: live, recording: recording)
+        case .tcp(let host, let port): TCPReceiver(host: host, port: port, decoder: live, recording: recording)
+        case .udp(let host, let port): UDPReceiver(host: host, port: port, decoder: live, recording: recording)
+        case .gpsd(let host, let port): GPSDReceiver(host: host, port: port, decoder: live, recording: recording)
         }
     }
 
@@ -31,7 +32,7 @@ extension Configuration {
 
     /// The provider that is configured, with the cache around it.
     ///
-    /// - Parameter fetched: called at each token that is asked of the issuer.
+    /// `fetched`: called at each token that is asked of the issuer.
     package func makeAuthorization(
         clock: any Clock<Duration>, log: LogWriter, fetched: @escaping @Sendable () -> Void
     ) throws(AgentError) -> any VehicleAuthorization {

@@ -42,6 +42,7 @@ package struct VehicleAgent: Sendable {
     private let vehicle: VehicleName
     private let stateOnStop: VehicleState
     private let outbox: SQLiteOutbox
+    private let owedState: OwedState
     private let uploader: Uploader
     private let pipeline: ReportingPipeline
     private let clock: MonotonicClock
@@ -51,6 +52,7 @@ package struct VehicleAgent: Sendable {
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
         let log = parts.log
         outbox = try await Self.openOutbox(configuration.outbox, log: log)
+        owedState = OwedState(besideOutbox: configuration.outbox.path)
         let observer = ReportingObservers([parts.monitor, EventLog(log: log, clock: parts.clock)] + parts.observers)
         let settings = UploadSettings(
             vehicle: configuration.vehicle, endpoint: configuration.upload.endpoint,
@@ -82,20 +84,47 @@ package struct VehicleAgent: Sendable {
     }
 
     /// Tells Fleet Engine that the vehicle has stopped, if that can be done within `deadline`, and closes the outbox.
+    ///
+    /// A state that could not be told is owed: the next start tells it, unless its first update comes before.
     package func windUp(within deadline: Duration) async {
         if vehicle.service == .onDemandTrips {
-            await withTaskGroup(of: Void.self) { group in
+            let isTold = await withTaskGroup(of: Bool.self) { group in
+                group.addTask { await tell(stateOnStop) }
                 group.addTask {
-                    do { try await uploader.send(state: stateOnStop) } catch {
-                        log.write(.warning, "the vehicle's state could not be sent on stop: \(error)")
-                    }
+                    await clock.sleep(for: deadline)
+                    return false
                 }
-                group.addTask { await clock.sleep(for: deadline) }
-                await group.next()
-                group.cancelAll()
+                defer { group.cancelAll() }
+                return await group.next() ?? false
             }
+            if !isTold {
+                log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start does it")
+            }
+            await owedState.set(!isTold, log: log)
         }
         await close()
+    }
+
+    /// Tells the state that the last stop owes, until that succeeds or an update has told a newer one.
+    package func tellOwedState() async {
+        guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
+        while !Task.isCancelled, monitor.snapshot.counts.delivered == 0 {
+            if await tell(stateOnStop) { break }
+            await clock.sleep(for: .seconds(30))
+        }
+        if !Task.isCancelled { await owedState.set(false, log: log) }
+    }
+
+    /// Whether Fleet Engine has taken the state.
+    private func tell(_ state: VehicleState) async -> Bool {
+        do {
+            let outcome = try await uploader.send(state: state)
+            if outcome != .delivered { log.write(.warning, "the vehicle's state was not taken: \(outcome.reason)") }
+            return outcome == .delivered
+        } catch {
+            if !Task.isCancelled { log.write(.warning, "the vehicle's state was not sent: \(error)") }
+            return false
+        }
     }
 
     /// Writes what is still in memory and releases the outbox.

@@ -58,7 +58,9 @@ struct Arguments: Sendable, Equatable {
         }
         switch command.operands {
         case .none:
-            if let extra = operands.first { throw UsageError("\(command.name) takes no \"\(extra)\"", command: command.name) }
+            if let extra = operands.first {
+                throw UsageError("\(command.name) takes no \"\(extra)\"", command: command.name)
+            }
         case .oneOrMore(let operand):
             if operands.isEmpty { throw UsageError("\(command.name) needs \(operand)", command: command.name) }
         case .optional(let operand):

@@ -11,12 +11,17 @@ enum CommandCatalog {
                 The service itself: reads the receiver, keeps updates in the outbox, uploads them. SIGTERM ends it within \
                 5 seconds. Speaks the systemd notify protocol when NOTIFY_SOCKET is set.
                 """,
-            operands: .none, options: [config]),
+            operands: .none,
+            options: [
+                config,
+                .value("--record", "DIR", "keep the receiver's output there, 32 MiB at most, for replay"),
+            ]),
         CommandSpec(
             name: "replay", summary: "Report the fixes of recorded NMEA logs.",
             details: """
                 The same pipeline as run, fed from logs; the configuration's receiver is ignored. Times are moved so that \
-                the last fix carries the moment at which it is read. Ends when everything accepted is delivered.
+                the last fix carries the moment at which it is read. Ends when everything accepted is delivered. The ledger \
+                is the outbox's own and counts earlier replays too.
                 """,
             operands: .oneOrMore("LOG"),
             options: [
@@ -44,9 +49,16 @@ enum CommandCatalog {
             operands: .none, options: SimulatorCommand.options),
         CommandSpec(
             name: "fixes", summary: "Decode NMEA logs to fixes on standard output.",
-            details: "Reads the files in order, gzip or plain; - or no LOG reads standard input.",
+            details: """
+                Reads the files in order, gzip or plain; - or no LOG reads standard input. Only epochs with a valid \
+                position give a fix.
+                """,
             operands: .any("LOG"),
-            options: [.value("--format", "jsonl|csv", "how a fix is written (default jsonl)")]),
+            options: [
+                .value("--format", "FORMAT", "jsonl (default), csv, gpx or geojson"),
+                .flag("--summary", "print one page about the logs instead"),
+                .value("--explain", "LINE", "say what becomes of one line: its text, or its number in LOG"),
+            ]),
         CommandSpec(
             name: "check", summary: "Prove a configuration before the vehicle leaves.",
             details: """
@@ -57,19 +69,20 @@ enum CommandCatalog {
         CommandSpec(
             name: "outbox", summary: "Show what waits, and the ledger of everything ever accepted.",
             details: """
-                list shows the ledger, what is pending and what is quarantined; export writes every pending and \
-                quarantined update as a JSON line. Works while the service runs and while it is stopped.
+                list shows the ledger, the oldest pending and the newest update, and what is quarantined; export writes \
+                every pending and quarantined update as a JSON line. Works while the service runs and while it is stopped.
                 """,
             operands: .oneOf(["list", "export"]),
-            options: [config, .flag("--json", "print one JSON object on standard output")]),
+            options: [config, .flag("--json", "list: print one JSON object instead")]),
         CommandSpec(
-            name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"), options: []),
+            name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"),
+            options: []),
     ]
 
     /// The command of that name.
     static func command(named name: String) throws(UsageError) -> CommandSpec {
         if let command = commands.first(where: { $0.name == name }) { return command }
-        let guess = Spelling.nearest(to: name, among: commands.map(\.name))
+        let guess = Spelling.nearest(to: name, among: commands.map(\.name) + ["--version", "--help"])
         throw UsageError("there is no command \"\(name)\"" + (guess.map { "; did you mean \($0)?" } ?? ""))
     }
 }

@@ -1,4 +1,4 @@
-import GNSSReceiver
+import GNSS
 import LinuxPlatform
 import LocationReporting
 import Waypost
@@ -7,31 +7,95 @@ import Waypost
 struct FixesCommand {
     private let logs: [String]
     private let format: FixesFormat
+    private let wantsSummary: Bool
+    private let line: String?
 
     init(_ arguments: Arguments) throws(UsageError) {
         logs = arguments.operands.isEmpty ? ["-"] : arguments.operands
+        wantsSummary = arguments.has("--summary")
+        line = arguments.value("--explain")
         let word = arguments.value("--format") ?? "jsonl"
         guard let format = FixesFormat(rawValue: word) else {
-            let words = FixesFormat.allCases.map(\.rawValue).joined(separator: " or ")
-            throw UsageError("--format is \(word); use \(words)", command: "fixes")
+            let words = FixesFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("--format is \(word); use one of \(words)", command: "fixes")
         }
         self.format = format
+        if line.flatMap(Int.init) != nil, arguments.operands.count != 1 {
+            throw UsageError("--explain with a line's number needs the one LOG that it is in", command: "fixes")
+        }
     }
 
     func run() async throws -> ExitStatus {
-        let writer = FixWriter(format, flushesEachFix: StandardOutput.isTerminal || logs.contains("-"))
-        var failure: FixSourceError?
-        do throws(FixSourceError) {
-            try await read(into: writer)
-        } catch { failure = error }
-        try await writer.finish()
-        guard let failure, failure.code != .cancelled else { return .done }
-        throw AgentError(.inputData, failure.description)
+        if let line { return try await LineExplanation(line: line, log: logs[0]).run() }
+        return wantsSummary ? try await summarize() : try await write()
     }
 
-    private func read(into writer: FixWriter) async throws(FixSourceError) {
-        try await LogReceiver(paths: logs).run { event in
-            if case .fix(let fix) = event { await writer.write(fix) }
+    private func write() async throws -> ExitStatus {
+        let format = format
+        let output = Locked((bytes: [UInt8](), hasFix: false))
+        output.withLock { format.appendHeader(to: &$0.bytes) }
+        let result = await LogDecoding(paths: logs).run(progress: Self.progress()) { fixes throws(SystemError) in
+            let bytes = output.withLock { output in
+                for fix in fixes {
+                    format.append(fix, isFirst: !output.hasFix, to: &output.bytes)
+                    output.hasFix = true
+                }
+                defer { output.bytes.removeAll(keepingCapacity: true) }
+                return output.bytes
+            }
+            try StandardOutput.write(bytes)
+        }
+        Terminal.draw("")
+        if result.failure is SystemError { return try Self.conclude(result.failure) }
+        let ending = output.withLock { output in
+            format.appendFooter(to: &output.bytes)
+            return output.bytes
+        }
+        try StandardOutput.write(ending)
+        let status = try Self.conclude(result.failure)
+        if !output.withLock({ $0.hasFix }) {
+            // No error: a receiver that never saw the sky gives such a log.
+            let names = result.outcomes.map(\.name).joined(separator: ", ")
+            Terminal.say(
+                "waypost: no fix with a date in \(names); check that it is NMEA 0183 with RMC or ZDA sentences")
+        }
+        return status
+    }
+
+    private func summarize() async throws -> ExitStatus {
+        let track = Locked(TrackStatistics())
+        let result = await LogDecoding(paths: logs).run(progress: Self.progress()) { fixes throws(SystemError) in
+            track.withLock { track in for fix in fixes { track.add(fix) } }
+        }
+        Terminal.draw("")
+        try StandardOutput.write(
+            line: FixesSummary(logs: result.outcomes, track: track.withLock { $0 }).text)
+        return try Self.conclude(result.failure)
+    }
+
+    /// What was read before a failure has been printed; now the failure is told.
+    private static func conclude(_ failure: (any Error)?) throws -> ExitStatus {
+        guard let failure else { return .done }
+        if let failure = failure as? FixSourceError {
+            if failure.code == .cancelled { return .done }
+            throw AgentError(.inputData, failure.description)
+        }
+        throw failure
+    }
+
+    /// A line for a person, when the fixes themselves go somewhere else.
+    private static func progress() -> @Sendable (String, Int64, Int64?) -> Void {
+        guard Terminal.isInteractive, !StandardOutput.isTerminal else { return { _, _, _ in } }
+        let told = Locked(Int64(0))
+        return { name, bytesRead, totalBytes in
+            let isDue = told.withLock { told in
+                guard bytesRead < told || bytesRead >= told + 4 << 20 else { return false }
+                told = bytesRead
+                return true
+            }
+            guard isDue else { return }
+            let share = totalBytes.map { $0 > 0 ? "\(bytesRead * 100 / $0) %" : "" } ?? "\(bytesRead >> 20) MiB"
+            Terminal.draw("\(name)  \(share)")
         }
     }
 }

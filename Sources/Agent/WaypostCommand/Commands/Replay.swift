@@ -11,7 +11,8 @@ struct Replay: Sendable {
     private let name: String
 
     /// Opens every vehicle's outbox.
-    init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws {
+    init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
+    {
         let clock = MonotonicClock(ContinuousClock())
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let transport = try configuration.makeTransport()
@@ -28,7 +29,7 @@ struct Replay: Sendable {
                 clock: ContinuousClock(), now: { UTCTime.system })
             let parts = VehicleAgent.Parts(
                 source: source, authorization: authorization, transport: transport, earliestFix: nil,
-                latestFix: { nil }, clock: clock, log: log, monitor: monitor, observers: observers)
+                latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor, observers: observers)
             let own = options.vehicles == 1 ? configuration : try configuration.forVehicle(number: index + 1)
             agents.append(try await VehicleAgent(own, parts))
         }

@@ -22,8 +22,8 @@ struct ReplayCommand {
         await replay.close()
         if options.asJSON {
             try StandardOutput.write(line: summary.json)
-        } else {
-            try StandardOutput.write(line: summary.text)
+        } else if failure == nil || summary.fixes > 0 {
+            try StandardOutput.write(line: summary.text)  // of a log that is none there is nothing to sum up
         }
         if let failure { throw failure }
         return summary.isComplete ? .done : .failed

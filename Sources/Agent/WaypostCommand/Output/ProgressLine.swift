@@ -30,6 +30,8 @@ struct ProgressLine {
 
     private static func clock(_ seconds: Double) -> String {
         let whole = Int(seconds.rounded())
-        return whole < 60 ? "\(whole) s" : whole < 3600 ? "\(whole / 60) min \(whole % 60) s" : "\(whole / 3600) h \(whole / 60 % 60) min"
+        return whole < 60
+            ? "\(whole) s"
+            : whole < 3600 ? "\(whole / 60) min \(whole % 60) s" : "\(whole / 3600) h \(whole / 60 % 60) min"
     }
 }

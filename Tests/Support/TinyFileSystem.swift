@@ -3,8 +3,8 @@ import Glibc
 import LinuxPlatform
 
 /// A small file system in memory, mounted for one test; only root may.
-final class TinyFileSystem {
-    static var isAllowed: Bool {
+package final class TinyFileSystem {
+    package static var isAllowed: Bool {
         guard geteuid() == 0 else { return false }
         let probe = FileManager.default.temporaryDirectory.appending(path: "waypost-mount-\(UUID().uuidString)").path
         defer { unsafe rmdir(probe) }
@@ -17,7 +17,7 @@ final class TinyFileSystem {
 
     private let path: String
 
-    init(at path: String, megabytes: Int) throws {
+    package init(at path: String, megabytes: Int) throws {
         self.path = path
         try FileSystem.createFolder(at: path)
         try valueOrSystemError("mount \(path)") { unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(megabytes)m") }
@@ -26,12 +26,12 @@ final class TinyFileSystem {
     deinit { unsafe umount2(path, CInt(MNT_DETACH)) }
 
     /// Takes all the space that is left.
-    func fill() throws {
+    package func fill() throws {
         let filler = try OwnedDescriptor(opening: path + "/filler", O_WRONLY | O_CREAT | O_APPEND)
         let block = [UInt8](repeating: 1, count: 4096)
         do { while true { try filler.writeAll(block.span) } } catch { if error.number != ENOSPC { throw error } }
     }
 
     /// Gives it back.
-    func free() throws { try FileSystem.removeFile(at: path + "/filler") }
+    package func free() throws { try FileSystem.removeFile(at: path + "/filler") }
 }

@@ -1,5 +1,3 @@
-package import GNSS
-
 extension Fix {
     /// Metres to `other` on a sphere; within 0.5 % of the geodesic at the distances between two fixes of a vehicle.
     ///

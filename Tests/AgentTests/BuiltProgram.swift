@@ -1,0 +1,32 @@
+import FoundationEssentials
+import LinuxPlatform
+import WaypostTestSupport
+
+/// The programs that are tested as processes.
+enum BuiltProgram {
+    /// `waypost` as it was built together with these tests; `WAYPOST_PROGRAM` names another one, as the installed one.
+    static let waypost: String = {
+        let environment = ProcessInfo.processInfo.environment
+        if let path = environment["WAYPOST_PROGRAM"] { return path }
+        let files = FileManager.default
+        if let tests = try? files.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
+            let beside = URL(filePath: tests).deletingLastPathComponent().appending(path: "waypost").path
+            if files.isExecutableFile(atPath: beside) { return beside }
+        }
+        return Fixtures.checkout.appending(path: ".build/debug/waypost").path
+    }()
+
+    /// Runs `waypost` with `words` to its end.
+    static func run(_ words: [String]) async throws -> ChildProcess.Outcome {
+        try await ChildProcess(
+            arguments: [waypost] + words, environment: environment, timeLimit: .seconds(30), outputLimit: 1 << 22
+        ).run()
+    }
+
+    /// What a program needs of our environment when the tests run under a tool.
+    static var environment: [String: String] {
+        ProcessInfo.processInfo.environment.filter {
+            ["LLVM_PROFILE_FILE", "TSAN_OPTIONS", "ASAN_OPTIONS", "LSAN_OPTIONS", "SWIFT_BACKTRACE"].contains($0.key)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import FoundationEssentials
+import LinuxPlatform
+import ReceiverSimulator
+import Testing
+import WaypostTestSupport
+
+/// What an operator reads when a command cannot do its work, and the code by which a script sees it.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct CommandErrors {
+    struct Case: CustomTestStringConvertible {
+        /// Words of the command line; `LOG` and `CONFIG` stand for paths.
+        let words: String
+        /// What lies at `LOG`.
+        var log = Log.missing
+        let code: Int32
+        /// Begins the only line, behind `waypost: ` and the path of the log.
+        let says: String
+        var testDescription: String { "\(words), \(log)" }
+    }
+
+    enum Log { case missing, folder, empty, utf16, cutArchive, prose }
+
+    static let logs: [(Log, String)] = [
+        (.missing, "does not exist"), (.folder, "is a folder"), (.empty, "is empty"), (.utf16, "is UTF-16 text"),
+        (.cutArchive, "ends in the middle of the archive"),
+    ]
+    static let cases =
+        logs.flatMap { log, says in
+            ["fixes LOG", "replay LOG --config CONFIG", "replay --json --config CONFIG LOG"].map {
+                Case(words: $0, log: log, code: 65, says: says)
+            }
+        } + [Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no fix with a date")]
+
+    @Test(arguments: cases) func nameTheLogAndTheRemedy(row: Case) async throws {
+        let bench = row.log == .cutArchive ? try ServiceBench() : nil  // what precedes the damage is delivered
+        let folder = try bench?.folder ?? TemporaryFolder()
+        let log = folder.path("drive.log")
+        try await write(row.log, to: log, in: folder)
+        let config =
+            try bench?.configure { $0.level = "error" } ?? ServiceSetup(level: "error").write(in: folder)
+        let words = row.words.split(separator: " ").map {
+            String($0).replacing("LOG", with: log).replacing("CONFIG", with: config)
+        }
+        let outcome = try await BuiltProgram.run(words)
+        #expect(outcome.ending == .exited(row.code))
+        let complaint = lines(outcome.standardError)
+        #expect(complaint.count == 1, "\(complaint)")
+        #expect(complaint.first?.hasPrefix("waypost: \(log) \(row.says)") == true, "\(complaint)")
+        let output = lines(outcome.standardOutput)
+        if row.log == .cutArchive {
+            #expect(!output.isEmpty, "what comes before the damage is lost")
+        } else {
+            // Machines always get their object, people no summary of nothing.
+            #expect(output.count == (row.words.contains("--json") ? 1 : 0), "\(output)")
+        }
+    }
+
+    @Test func areNoneForALogWithoutAFixButAreTold() async throws {
+        let folder = try TemporaryFolder()
+        let log = folder.path("drive.log")
+        try await write(.prose, to: log, in: folder)
+        let outcome = try await BuiltProgram.run(["fixes", log])
+        #expect(outcome.ending == .exited(0))
+        #expect(outcome.standardOutput.isEmpty)
+        #expect(lines(outcome.standardError).first?.hasPrefix("waypost: no fix with a date in \(log); ") == true)
+    }
+
+    @Test func nameEveryProblemOfAConfiguration() async throws {
+        let folder = try TemporaryFolder()
+        let config = try folder.write(
+            #"{"vehicle": {"providerId": "p"}, "receivr": {}, "outbox": {"maximumMegabytes": "x"}}"#.utf8,
+            to: "config.json")
+        for command in ["run", "check"] {
+            let outcome = try await BuiltProgram.run([command, "--config", config])
+            #expect(outcome.ending == .exited(78))
+            let complaint = lines(outcome.standardError)
+            #expect(complaint.allSatisfy { $0.hasPrefix("\(config): \"") }, "\(complaint)")
+            for key in ["vehicle.vehicleId", "receivr", "outbox.maximumMegabytes", "authorization.type"] {
+                #expect(complaint.contains { $0.contains("\"\(key)\"") }, "nothing of \(key)")
+            }
+            #expect(outcome.standardOutput.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        (["run", "--config", "/nowhere/config.json"], 78 as Int32, "/nowhere/config.json: there is no such file"),
+        (["run", "--config", "/"], 78, "/: is a folder"),
+        (["rnu"], 64, "waypost: there is no command \"rnu\"; did you mean run?"),
+        (["run"], 64, "waypost: run needs --config FILE"),
+        (["run", "--confg", "x"], 64, "waypost: run has no option --confg; did you mean --config?"),
+        (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must read STATUS:RATE"),
+    ])
+    func nameWhatIsWrongWithACommandLine(words: [String], code: Int32, says: String) async throws {
+        let outcome = try await BuiltProgram.run(words)
+        #expect(outcome.ending == .exited(code))
+        let complaint = lines(outcome.standardError)
+        #expect(complaint.first?.hasPrefix(says) == true, "\(complaint)")
+        // Wrong usage comes with the way to help, nothing else.
+        #expect(complaint.count == (code == 64 ? 2 : 1), "\(complaint)")
+        #expect(outcome.standardOutput.isEmpty)
+    }
+
+    @Test func nameWhoHoldsTheOutbox() async throws {
+        let folder = try TemporaryFolder()
+        let config = try ServiceSetup().write(in: folder)
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        try #require(await service.errors.line(saying: "status at") != nil)
+        let outcome = try await BuiltProgram.run(["run", "--config", config])
+        #expect(outcome.ending == .exited(69))
+        #expect(
+            lines(outcome.standardError) == [
+                "waypost: \(folder.path("outbox.sqlite")): in use by process \(service.processID) (waypost); "
+                    + "stop it first, or give another outbox path"
+            ])
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test func nameWhoHoldsThePort() async throws {
+        let folder = try TemporaryFolder()
+        let holder = try LoopbackSocket(.stream)
+        let config = try ServiceSetup(status: "127.0.0.1:\(holder.port)").write(in: folder)
+        for words in [["run", "--config", config], ["simulator", "--listen", "127.0.0.1:\(holder.port)"]] {
+            let outcome = try await BuiltProgram.run(words)
+            #expect(outcome.ending == .exited(69))
+            let complaint = lines(outcome.standardError)
+            #expect(complaint.count == 1)
+            #expect(
+                complaint.first?.contains("cannot listen on 127.0.0.1:\(holder.port): another process holds it") == true
+            )
+            #expect(complaint.first?.contains("(process \(ProcessInfo.processInfo.processIdentifier)") == true)
+        }
+    }
+
+    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
+    func nameAFullDisk() async throws {
+        let folder = try TemporaryFolder()
+        let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 1)
+        let config = try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: folder)
+        try disk.fill()
+        let outcome = try await BuiltProgram.run(["run", "--config", config])
+        #expect(outcome.ending == .exited(69))
+        let complaint = lines(outcome.standardError)
+        #expect(complaint.count == 1)
+        #expect(
+            complaint.first?.hasPrefix("waypost: \(folder.path("disk/outbox.sqlite")): no space is left") == true,
+            "\(complaint)")
+    }
+
+    @Test func areSilentWhenTheReaderHasSeenEnough() async throws {
+        let folder = try TemporaryFolder()
+        let log = try folder.write(Drive(.town).flatMap(\.sentences), to: "drive.log")
+        let outcome = try await ChildProcess(
+            arguments: [
+                "/bin/sh", "-c", "{ \"$0\" fixes \"$1\" \"$1\" \"$1\" \"$1\"; echo \"status $?\" >&2; } | head -n 1",
+                BuiltProgram.waypost, log,
+            ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 }
+        ).run()
+        #expect(outcome.ending == .exited(0))
+        #expect(lines(outcome.standardOutput).count == 1)
+        #expect(lines(outcome.standardError) == ["status 0"])
+    }
+
+    private func write(_ log: Log, to path: String, in folder: TemporaryFolder) async throws {
+        let name = "drive.log"
+        switch log {
+        case .missing: break
+        case .folder: try FileSystem.createFolder(at: path)
+        case .empty: try folder.write([], to: name)
+        case .prose: try folder.write("Dear diary,\r\n".utf8, to: name)
+        case .utf16:
+            let text = String(decoding: Drive(.town, duration: .seconds(10)).flatMap(\.sentences), as: UTF8.self)
+            try folder.write([0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, to: name)
+        case .cutArchive:
+            let whole = try folder.write(Drive(.town).flatMap(\.sentences), to: "whole.log")
+            let archive = try await ChildProcess(arguments: ["gzip", "-c", whole], outputLimit: 1 << 22).run()
+            #expect(archive.ending == .exited(0))
+            try folder.write(archive.standardOutput.prefix(archive.standardOutput.count / 2), to: name)
+        }
+    }
+
+    /// The lines of a text; a line that only a crash writes would be one too many.
+    private func lines(_ bytes: [UInt8]) -> [String] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}

@@ -1,0 +1,101 @@
+import FoundationEssentials
+import GNSS
+import LinuxPlatform
+import LocationReporting
+import Testing
+import Waypost
+import WaypostTestSupport
+
+@testable import WaypostCommand
+
+@Suite struct WrittenFixes {
+    static let sample: Fix = {
+        var fix = Fix(
+            timeOfFix: UTCTime(year: 2026, month: 3, day: 31, millisecondOfDay: 37_800_250), latitude: 53.55,
+            longitude: -10.25)
+        fix.altitudeMeters = 11.7
+        fix.geoidSeparationMeters = 39.6
+        fix.satellitesUsed = 11
+        fix.hdop = 0.91
+        return fix
+    }()
+
+    static func written(_ format: FixesFormat, _ fixes: [Fix]) -> String {
+        var bytes: [UInt8] = []
+        format.appendHeader(to: &bytes)
+        for (index, fix) in fixes.enumerated() { format.append(fix, isFirst: index == 0, to: &bytes) }
+        format.appendFooter(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test func areATrackInGPX() {
+        #expect(
+            Self.written(.gpx, [Self.sample]) == """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <gpx version="1.1" creator="Waypost" xmlns="http://www.topografix.com/GPX/1/1">
+                <trk><trkseg>
+                <trkpt lat="53.55" lon="-10.25"><ele>11.7</ele><time>2026-03-31T10:30:00.250Z</time>\
+                <geoidheight>39.6</geoidheight><sat>11</sat><hdop>0.91</hdop></trkpt>
+                </trkseg></trk>
+                </gpx>
+
+                """)
+    }
+
+    @Test(arguments: [0, 1, 3]) func arePointsInGeoJSON(count: Int) throws {
+        struct Collection: Decodable {
+            struct Feature: Decodable {
+                struct Geometry: Decodable { let coordinates: [Double] }
+                struct Properties: Decodable { let latitude: Double }
+                let geometry: Geometry
+                let properties: Properties
+            }
+            let features: [Feature]
+        }
+        let text = Self.written(.geojson, Array(repeating: Self.sample, count: count))
+        let collection = try JSONDecoder().decode(Collection.self, from: Data(text.utf8))
+        #expect(collection.features.count == count)
+        #expect(collection.features.allSatisfy { $0.geometry.coordinates == [-10.25, 53.55, 51.3] })
+        #expect(collection.features.allSatisfy { $0.properties.latitude == 53.55 })
+    }
+
+    @Test(arguments: ["town", "tunnel", "midnight"]) func agreeWithTheTruth(drive: String) async throws {
+        let path = Fixtures.url("nmea/\(drive).nmea").path
+        let output = Locked([UInt8]())
+        let result = await LogDecoding(paths: [path]).run(progress: { _, _, _ in }) { fixes throws(SystemError) in
+            output.withLock { bytes in for fix in fixes { JSONLinesFormat.append(fix, to: &bytes) } }
+        }
+        #expect(result.failure == nil)
+        let expected = try Data(contentsOf: Fixtures.url("nmea/\(drive).expected"))
+        #expect(output.withLock { $0 } == Array(expected))
+    }
+
+    @Test func ofADamagedLogAreKeptAndTheDamageIsNamed() async throws {
+        let good = Fixtures.url("nmea/town.nmea").path
+        let result = await LogDecoding(paths: [good, "/nonexistent.nmea"]).run(progress: { _, _, _ in }) { _ in }
+        #expect(result.outcomes.first?.statistics.fixes == 600)
+        #expect(result.failure is FixSourceError)
+    }
+}
+
+@Suite struct Summary {
+    @Test func namesWhatIsInALog() async {
+        let path = Fixtures.url("nmea/tunnel.nmea").path
+        let track = Locked(TrackStatistics())
+        let result = await LogDecoding(paths: [path]).run(progress: { _, _, _ in }) { fixes throws(SystemError) in
+            track.withLock { track in for fix in fixes { track.add(fix) } }
+        }
+        let text = FixesSummary(logs: result.outcomes, track: track.withLock { $0 }).text
+        for words in [
+            "GNGGA 300", "talkers     GN, GP", "epochs      300, of them 208 fixes, 92 without a position",
+            "208 fixes from 2026-03-31T10:30:00.000Z to 2026-03-31T10:34:59.000Z", "distance    4.57 km",
+            "gap         2026-03-31T10:31:39.000Z to 2026-03-31T10:33:12.000Z",
+        ] {
+            #expect(text.contains(words), "no \"\(words)\" in \(text)")
+        }
+    }
+
+    @Test func ofNothingSaysSo() {
+        #expect(FixesSummary(logs: [], track: TrackStatistics()).text == "no fix")
+    }
+}

@@ -1,0 +1,142 @@
+import FleetEngine
+import FleetEngineSimulator
+import FoundationEssentials
+import GNSS
+import Glibc
+import LinuxPlatform
+import ReceiverSimulator
+import Testing
+import WaypostTestSupport
+
+/// `waypost run` as a process, with a receiver on a pseudo-terminal and Fleet Engine on loopback.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RunningService {
+    @Test func deliversEveryAcceptedUpdateWhateverHappens() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start()
+        let epochs = Array(RecentDrive(epochs: 50))
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        for epoch in epochs[..<15] {
+            try receiver.send(epoch)
+            try #require(await bench.arrival(of: epoch) != nil)
+        }
+
+        receiver.unplug()
+        try #require(await service.errors.line(saying: "it is opened again") != nil)
+        try receiver.plugIn()
+        try #require(await service.errors.line(saying: "waiting for the first sentence", times: 2) != nil)
+        for epoch in epochs[15..<25] {
+            try receiver.send(epoch)
+            try #require(await bench.arrival(of: epoch) != nil)
+        }
+
+        await bench.simulator.beginOutage()
+        for (number, epoch) in zip(26..., epochs[25...]) {
+            try receiver.send(epoch)
+            try #require(await service.errors.line(saying: "accepted update \(number)") != nil)
+        }
+        try #require(await service.errors.line(saying: "not delivered, will be retried") != nil)
+        let before = bench.arrivals.lines.count
+        await bench.simulator.endOutage()
+        try #require(await deliveries(of: service, reach: 50))
+        let newest = "\"time\":\"\(epochs[49].time)\""
+        let firstLast = bench.arrivals.lines[before...].first { $0.text.contains("\"kind\":\"last\"") }
+        #expect(firstLast?.text.contains(newest) == true, "the live position is not the first")
+
+        #expect(await service.terminate().ending == .exited(0))
+        let vehicle = try #require(await bench.vehicle)
+        #expect(vehicle.fixTimes.map(\.description) == epochs.map(\.time.description))
+        #expect(vehicle.lastLocationsBackInTime == 0 && vehicle.pastLocationsOutOfOrder == 0)
+        #expect(vehicle.untimed == 0)
+        let listing = try await BuiltProgram.run(
+            ["outbox", "list", "--json", "--config", bench.folder.path("config.json")])
+        let ledger = try JSONValue(parsing: listing.standardOutput)
+        #expect(ledger["accepted"]?.integerValue == 50 && ledger["delivered"]?.integerValue == 50)
+        #expect(ledger["pending"]?.integerValue == 0 && ledger["balances"]?.boolValue == true)
+    }
+
+    @Test func deliversAfterBeingKilledWhatWasAcceptedBefore() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let epochs = Array(RecentDrive(epochs: 12))
+        await bench.simulator.beginOutage()
+        do {
+            let service = try bench.start()
+            try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+            for (number, epoch) in zip(1..., epochs) {
+                try receiver.send(epoch)
+                try #require(await service.errors.line(saying: "accepted update \(number)") != nil)
+            }
+            service.signal(SIGKILL)
+            #expect(await service.end() == .signalled(SIGKILL))
+        }
+        await bench.simulator.endOutage()
+        let service = try bench.start()
+        try #require(await deliveries(of: service, reach: 12))
+        #expect(await bench.vehicle?.fixTimes.map(\.description) == epochs.map(\.time.description))
+        #expect(await bench.vehicle?.lastLocationsBackInTime == 0)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test func outlivesATokenEndpointThatAnswersWithAPage() async throws {
+        let bench = try ServiceBench()
+        let backend = try TokenBackend(of: bench.simulator, pages: 1)
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start {
+            $0.tokenURL = backend.url
+            $0.level = "info"
+        }
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        for epoch in RecentDrive(epochs: 3) {
+            try receiver.send(epoch)
+            try #require(await bench.arrival(of: epoch) != nil)
+        }
+        #expect(service.errors.text.contains("gave a page (HTML or XML), not a token"))
+        await service.errors.line(saying: "delivery works again")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
+    func goesOnReportingWhileTheDiskIsFull() async throws {
+        let bench = try ServiceBench()
+        let disk = try TinyFileSystem(at: bench.folder.path("disk"), megabytes: 2)
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start { $0.outbox = "disk/outbox.sqlite" }
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        await bench.simulator.beginOutage()
+        var drive = RecentDrive(epochs: 2000)
+        var accepted: [DriveEpoch] = []
+        var refused: DriveEpoch?
+        try disk.fill()
+        while refused == nil, let epoch = drive.next() {
+            try receiver.send(epoch)
+            let (stored, lost) = ("accepted update \(accepted.count + 1)", "not stored, sent from memory only")
+            try #require(
+                await service.errors.wait { lines in
+                    lines.contains { $0.text.hasSuffix(stored) || $0.text.contains(lost) }
+                })
+            if service.errors.text.contains(lost) { refused = epoch } else { accepted.append(epoch) }
+        }
+        let unstored = try #require(refused)
+        await bench.simulator.endOutage()
+        #expect(await bench.arrival(of: unstored) != nil, "the live position does not arrive")
+        for epoch in accepted { #expect(await bench.arrival(of: epoch) != nil) }
+        try disk.free()
+        let following = drive.next()
+        let next = try #require(following)
+        try receiver.send(next)
+        #expect(await service.errors.line(saying: "accepted update \(accepted.count + 1)") != nil)
+        #expect(await bench.arrival(of: next) != nil)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// Waits until the service has told of so many delivered updates.
+    private func deliveries(of service: RunningProgram, reach count: Int) async -> Bool {
+        await service.errors.wait { lines in
+            lines.reduce(0) { sum, line in
+                let number = line.text.firstMatch(of: /debug: delivered (\d+) in/)?.output.1
+                return sum + (number.flatMap { Int($0) } ?? 0)
+            } >= count
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import FleetEngine
+import FleetEngineSimulator
+import FoundationEssentials
+import HTTPMessages
+import LinuxPlatform
+import ReceiverSimulator
+import WaypostTestSupport
+
+/// What surrounds `waypost run` in a test: a folder, a simulated Fleet Engine, and a configuration file.
+final class ServiceBench: Sendable {
+    let folder: TemporaryFolder
+    let simulator: FleetEngineSimulator
+    /// A JSON line for every position that Fleet Engine has committed.
+    let arrivals: LineFlow
+    private let serving: Task<Void, Never>
+
+    /// `faults` are options of `waypost simulator` with their values.
+    init(faults: [(option: String, value: String)] = []) throws {
+        folder = try TemporaryFolder()
+        var settings = SimulatorSettings()
+        for fault in faults { try settings.faults.set(fault.option, fault.value) }
+        let pipe = folder.path("arrivals")
+        arrivals = try LineFlow(namedPipe: pipe)
+        settings.recordPath = pipe
+        let simulator = try FleetEngineSimulator(settings)
+        self.simulator = simulator
+        serving = Task { await simulator.run() }
+    }
+
+    deinit { serving.cancel() }
+
+    /// The device in the configuration.
+    var devicePath: String { ServiceSetup.device(in: folder) }
+
+    /// What Fleet Engine knows of the vehicle.
+    var vehicle: VehicleRecord? {
+        get async {
+            await simulator.record.vehicles[ResourceName(provider: "p", service: .onDemandTrips, id: "van-7")]
+        }
+    }
+
+    /// Writes a configuration file and gives its path.
+    func configure(_ edit: (inout ServiceSetup) -> Void = { _ in }) throws -> String {
+        var setup = ServiceSetup(
+            tokenURL: simulator.tokenURL(for: .onDemandTrips), endpoint: simulator.baseURL.origin)
+        edit(&setup)
+        return try setup.write(in: folder)
+    }
+
+    /// Starts the service.
+    func start(
+        environment: [String: String] = [:], _ edit: (inout ServiceSetup) -> Void = { _ in }
+    ) throws -> RunningProgram {
+        try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", try configure(edit)],
+            environment: BuiltProgram.environment.merging(environment) { $1 })
+    }
+
+    /// Waits until Fleet Engine has the position of `epoch`.
+    func arrival(of epoch: DriveEpoch) async -> LineFlow.Line? {
+        await arrivals.line(saying: "\"time\":\"\(epoch.time)\"")
+    }
+}

@@ -1,0 +1,30 @@
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// What a service manager hears from `waypost run`.
+@Suite(.timeLimit(.minutes(1))) struct ServiceManager {
+    @Test func hearsOfStartProgressAndStop() async throws {
+        let bench = try ServiceBench()
+        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "100000"])
+        try #require(await manager.messages.line(saying: "READY=1") != nil)
+        #expect(manager.messages.lines.first?.text == "READY=1")
+        try #require(await manager.messages.line(saying: "WATCHDOG=1", times: 5) != nil)
+        let beats = manager.messages.lines.filter { $0.text == "WATCHDOG=1" }
+        #expect(beats[0].arrivedAt.duration(to: beats[4].arrivedAt) >= .milliseconds(4 * 40))
+        #expect(await manager.messages.line(saying: "STATUS=no fix yet") != nil)
+        #expect(await service.terminate().ending == .exited(0))
+        let said = manager.messages.lines.map(\.text)
+        let stop = try #require(said.firstIndex(of: "STOPPING=1"))
+        #expect(!said[stop...].contains("WATCHDOG=1") && !said[stop...].contains("READY=1"))
+    }
+
+    @Test func mayBeMissing() async throws {
+        let bench = try ServiceBench()
+        let service = try bench.start(environment: ["NOTIFY_SOCKET": bench.folder.path("nobody")])
+        #expect(await service.errors.line(saying: "service manager: notify") != nil)
+        #expect(await service.errors.line(saying: "status at") != nil)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+}

@@ -1,0 +1,33 @@
+import FoundationEssentials
+import WaypostTestSupport
+
+/// What differs from test to test in a configuration file.
+struct ServiceSetup {
+    /// For `authorization.url`; by default nobody answers there.
+    var tokenURL = "http://127.0.0.1:1/token"
+    var endpoint = "http://127.0.0.1:1"
+    /// A path in the folder.
+    var outbox = "outbox.sqlite"
+    var status = "127.0.0.1:0"
+    var level = "debug"
+    /// First and longest wait between attempts, in seconds.
+    var retryDelay = 0.05
+
+    /// The device that the configuration names, in the folder.
+    static func device(in folder: TemporaryFolder) -> String { folder.path("receiver") }
+
+    /// Writes the configuration to `folder` and gives the file's path.
+    func write(in folder: TemporaryFolder) throws -> String {
+        let text = """
+            {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
+             "receiver": {"type": "serial", "device": "\(Self.device(in: folder))"},
+             "authorization": {"type": "http", "url": "\(tokenURL)"},
+             "reporting": {"intervalSeconds": 5},
+             "upload": {"endpoint": "\(endpoint)", "maximumPastLocations": 7,
+                        "retry": {"initialDelaySeconds": \(retryDelay), "maximumDelaySeconds": \(retryDelay)}},
+             "outbox": {"path": "\(folder.path(outbox))"},
+             "status": {"listen": "\(status)"}, "log": {"level": "\(level)"}}
+            """
+        return try folder.write(text.utf8, to: "config.json")
+    }
+}

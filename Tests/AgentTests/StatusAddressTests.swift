@@ -1,0 +1,58 @@
+import FleetEngine
+import GNSS
+import LinuxPlatform
+import ReceiverSimulator
+import Testing
+import WaypostTestSupport
+
+/// The status address of a running service, over HTTP.
+@Suite(.timeLimit(.minutes(1))) struct StatusAddress {
+    @Test(arguments: ["127.0.0.1:0", "unix"]) func tellsWhatHappened(kind: String) async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start { $0.status = kind == "unix" ? "unix:\(bench.folder.path("status"))" : kind }
+        let address = try await service.statusAddress()
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })
+        try receiver.send(epoch)
+        try #require(await service.errors.line(saying: "delivered 1 in") != nil)
+
+        let health = await get("/healthz", from: address)
+        #expect(health.status == "HTTP/1.1 200 OK")
+        #expect(health.body.hasPrefix("ok: last fix ") && health.body.contains("; 0 pending"))
+
+        let status = try JSONValue(parsing: Array(await get("/status", from: address).body.utf8))
+        #expect(status["vehicle"]?.stringValue == "providers/p/vehicles/van-7")
+        #expect(status["receiver"]?["state"]?.stringValue == "\(bench.devicePath): receiving")
+        #expect(status["receiver"]?["timeOfFix"]?.stringValue == epoch.time.description)
+        #expect(status["delivery"]?["timeOfFix"]?.stringValue == epoch.time.description)
+        #expect(status["ledger"]?["accepted"]?.integerValue == 1)
+        #expect(status["ledger"]?["delivered"]?.integerValue == 1)
+        #expect(status["tokenFetches"]?.integerValue == 1)
+
+        let metrics = await get("/metrics", from: address)
+        #expect(metrics.body.contains("\nwaypost_updates{state=\"delivered\"} 1\n"))
+        #expect(metrics.body.contains("\nwaypost_healthy 1\n"))
+        #expect(await get("/", from: address).status == "HTTP/1.1 404 Not Found")
+        #expect(await service.terminate().ending == .exited(0))
+        #expect(await RawExchange.send([], to: address).ending == .notConnected)
+    }
+
+    private func get(_ path: String, from address: LocalAddress) async -> (status: String, body: String) {
+        let answer = await RawExchange.send(
+            ["GET \(path) HTTP/1.1\r\nHost: status\r\nConnection: close\r\n\r\n"], to: address)
+        let end = answer.text.firstRange(of: "\r\n\r\n")
+        return (
+            String(answer.text.prefix { !$0.isNewline }), end.map { String(answer.text[$0.upperBound...]) } ?? ""
+        )
+    }
+}
+
+extension RunningProgram {
+    /// Where the service tells its status, once it has started.
+    func statusAddress() async throws -> LocalAddress {
+        let line = try #require(await errors.line(saying: "; status at "))
+        let start = try #require(line.text.firstRange(of: "; status at ")).upperBound
+        return try LocalAddress(String(line.text[start...]))
+    }
+}

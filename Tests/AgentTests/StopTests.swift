@@ -1,0 +1,68 @@
+import FleetEngineSimulator
+import Glibc
+import LinuxPlatform
+import ReceiverSimulator
+import Testing
+import WaypostTestSupport
+
+/// How `waypost run` ends when it is told to.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct StoppingService {
+    enum Moment: CaseIterable {
+        case beforeTheReceiverIsThere, whileReceiving, inBackoff, whileARequestStalls, whileTheTokenEndpointHangs
+    }
+
+    @Test(arguments: Moment.allCases) func takesLessThanFiveSeconds(moment: Moment) async throws {
+        let bench = try ServiceBench(faults: moment == .whileARequestStalls ? [("--stalls", "1")] : [])
+        let silent = try LoopbackSocket(.stream)
+        let receiver = moment == .beforeTheReceiverIsThere ? nil : try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start {
+            if moment == .whileTheTokenEndpointHangs { $0.tokenURL = "http://127.0.0.1:\(silent.port)/token" }
+            if moment == .inBackoff { $0.retryDelay = 60 }
+        }
+        if moment == .inBackoff { await bench.simulator.beginOutage() }
+        if let receiver {
+            let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })
+            try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+            try receiver.send(epoch)
+            switch moment {
+            case .beforeTheReceiverIsThere: break
+            case .whileReceiving: try #require(await service.errors.line(saying: "delivered 1 in") != nil)
+            case .inBackoff: try #require(await service.errors.line(saying: "next attempt in") != nil)
+            case .whileARequestStalls: try #require(await bench.arrival(of: epoch) != nil)
+            case .whileTheTokenEndpointHangs: break
+            }
+        } else {
+            try #require(await service.errors.line(saying: "is not there") != nil)
+        }
+        // Kept open, and never answered.
+        let connection =
+            moment == .whileTheTokenEndpointHangs ? await onThread(named: "accept") { try? silent.accept() } : nil
+
+        let stop = await service.terminate()
+        #expect(stop.ending == .exited(0))
+        #expect(stop.took < .seconds(5), "\(stop.took)")
+        #expect(service.errors.lines.last?.text.hasSuffix("stopped") == true)
+        let state = await bench.vehicle?.vehicleState
+        switch moment {
+        case .beforeTheReceiverIsThere, .whileReceiving: #expect(state == "OFFLINE")
+        case .whileARequestStalls: #expect(state != nil)
+        case .inBackoff: #expect(state == nil)
+        case .whileTheTokenEndpointHangs: #expect(state == nil && connection != nil)
+        }
+    }
+
+    @Test func isCutShortByASecondSignal() async throws {
+        let bench = try ServiceBench()
+        let silent = try LoopbackSocket(.stream)
+        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path]) {
+            $0.tokenURL = "http://127.0.0.1:\(silent.port)/token"
+        }
+        try #require(await manager.messages.line(saying: "READY=1") != nil)
+        service.signal(SIGTERM)
+        try #require(await manager.messages.line(saying: "STOPPING=1") != nil)
+        let second = await service.terminate()
+        #expect(second.ending == .exited(128 + SIGTERM))
+        #expect(second.took < .seconds(2), "\(second.took)")
+    }
+}

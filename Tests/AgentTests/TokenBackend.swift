@@ -1,0 +1,53 @@
+import FleetEngine
+import FleetEngineSimulator
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import WaypostTestSupport
+
+/// A backend before the simulator's token issuer that can be told to answer with a login page, and remembers every
+/// token that went through it.
+final class TokenBackend: Sendable {
+    private struct State {
+        var pagesLeft: Int
+        var tokens: [String] = []
+    }
+
+    /// For `authorization.url`.
+    let url: String
+    private let state: Locked<State>
+    private let serving: Task<Void, Never>
+
+    /// So many `pages` come first, then tokens.
+    init(of simulator: FleetEngineSimulator, pages: Int) throws {
+        let issuer = try LocalAddress(String(simulator.baseURL.origin.dropFirst("http://".count)))
+        let state = Locked(State(pagesLeft: pages))
+        let service = try HTTPService(listeningOn: .loopback(host: "127.0.0.1", port: 0)) { request in
+            let isPage = state.withLock { state in
+                state.pagesLeft -= 1
+                return state.pagesLeft >= 0
+            }
+            guard !isPage else {
+                return ServedResponse(status: 200, contentType: "text/html", "<html><body>Please log in</body></html>")
+            }
+            let answer = await RawExchange.send(
+                ["GET \(request.target) HTTP/1.1\r\nHost: issuer\r\nConnection: close\r\n\r\n"], to: issuer)
+            guard let end = answer.text.firstRange(of: "\r\n\r\n") else {
+                return .refusal(status: 502, "the issuer does not answer")
+            }
+            let body = String(answer.text[end.upperBound...])
+            if let token = body.firstMatch(of: /eyJ[\w.-]+/) {
+                state.withLock { $0.tokens.append(String(token.output)) }
+            }
+            return ServedResponse(status: 200, contentType: "application/json", body)
+        }
+        url = "http://\(service.address)/token/driver/{vehicleId}"
+        self.state = state
+        serving = Task { await service.run() }
+    }
+
+    deinit { serving.cancel() }
+
+    /// Every token that was handed out.
+    var tokens: [String] { state.withLock { $0.tokens } }
+}

@@ -1,0 +1,127 @@
+import Glibc
+package import LinuxPlatform
+
+/// Lines as they come from a process, a named pipe or a socket; a test waits for what they say.
+///
+/// A thread reads until the end of the stream, or until the value goes.
+package final class LineFlow: Sendable {
+    package struct Line: Sendable {
+        package let text: String
+        package let arrivedAt: ContinuousClock.Instant
+    }
+
+    private let store = LineStore()
+    private let stop: EventDescriptor
+
+    /// With `isDatagrams` every read is a message, which ends its last line.
+    package init(reading descriptor: consuming OwnedDescriptor, isDatagrams: Bool = false) throws(SystemError) {
+        stop = try EventDescriptor()
+        let (raw, store, stop) = (descriptor.release(), store, stop)
+        startThread(named: "line-flow") {
+            let descriptor = OwnedDescriptor(owning: raw)
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            while case .ready? = try? poll(descriptor.raw, within: nil, unless: stop) {
+                var span = buffer.mutableSpan
+                guard let count = try? descriptor.read(into: &span), count > 0 else { break }
+                store.add(buffer[..<count], endsLine: isDatagrams)
+            }
+            store.end()
+        }
+    }
+
+    /// Makes a named pipe at `path`; what anyone writes to it arrives here.
+    package convenience init(namedPipe path: String) throws(SystemError) {
+        try valueOrSystemError("make pipe \(path)") { unsafe mkfifo(path, 0o600) }
+        // Open for writing too: without a writer a pipe is at its end.
+        try self.init(reading: OwnedDescriptor(opening: path, O_RDWR | O_NONBLOCK))
+    }
+
+    deinit { stop.signal() }
+
+    /// Every line so far.
+    package var lines: [Line] { store.lines }
+
+    /// Every line so far as one text.
+    package var text: String { lines.map(\.text).joined(separator: "\n") }
+
+    /// Waits until `condition` holds for the lines so far; false when the flow, or the test, ends before.
+    package func wait(until condition: ([Line]) -> Bool) async -> Bool {
+        while true {
+            let (news, alarm) = AsyncStream.makeStream(of: Never.self)
+            let (lines, hasEnded) = store.watch(alarm)
+            if condition(lines) { return true }
+            if hasEnded || Task.isCancelled { return false }
+            for await _ in news {}
+        }
+    }
+
+    /// Waits for a line that contains `words`, or for the last of so many; `nil` when there is none to the end.
+    @discardableResult
+    package func line(saying words: String, times: Int = 1) async -> Line? {
+        var found: Line?
+        _ = await wait { lines in
+            let hits = lines.filter { $0.text.contains(words) }
+            if hits.count >= times { found = hits[times - 1] }
+            return found != nil
+        }
+        return found
+    }
+
+    /// Waits for the end of the stream.
+    package func end() async { _ = await wait { _ in false } }
+}
+
+/// What the reading thread and the waiting tests share.
+private final class LineStore: Sendable {
+    private struct State {
+        var lines: [LineFlow.Line] = []
+        /// The beginning of a line whose end has not come.
+        var rest: [UInt8] = []
+        var hasEnded = false
+        var waiters: [AsyncStream<Never>.Continuation] = []
+    }
+
+    private let state = Locked(State())
+
+    var lines: [LineFlow.Line] { state.withLock { $0.lines } }
+
+    /// What is there; `alarm` is finished at the next change.
+    func watch(_ alarm: AsyncStream<Never>.Continuation) -> (lines: [LineFlow.Line], hasEnded: Bool) {
+        state.withLock { state in
+            state.waiters.append(alarm)
+            return (state.lines, state.hasEnded)
+        }
+    }
+
+    func add(_ bytes: ArraySlice<UInt8>, endsLine: Bool) {
+        let now = ContinuousClock.now
+        change { state in
+            state.rest += bytes
+            if endsLine { state.rest.append(UInt8(ascii: "\n")) }
+            let parts = state.rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            for part in parts.dropLast() {
+                state.lines.append(LineFlow.Line(text: String(decoding: part, as: UTF8.self), arrivedAt: now))
+            }
+            state.rest = Array(parts.last ?? [])
+        }
+    }
+
+    func end() {
+        let now = ContinuousClock.now
+        change { state in
+            if !state.rest.isEmpty {
+                state.lines.append(LineFlow.Line(text: String(decoding: state.rest, as: UTF8.self), arrivedAt: now))
+            }
+            (state.rest, state.hasEnded) = ([], true)
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let waiters = state.withLock { state in
+            body(&state)
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.finish() }
+    }
+}

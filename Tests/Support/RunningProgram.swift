@@ -1,0 +1,106 @@
+import CLinux
+import Glibc
+package import LinuxPlatform
+
+/// A program that a test started, with its lines as they come; killed with the value.
+///
+/// `ChildProcess` is for programs that end by themselves, this for those that are told to.
+package final class RunningProgram: Sendable {
+    package enum Ending: Sendable, Hashable {
+        case exited(Int32)
+        case signalled(Int32)
+    }
+
+    package let processID: Int32
+    package let startedAt: ContinuousClock.Instant
+    /// What it writes to standard output.
+    package let output: LineFlow
+    /// What it writes to standard error.
+    package let errors: LineFlow
+    private let ending = Locked<Ending?>(nil)
+
+    /// Starts `arguments[0]` with empty input, no signal blocked, and nothing of ours but `environment`.
+    package init(_ arguments: [String], environment: [String: String] = [:]) throws(SystemError) {
+        let (outputEnds, errorEnds) = (try Self.pipe(), try Self.pipe())
+        let output = OwnedDescriptor(owning: outputEnds.reading)
+        let errors = OwnedDescriptor(owning: errorEnds.reading)
+        // Closed here once the program has them, so that the streams end with it.
+        let outputWriter = OwnedDescriptor(owning: outputEnds.writing)
+        let errorWriter = OwnedDescriptor(owning: errorEnds.writing)
+        startedAt = .now
+        processID = try Self.spawn(arguments, environment, output: outputWriter.raw, errors: errorWriter.raw)
+        self.output = try LineFlow(reading: output)
+        self.errors = try LineFlow(reading: errors)
+    }
+
+    deinit { reap(afterKilling: true) }
+
+    /// Sends a signal while the program is there.
+    package func signal(_ number: Int32) {
+        ending.withLock { if $0 == nil { kill(processID, number) } }
+    }
+
+    /// Waits for its end; a test whose time is over kills it.
+    @discardableResult
+    package func end() async -> Ending {
+        await errors.end()
+        return reap(afterKilling: Task.isCancelled)
+    }
+
+    /// Asks it to end, waits, and tells how long that took.
+    package func terminate() async -> (ending: Ending, took: Duration) {
+        let start = ContinuousClock.now
+        signal(SIGTERM)
+        let ending = await end()
+        return (ending, start.duration(to: .now))
+    }
+
+    @discardableResult
+    private func reap(afterKilling kills: Bool) -> Ending {
+        ending.withLock { ending in
+            if let ending { return ending }
+            if kills { kill(processID, SIGKILL) }
+            var status: CInt = 0
+            while unsafe waitpid(processID, &status, 0) < 0, errno == EINTR {}
+            let number = status & 0x7F
+            let found: Ending = number == 0 ? .exited(status >> 8 & 0xFF) : .signalled(number)
+            ending = found
+            return found
+        }
+    }
+
+    private static func pipe() throws(SystemError) -> (reading: CInt, writing: CInt) {
+        var ends: [CInt] = [-1, -1]
+        try valueOrSystemError("pipe") { unsafe clinux_pipe(&ends) }
+        return (ends[0], ends[1])
+    }
+
+    private static func spawn(
+        _ arguments: [String], _ environment: [String: String], output: CInt, errors: CInt
+    ) throws(SystemError) -> pid_t {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        unsafe posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        // The threads of a pool block signals, and a child inherits that.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+
+        var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        var settings = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { unsafe (words + settings).forEach { unsafe free($0) } }
+        var processID: pid_t = 0
+        let code = unsafe posix_spawn(&processID, arguments[0], &actions, &attributes, &words, &settings)
+        guard code == 0 else { throw SystemError(call: "start \(arguments[0])", number: code) }
+        return processID
+    }
+}
