@@ -14,7 +14,8 @@ enum EpochToRequest {
 
     static func measure(_ workplace: Workplace, tokenURL: String, engine: LoopbackFleetEngine) async throws {
         let agent = try await agentLatency(workplace, tokenURL, engine)
-        let commits = try BareCommit.latency(path: workplace.path("bare.sqlite"), count: updates - warmUp)
+        let commits = try await BareCommit.latency(
+            path: workplace.path("bare.sqlite"), count: updates - warmUp, pause: pause)
         let requests = try await BareRequest.latency(to: engine, count: updates - warmUp, pause: pause)
         let both = commits + requests
         for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
