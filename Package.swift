@@ -118,7 +118,7 @@ let package = Package(
             swiftSettings: houseStyle),
         .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
         .executableTarget(
-            name: "NMEABenchmark", dependencies: ["GNSS", "ReceiverSimulator", "CByteLoop"],
+            name: "NMEABenchmark", dependencies: ["BenchmarkReport", "GNSS", "ReceiverSimulator", "CByteLoop"],
             path: "Tests/Benchmarks/NMEA", swiftSettings: houseStyle),
         .target(
             name: "BenchmarkReport", dependencies: ["LinuxPlatform"], path: "Tests/Benchmarks/Report",
@@ -128,7 +128,7 @@ let package = Package(
             dependencies: [
                 "BenchmarkReport", "CurlTransport", "FleetEngine", "FleetEngineSimulator", "GNSS", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator", "SQLiteOutbox",
-                "WaypostTestSupport", "CSQLite",
+                "WaypostTestSupport", "CLinux", "CSQLite",
             ],
             path: "Tests/Benchmarks/Agent", swiftSettings: houseStyle),
         .executableTarget(

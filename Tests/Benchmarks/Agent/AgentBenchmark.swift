@@ -41,7 +41,7 @@ import LinuxPlatform
             try await UnderWay.measure(workplace, tokenURL: tokenURL, endpoint: endpoint)
             try await LargeBacklog.measure(workplace, tokenURL: tokenURL, endpoint: endpoint, pending: pending)
             if let front {
-                try await BytesPerUpdate.measure(workplace, token: SimulatedToken.fetch(from: simulator), front: front)
+                try await BytesPerUpdate.measure(workplace, token: RealSizedToken.make(with: simulator), front: front)
             } else {
                 try BenchmarkCase("agent.bytes-sent-per-update", unit: "B", skipped: NginxFront.absence ?? "").print()
             }

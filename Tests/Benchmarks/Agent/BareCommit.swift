@@ -3,7 +3,7 @@ import CSQLite
 
 /// The limit to compare with: one small row and one commit that reaches the disk, with the outbox's settings.
 @safe enum BareCommit {
-    static func latency(path: String, count: Int) throws -> Samples {
+    static func latency(path: String, count: Int, pause: Duration) async throws -> Samples {
         var opened: OpaquePointer?
         guard unsafe sqlite3_open(path, &opened) == SQLITE_OK, let database = unsafe opened else {
             throw BenchmarkError("\(path) cannot be opened")
@@ -21,6 +21,8 @@ import CSQLite
             let start = ContinuousClock.now
             try execute("INSERT INTO updates (body) VALUES (zeroblob(33))")
             samples.append(start.duration(to: ContinuousClock.now))
+            // At the agent's pace: commits in a row also wait for what the one before left to the disk.
+            try await Task.sleep(for: pause)
         }
         return samples
     }

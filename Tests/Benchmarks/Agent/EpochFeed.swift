@@ -1,5 +1,7 @@
+import CLinux
 import FoundationEssentials
 import GNSS
+import Glibc
 import LinuxPlatform
 import ReceiverSimulator
 import WaypostTestSupport
@@ -16,6 +18,15 @@ struct EpochFeed {
         drive = Drive(
             .motorway, start: UTCTime(millisecondsSince1970: (now - Int64(hoursAgo) * 3600) * 1000),
             duration: .seconds(hoursAgo * 3600), satellitesInViewEvery: 1)
+    }
+
+    /// For a reader that does not set up the line itself: no echo, every byte as it comes.
+    func makeRaw() throws {
+        let line = try OwnedDescriptor(opening: device, O_RDWR | O_NOCTTY)
+        var settings = termios()
+        try valueOrSystemError("settings of \(device)") { unsafe tcgetattr(line.raw, &settings) }
+        unsafe cfmakeraw(&settings)
+        try valueOrSystemError("configure \(device)") { unsafe tcsetattr(line.raw, TCSANOW, &settings) }
     }
 
     /// Waits until a program has opened the terminal, and a moment longer: a receiver's line is flushed when it is set up.

@@ -14,7 +14,8 @@ enum EpochToRequest {
 
     static func measure(_ workplace: Workplace, tokenURL: String, engine: LoopbackFleetEngine) async throws {
         let agent = try await agentLatency(workplace, tokenURL, engine)
-        let commits = try BareCommit.latency(path: workplace.path("bare.sqlite"), count: updates - warmUp)
+        let commits = try await BareCommit.latency(
+            path: workplace.path("bare.sqlite"), count: updates - warmUp, pause: pause)
         let requests = try await BareRequest.latency(to: engine, count: updates - warmUp, pause: pause)
         let both = commits + requests
         for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
@@ -22,7 +23,8 @@ enum EpochToRequest {
             if share > 0.9 { line = line.keeping(.atMost(5)) }
             try line.against("one durable SQLite commit, then one bare request", both.percentile(share))
                 .with("commit", commits.percentile(share)).with("request", requests.percentile(share))
-                .with("updates", Double(agent.count)).print()
+                .with("p90", agent.percentile(0.9))
+                .with("most", agent.percentile(1)).with("updates", Double(agent.count)).print()
         }
     }
 

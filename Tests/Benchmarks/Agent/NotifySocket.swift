@@ -2,7 +2,7 @@ import Glibc
 import LinuxPlatform
 
 /// The service manager's end of the notify protocol: an abstract socket on which a service says that it is ready.
-struct NotifySocket: ~Copyable {
+final class NotifySocket: Sendable {
     /// What `NOTIFY_SOCKET` is set to.
     let name: String
     private let descriptor: OwnedDescriptor

@@ -14,13 +14,15 @@ struct RunningService {
     }
 
     let program: SpawnedProgram
+    /// Kept, because the service goes on to speak to it.
+    private let socket: NotifySocket
     /// From before the process existed to `READY=1`.
     let timeToReady: Duration
 
     init(_ settings: Settings, in workplace: Workplace) throws {
         let configuration = workplace.path("\(settings.name).json")
         try Data(settings.json(in: workplace).utf8).write(to: URL(filePath: configuration))
-        let socket = try NotifySocket()
+        socket = try NotifySocket()
         let start = ContinuousClock.now
         program = try SpawnedProgram(
             [workplace.binary, "run", "--config", configuration], environment: ["NOTIFY_SOCKET=\(socket.name)"],

@@ -17,11 +17,20 @@ final class SpawnedProgram: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
 
+        // Threads of the pool block signals; a child must be endable by them.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+
         var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
         var envp = unsafe environment.map { unsafe strdup($0) } + [nil]
         defer { unsafe (argv + envp).forEach { unsafe free($0) } }
         var processID: pid_t = 0
-        let code = unsafe posix_spawnp(&processID, program, &actions, nil, &argv, &envp)
+        let code = unsafe posix_spawnp(&processID, program, &actions, &attributes, &argv, &envp)
         guard code == 0 else { throw SystemError(call: "start \(program)", number: code) }
         self.processID = processID
     }

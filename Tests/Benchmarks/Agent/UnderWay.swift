@@ -28,6 +28,7 @@ enum UnderWay {
     /// Real time at the pace of a receiver, read also by a program that does nothing with it.
     private static func processorTime(of service: RunningService, _ feed: inout EpochFeed) async throws {
         let copy = try EpochFeed()
+        try copy.makeRaw()
         let reader = try SpawnedProgram(["/bin/cat", copy.device])
         try await copy.waitForReader()
         let agentBefore = try ProcessFigures.processorTime(of: service.program.processID)

@@ -7,8 +7,8 @@ var cases = [BenchmarkInput.generatedDrive(megabytes: megabytes)]
 if let recorded = BenchmarkInput.recordedMix(megabytes: megabytes) { cases.append(recorded) }
 
 for input in cases {
-    var decode = Measurement("nmea-decode-\(input.name)")
-    var csv = Measurement("nmea-csv-\(input.name)")
+    var decode = Measurement("nmea.decode.\(input.name)", against: "a loop in C over the same bytes")
+    var csv = Measurement("nmea.csv.\(input.name)", against: "decoding alone")
     for _ in 0..<runs {
         let reference = input.rate { bytes in
             unsafe bytes.withUnsafeBufferPointer { buffer in
@@ -46,6 +46,6 @@ for input in cases {
         csv.megabytesPerSecond.append(written)
         csv.referenceMegabytesPerSecond.append(decoded)
     }
-    print(decode.line)
-    print(csv.line)
+    try decode.print()
+    try csv.print()
 }

@@ -1,0 +1,37 @@
+import CurlTransport
+import FleetEngine
+import FleetEngineSimulator
+import FoundationEssentials
+import HTTPMessages
+
+/// A vehicle's token as large as a real backend's: a signature by the simulator, under the names that a cloud project
+/// has, a key identifier of 40 digits and a service account of usual length. Nobody checks it.
+enum RealSizedToken {
+    private static let account = "fleet-engine-driver@my-cloud-project.iam.gserviceaccount.com"
+
+    static func make(with simulator: FleetEngineSimulator) async throws -> String {
+        let keyID = String((0..<40).map { _ in "0123456789abcdef".randomElement() ?? "0" })
+        let header = "{\"alg\":\"RS256\",\"kid\":\"\(keyID)\",\"typ\":\"JWT\"}"
+        let claims =
+            "{\"iss\":\"\(account)\",\"sub\":\"\(account)\",\"aud\":\"https://fleetengine.googleapis.com/\","
+            + "\"iat\":1790000000,\"exp\":1790003600,\"authorization\":{\"vehicleid\":\"\(LoopbackFleetEngine.vehicle)\"}}"
+        let signature = try await token(of: simulator).split(separator: ".").last ?? ""
+        return "\(encoded(header)).\(encoded(claims)).\(signature)"
+    }
+
+    private static func token(of simulator: FleetEngineSimulator) async throws -> String {
+        let address = simulator.tokenURL(for: .onDemandTrips)
+            .replacing("{vehicleId}", with: LoopbackFleetEngine.vehicle)
+        let transport = try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/benchmark"))
+        let answer = try await transport.send(HTTPRequest(.get, try HTTPURL(address)))
+        guard case .object(let members) = try JSONValue(parsing: answer.body),
+            let token = members["VEHICLE_TOKEN_KEY"]?.stringValue
+        else { throw BenchmarkError("the simulator gives no token") }
+        return token
+    }
+
+    private static func encoded(_ text: String) -> String {
+        Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
+    }
+}
