@@ -58,6 +58,19 @@ private let small = HTTPServiceLimits(requestLineBytes: 40, headerBytes: 60, hea
     }
 
     @Test(arguments: [
+        "GET /aaaaaaaaaaaa\n", "GET /aaaaaaaaaaaa HTTP/1.1\r\n", "GET /aaa\n", "\u{5}\u{0}aaaaaaaaaaaaaaaa\r\n",
+    ])
+    func isJudgedAlikeHoweverItIsCut(text: String) {
+        var limits = HTTPServiceLimits()
+        limits.requestLineBytes = 10
+        let bytes = Array(text.utf8)
+        let whole = Parsed([bytes], limits: limits)
+        for cut in bytes.indices {
+            #expect(Parsed([Array(bytes[..<cut]), Array(bytes[cut...])], limits: limits) == whole, "cut at \(cut)")
+        }
+    }
+
+    @Test(arguments: [
         ("GET\r\n", HTTPRequestError.malformedRequestLine), ("GET  / HTTP/1.1\r\n", .malformedRequestLine),
         (" GET / HTTP/1.1\r\n", .malformedRequestLine), ("GET x HTTP/1.1\r\n", .malformedRequestLine),
         ("GET http://a/ HTTP/1.1\r\n", .malformedRequestLine), ("GET / HTTP/1.1\n", .malformedRequestLine),

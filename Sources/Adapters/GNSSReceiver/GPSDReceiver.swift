@@ -12,7 +12,8 @@ package struct GPSDReceiver: FixSource {
         host: String, port: Int = 2947, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
         recording: RecordingSettings? = nil
     ) {
-        receiver = LiveReceiver(endpoint: GPSDEndpoint(host: host, port: port), decoder: decoder, patience: patience,
+        receiver = LiveReceiver(
+            endpoint: GPSDEndpoint(host: host, port: port), decoder: decoder, patience: patience,
             recording: recording)
     }
 

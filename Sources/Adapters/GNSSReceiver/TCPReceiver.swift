@@ -13,7 +13,8 @@ package struct TCPReceiver: FixSource {
         host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
         recording: RecordingSettings? = nil
     ) {
-        receiver = LiveReceiver(endpoint: TCPEndpoint(host: host, port: port), decoder: decoder, patience: patience,
+        receiver = LiveReceiver(
+            endpoint: TCPEndpoint(host: host, port: port), decoder: decoder, patience: patience,
             recording: recording)
     }
 

@@ -13,7 +13,8 @@ package struct UDPReceiver: FixSource {
         host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
         recording: RecordingSettings? = nil
     ) {
-        receiver = LiveReceiver(endpoint: UDPEndpoint(host: host, port: port), decoder: decoder, patience: patience,
+        receiver = LiveReceiver(
+            endpoint: UDPEndpoint(host: host, port: port), decoder: decoder, patience: patience,
             recording: recording)
     }
 

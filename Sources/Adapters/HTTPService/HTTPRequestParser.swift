@@ -117,6 +117,8 @@ package struct HTTPRequestParser: Sendable {
             guard buffer.count - position <= limit + 1 else { throw tooLong() }  // all but the LF may be there
             return nil
         }
+        // Judged as above, so that the verdict does not depend on how the bytes were cut.
+        guard end - position <= limit + 1 else { throw tooLong() }
         guard end > position, buffer[end - 1] == UInt8(ascii: "\r") else {
             if case .requestLine = state { throw .malformedRequestLine }
             if case .headers = state { throw .malformedHeader }
@@ -124,7 +126,6 @@ package struct HTTPRequestParser: Sendable {
             throw .malformedChunk
         }
         let line = buffer[position..<end - 1]
-        guard line.count <= limit else { throw tooLong() }
         request.byteCount += end + 1 - position
         (position, searched) = (end + 1, end + 1)
         return line

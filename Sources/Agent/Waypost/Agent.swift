@@ -121,6 +121,12 @@ public struct Agent: Sendable {
         let failure = await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run() }
             group.addTask { await agent.tellOwedState() }
+            group.addTask {
+                // Once the service is up, and once more when connections and tokens have been set up.
+                ResidentCode.giveBack()
+                await clock.sleep(for: .seconds(30))
+                ResidentCode.giveBack()
+            }
             group.addTask { await feedWatchdog(log: log, clock: clock, report: report, monitor: agent.monitor) }
             var failure: AgentError?
             do throws(AgentError) { try await agent.run() } catch { failure = error }

@@ -1,10 +1,13 @@
 #pragma once
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -44,3 +47,26 @@ static inline int clinux_pipe(int *_Nonnull ends) {
 static inline int clinux_accept(int listening) {
     return (int)syscall(SYS_accept4, listening, (void *)0, (void *)0, O_NONBLOCK | O_CLOEXEC);
 }
+
+// glibc shows dl_iterate_phdr only with _GNU_SOURCE; its structure is fixed by the ABI.
+struct clinux_loaded_object {
+    ElfW(Addr) address;
+    const char *_Nonnull name;
+    const ElfW(Phdr) *_Nonnull headers;
+    ElfW(Half) header_count;
+};
+int dl_iterate_phdr(int (*_Nonnull body)(struct clinux_loaded_object *_Nonnull, size_t, void *_Nullable), void *_Nullable);
+
+// Code alone: what is mapped executable and not writable is as it is in the file, and comes back from there when it runs.
+static int clinux_forget_code_of(struct clinux_loaded_object *_Nonnull object, size_t size, void *_Nullable context) {
+    const unsigned long page = (unsigned long)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < object->header_count; i++) {
+        const ElfW(Phdr) *header = &object->headers[i];
+        if (header->p_type != PT_LOAD || (header->p_flags & (PF_X | PF_W)) != PF_X) continue;
+        unsigned long start = (object->address + header->p_vaddr + page - 1) / page * page;
+        unsigned long end = (object->address + header->p_vaddr + header->p_filesz) / page * page;
+        if (object->address != 0 && end > start) madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+static inline void clinux_forget_code(void) { dl_iterate_phdr(clinux_forget_code_of, (void *)0); }

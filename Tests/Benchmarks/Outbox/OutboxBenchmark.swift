@@ -114,7 +114,7 @@ import SQLiteOutbox
         let descriptor = unsafe open(path, O_WRONLY)
         let zeros = [UInt8](repeating: 0, count: 1024)
         guard unsafe pwrite(descriptor, zeros, zeros.count, 1024) == zeros.count, close(descriptor) == 0 else {
-            fatalError("cannot damage \(path)")
+            preconditionFailure("cannot damage \(path)")
         }
     }
 

@@ -25,7 +25,8 @@ package struct VehicleAgent: Sendable {
 
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
-            earliestFix: UTCTime?, expectedFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?, clock: MonotonicClock,
+            earliestFix: UTCTime?, expectedFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?,
+            clock: MonotonicClock,
             log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = []
         ) {
             self.source = source
