@@ -128,6 +128,19 @@ import WaypostTestSupport
         #expect(problems.contains { $0.hasPrefix("config.json: \(problem)") }, "\(problems)")
     }
 
+    @Test(arguments: [
+        (#""type": "file", "path": "/run/{vehicle}""#, "path", "vehicle"),
+        (#""type": "http", "url": "https://backend/{taskId}/{vehicleId}""#, "url", "taskId"),
+    ])
+    func anUnknownPlaceholderIsNamed(authorization: String, key: String, placeholder: String) {
+        let text = Self.smallest.replacing(#""type": "file", "path": "/run/token""#, with: authorization)
+        #expect(
+            Self.problems(text) == [
+                "config.json: \"authorization.\(key)\" has the placeholder {\(placeholder)}; "
+                    + "use {vehicleId} or {providerId}"
+            ])
+    }
+
     @Test func theStatusAddressStaysOnThisMachine() {
         let problems = Self.problems(
             Self.smallest.replacing("}}", with: "}, \"status\": {\"listen\": \"0.0.0.0:80\"}}"))

@@ -58,7 +58,7 @@ import Waypost
 
         let summary = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await simulator.run() }
-            let replay = try await Replay(configuration, ReplayOptions(logs: [log.path], speed: .maximum))
+            let replay = try await ReplayRun(configuration, ReplayOptions(logs: [log.path], speed: .maximum))
             #expect(await replay.run(progress: false) == nil)
             let summary = try await replay.summary()
             await replay.close()

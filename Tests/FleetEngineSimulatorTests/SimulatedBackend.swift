@@ -17,7 +17,7 @@ struct SimulatedBackend: Sendable {
     /// 2026-01-05T10:15:30Z.
     static let now: Int64 = 1_767_608_130
 
-    let engine: SimulatedFleetEngine
+    let engine: SimulatorResponder
     private let time: Locked<Int64>
 
     init(_ change: (inout SimulatorSettings) throws -> Void = { _ in }) throws {
@@ -27,7 +27,7 @@ struct SimulatedBackend: Sendable {
         settings.signingKey = try Self.key.get()
         settings.clock = { time.withLock { $0 } }
         try change(&settings)
-        engine = try SimulatedFleetEngine(settings)
+        engine = try SimulatorResponder(settings)
     }
 
     func advance(by seconds: Int64) { time.withLock { $0 += seconds * 1000 } }

@@ -39,7 +39,7 @@ struct Placeholders {
                 guard encoding != .percent else {
                     throw AuthorizationError(
                         .misconfigured,
-                        "\(name) has the placeholder {\(key)}; use {vehicleId}, {providerId} or {taskId}")
+                        "\(name) has the placeholder {\(key)}; use {vehicleId} or {providerId}")
                 }
                 result += rest[...open]
                 rest = rest[rest.index(after: open)...]

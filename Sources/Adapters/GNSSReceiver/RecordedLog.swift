@@ -41,7 +41,7 @@ package final class RecordedLog {
             throw FixSourceError(.notALog, "\(name) is empty; record the receiver's output into it first")
         }
         let beginning = Array(input[..<min(filled, 64)])
-        switch LogFormat(firstBytes: beginning.span) {
+        switch LogFileKind(firstBytes: beginning.span) {
         case .gzip: gzip = GzipStream()
         case let format: try judgeText(format)
         }
@@ -59,7 +59,7 @@ package final class RecordedLog {
             // zlib may still hold output when its input is used up.
             let produced = try unpack(with: gzip, into: &buffer)
             if produced > 0 {
-                if !isTextJudged { try judgeText(LogFormat(firstBytes: buffer.span.extracting(0..<produced))) }
+                if !isTextJudged { try judgeText(LogFileKind(firstBytes: buffer.span.extracting(0..<produced))) }
                 return produced
             }
             guard isDrained else { continue }
@@ -121,7 +121,7 @@ package final class RecordedLog {
         isAtEnd = filled == 0
     }
 
-    private func judgeText(_ format: LogFormat) throws(FixSourceError) {
+    private func judgeText(_ format: LogFileKind) throws(FixSourceError) {
         isTextJudged = true
         switch format {
         case .plain: break

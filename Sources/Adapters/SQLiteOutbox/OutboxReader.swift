@@ -11,8 +11,13 @@ package final class OutboxReader {
 
     private static let rowsAtOnce = 1000
 
-    /// - Throws: `unusable` when there is no store, or it is damaged or may not be read; `newerSchema`.
+    /// - Throws: `unusable` when there is no store yet, or it is damaged or may not be read; `newerSchema`.
     package init(path: String) throws(OutboxError) {
+        guard Self.isThere(path) else {
+            throw OutboxError(
+                .unusable,
+                "\(path): there is no outbox yet; run or replay makes it (replay --vehicles makes \(path)-1 and so on)")
+        }
         do {
             let connection = try Self.open(path)
             rows = try StoreRows(connection)
@@ -53,6 +58,11 @@ package final class OutboxReader {
     /// The last quarantined updates, in order of acceptance, with the server's words.
     package func quarantined() throws(OutboxError) -> [QuarantinedUpdate] {
         do { return try rows.quarantined() } catch { throw Self.readerError(error) }
+    }
+
+    /// Whether there is a file; one that cannot be looked at is there, and opening it says what is wrong.
+    private static func isThere(_ path: String) -> Bool {
+        do throws(SystemError) { return try FileSystem.entry(at: path) != nil } catch { return true }
     }
 
     private static func open(_ path: String) throws(StoreError) -> SQLiteConnection {

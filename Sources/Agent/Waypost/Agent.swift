@@ -70,8 +70,8 @@ public struct Agent: Sendable {
         if let failure { throw failure }
     }
 
-    private func startStatusService() throws(AgentError) -> (service: HTTPService, routes: RouteHolder) {
-        let routes = RouteHolder()
+    private func startStatusService() throws(AgentError) -> (service: HTTPService, routes: StatusResponder) {
+        let routes = StatusResponder()
         do {
             let service = try HTTPService(listeningOn: configuration.status.address) { await routes.answer($0) }
             return (service, routes)

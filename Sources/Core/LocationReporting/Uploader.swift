@@ -5,7 +5,7 @@ package import VehicleAuthorization
 /// Sends what the outbox holds, newest position first, until everything is delivered; then waits for more.
 ///
 /// At every upload the provider is asked for a token, and token and update are packed together. What happens after an
-/// answer is decided by `UploadSession`; what goes out next, by `NextUpload`.
+/// answer is decided by `UploadDecisions`; what goes out next, by `NextUpload`.
 package actor Uploader {
     private let settings: UploadSettings
     private let outbox: any Outbox
@@ -15,7 +15,7 @@ package actor Uploader {
     private let jitter: @Sendable () -> Double
     private let observer: any ReportingObserver
 
-    private var session: UploadSession
+    private var decisions: UploadDecisions
     private var next: NextUpload
     private var finishesWhenEmpty = false
     private let wakeUps: AsyncStream<Void>
@@ -34,7 +34,7 @@ package actor Uploader {
         self.clock = clock
         self.jitter = jitter
         self.observer = observer
-        session = UploadSession(maximumPastLocations: settings.maximumPastLocations, retry: settings.retry)
+        decisions = UploadDecisions(maximumPastLocations: settings.maximumPastLocations, retry: settings.retry)
         next = NextUpload(heartbeat: settings.heartbeat, at: clock.now)
         (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -111,12 +111,12 @@ package actor Uploader {
 
     private func outboxFailed(_ error: OutboxError) async {
         observer.observe(.outboxFailed(error))
-        guard case .wait(let delay) = session.receiveOutboxFailure(jitter: jitter()) else { return }
+        guard case .wait(let delay) = decisions.receiveOutboxFailure(jitter: jitter()) else { return }
         await wait(delay, because: error.description)
     }
 
     private func nextBatch() async throws(OutboxError) -> UploadBatch? {
-        let pending = try await outbox.nextBatch(maximumPastLocations: session.batchLimit)
+        let pending = try await outbox.nextBatch(maximumPastLocations: decisions.batchLimit)
         let newest: StoredUpdate?
         if let pending {
             newest = pending.last
@@ -133,7 +133,7 @@ package actor Uploader {
         } catch {
             guard error.code != .cancelled else { return }
             observer.observe(.noToken(error))
-            let action = session.receiveNoToken(retryAfter: error.retryAfter, jitter: jitter())
+            let action = decisions.receiveNoToken(retryAfter: error.retryAfter, jitter: jitter())
             return await carryOut(action, after: batch, reason: error.detail, token: nil)
         }
         let startedAt = clock.now
@@ -158,7 +158,7 @@ package actor Uploader {
         } else {
             observer.observe(.failed(outcome, traffic: traffic))
         }
-        let action = session.receive(outcome, to: batch, jitter: jitter())
+        let action = decisions.receive(outcome, to: batch, jitter: jitter())
         await carryOut(action, after: batch, reason: outcome.reason, token: token)
     }
 

@@ -8,14 +8,14 @@ import LinuxPlatform
 ///
 /// It listens from the moment it exists; `run` serves until it is cancelled.
 package struct FleetEngineSimulator: Sendable {
-    private let engine: SimulatedFleetEngine
+    private let engine: SimulatorResponder
     private let service: HTTPService
     /// Where everything is: the page at `/`, tokens under `/token`, Fleet Engine under `/v1`.
     package let baseURL: HTTPURL
 
     /// - Throws: when the address is taken or may not be used, or the record's file cannot be opened.
     package init(_ settings: SimulatorSettings = SimulatorSettings()) throws(SimulatorError) {
-        let engine = try SimulatedFleetEngine(settings)
+        let engine = try SimulatorResponder(settings)
         do {
             service = try HTTPService(
                 listeningOn: settings.address, limits: HTTPServiceLimits(bodyBytes: 4 << 20, connections: 512)

@@ -41,7 +41,10 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
             let ledger = try await outbox.ledger()
             try await outbox.close()
             return .good("\(settings.path) opens, \(ledger.pending) updates pending")
-        } catch { return error.code == .locked ? .good("in use: \(error)") : .bad(error.description) }
+        } catch {
+            return error.code == .locked
+                ? .good("in use by the running service: \(error.detail.prefix { $0 != ";" })") : .bad(error.description)
+        }
     }
 
     private static func receiver(_ configuration: Configuration) async -> Finding {

@@ -22,7 +22,7 @@ extension AuthorizationConfiguration {
             self = .command(
                 arguments: section.strings("command"), format: TokenAnswerFormat(&section),
                 timeout: section.seconds("timeoutSeconds", in: 1...120, default: 15))
-        case .file: self = .file(path: section.string("path"), format: TokenAnswerFormat(&section))
+        case .file: self = .file(path: section.template("path"), format: TokenAnswerFormat(&section))
         }
     }
 }

@@ -9,9 +9,10 @@ extension HTTPTokenSettings {
     init(_ section: inout ConfigurationSection) {
         // The placeholders are not allowed in a URL; what is left without them must be one.
         let url = section.converted("url") { (text) throws(HTTPURL.Problem) in
-            _ = try HTTPURL(text.replacing("{vehicleId}", with: "v").replacing("{providerId}", with: "p"))
+            _ = try HTTPURL(text.replacing(/\{[^{}]*\}/, with: "x"))
             return text
         }
+        if let url { section.reportUnknownPlaceholders(in: url, "url") }
         let method = section.choice("method", default: Method.get) ?? .get
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get, headers: Self.headers(&section),

@@ -18,9 +18,15 @@ struct CheckCommand {
         try StandardOutput.write(line: "ok    configuration  \(path) is complete: \(configuration.vehicle)")
         guard isOnline else { return .done }
         var hasFailed = false
+        var hasToken = false
         for check in OnlineCheck.allCases {
+            if check == .fleetEngine, !hasToken {
+                try StandardOutput.write(line: "skip  Fleet Engine   not asked, for there is no token")
+                continue
+            }
             let finding = await check.run(configuration)
             hasFailed = hasFailed || !finding.isGood
+            if check == .token { hasToken = finding.isGood }
             let name = check.rawValue + String(repeating: " ", count: 13 - check.rawValue.count)
             try StandardOutput.write(line: "\(finding.isGood ? "ok  " : "FAIL")  \(name)  \(finding.text)")
         }

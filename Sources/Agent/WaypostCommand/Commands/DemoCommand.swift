@@ -38,7 +38,7 @@ struct DemoCommand {
         let speed = max(1, (length / .seconds(1)) / Self.drivingSeconds)
         let options = ReplayOptions(logs: [drive], speed: .times(speed))
         let narrator = DemoNarrator(clock: MonotonicClock(ContinuousClock()))
-        let replay = try await Replay(configuration, options, observers: [narrator])
+        let replay = try await ReplayRun(configuration, options, observers: [narrator])
         narrator.open(
             page: simulator.baseURL.description, drive: log ?? "a simulated drive through town", length: length,
             speed: speed)
@@ -73,7 +73,7 @@ struct DemoCommand {
 
     /// Compares the outbox's ledger with what really arrived.
     private func conclude(
-        _ replay: Replay, _ simulator: FleetEngineSimulator, _ configuration: Configuration, _ narrator: DemoNarrator
+        _ replay: ReplayRun, _ simulator: FleetEngineSimulator, _ configuration: Configuration, _ narrator: DemoNarrator
     ) async throws -> ExitStatus {
         let summary = try await replay.summary()
         await replay.close()

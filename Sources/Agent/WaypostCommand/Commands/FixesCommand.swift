@@ -20,6 +20,10 @@ struct FixesCommand {
             throw UsageError("--format is \(word); use one of \(words)", command: "fixes")
         }
         self.format = format
+        let ways = [wantsSummary, line != nil, arguments.value("--format") != nil]
+        guard ways.count(where: { $0 }) <= 1 else {
+            throw UsageError("--format, --summary and --explain exclude each other", command: "fixes")
+        }
         if line.flatMap(Int.init) != nil, arguments.operands.count != 1 {
             throw UsageError("--explain with a line's number needs the one LOG that it is in", command: "fixes")
         }
@@ -54,7 +58,10 @@ struct FixesCommand {
         try StandardOutput.write(ending)
         let status = try Self.conclude(result.failure)
         if !output.withLock({ $0.hasFix }) {
-            // No error: a receiver that never saw the sky gives such a log.
+            // A receiver that never saw the sky gives a log without a fix; without a sentence it is none.
+            if let other = result.outcomes.first(where: { $0.statistics.sentences == 0 }) {
+                throw AgentError(.inputData, "\(other.name) holds no NMEA 0183 sentence with a right checksum")
+            }
             let names = result.outcomes.map(\.name).joined(separator: ", ")
             Terminal.say(
                 "waypost: no fix with a date in \(names); check that it is NMEA 0183 with RMC or ZDA sentences")

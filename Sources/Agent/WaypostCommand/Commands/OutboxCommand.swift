@@ -33,7 +33,9 @@ struct OutboxCommand {
         if asJSON {
             let listing = OutboxListing(
                 path: path, ledger: summary.ledger, evictedForSpace: summary.evictedForSpace.count,
-                lostToDamage: summary.lostToDamage.count, quarantined: quarantined.map(OutboxRow.init))
+                lostToDamage: summary.lostToDamage.count,
+                oldestPending: try reader.pending(after: 0).first, newest: summary.newest,
+                quarantined: quarantined.map(OutboxRow.init))
             return try StandardOutput.write(line: Self.encoded(listing))
         }
         let ledger = summary.ledger

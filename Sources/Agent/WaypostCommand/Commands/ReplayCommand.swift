@@ -16,7 +16,7 @@ struct ReplayCommand {
     }
 
     func run() async throws -> ExitStatus {
-        let replay = try await Replay(configuration, options)
+        let replay = try await ReplayRun(configuration, options)
         let failure = await replay.run(progress: Terminal.isInteractive && !options.asJSON)
         let summary = try await replay.summary()
         await replay.close()

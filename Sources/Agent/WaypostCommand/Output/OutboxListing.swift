@@ -1,3 +1,4 @@
+import GNSS
 import LocationReporting
 
 /// `waypost outbox list --json`.
@@ -7,9 +8,14 @@ struct OutboxListing: Encodable {
     let evictedForSpace: Int64
     let lostToDamage: Int64
     let balances: Bool
+    let oldestPendingTime: String?
+    let newestTime: String?
     let quarantinedUpdates: [OutboxRow]
 
-    init(path: String, ledger: Ledger, evictedForSpace: Int64, lostToDamage: Int64, quarantined: [OutboxRow]) {
+    init(
+        path: String, ledger: Ledger, evictedForSpace: Int64, lostToDamage: Int64, oldestPending: StoredUpdate?,
+        newest: StoredUpdate?, quarantined: [OutboxRow]
+    ) {
         self.path = path
         accepted = ledger.accepted
         delivered = ledger.delivered
@@ -19,6 +25,8 @@ struct OutboxListing: Encodable {
         self.evictedForSpace = evictedForSpace
         self.lostToDamage = lostToDamage
         balances = ledger.balances
+        oldestPendingTime = oldestPending?.update.timeOfFix.description
+        newestTime = newest?.update.timeOfFix.description
         quarantinedUpdates = quarantined
     }
 }

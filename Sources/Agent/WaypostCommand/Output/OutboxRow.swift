@@ -8,7 +8,8 @@ struct OutboxRow: Encodable {
     let time: String
     let latitude: Double
     let longitude: Double
-    let altitudeMeters: Double?
+    /// Not `altitudeMeters`, which `waypost fixes` gives above mean sea level.
+    let altitudeAboveEllipsoidMeters: Double?
     let speedMetersPerSecond: Double?
     let headingDegrees: Int?
     let horizontalAccuracyMeters: Double?
@@ -20,7 +21,7 @@ struct OutboxRow: Encodable {
         time = stored.update.timeOfFix.description
         latitude = stored.update.latitude
         longitude = stored.update.longitude
-        altitudeMeters = stored.update.altitudeMeters
+        altitudeAboveEllipsoidMeters = stored.update.altitudeMeters
         speedMetersPerSecond = stored.update.speedMetersPerSecond
         headingDegrees = stored.update.headingDegrees
         horizontalAccuracyMeters = stored.update.horizontalAccuracyMeters

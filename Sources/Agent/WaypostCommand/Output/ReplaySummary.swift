@@ -49,7 +49,7 @@ struct ReplaySummary: Encodable {
         let account = balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         return """
             \(fixes) fixes read in \(seconds) s; \(requests) requests, \(retries) of them retried; \
-            \(tokenFetches) tokens fetched; \(bytesSent) bytes sent, \(bytesReceived) received.
+            \(tokenFetches) token requests; \(bytesSent) bytes sent, \(bytesReceived) received.
             ledger: accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) \
             + quarantined \(quarantined), which \(account)
             \(verdict)

@@ -13,9 +13,9 @@ import Testing
             last: stored(1000), lastIsPending: lastIsPending, past: (0..<past).map { stored(Int64($0 + 1)) })
     }
 
-    static func session() -> Box<UploadSession> {
+    static func session() -> Box<UploadDecisions> {
         Box(
-            UploadSession(
+            UploadDecisions(
                 maximumPastLocations: 50,
                 retry: RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60))))
     }
@@ -113,7 +113,7 @@ import Testing
     }
 }
 
-extension Box where Value == UploadSession {
+extension Box where Value == UploadDecisions {
     func receive(_ outcome: UploadOutcome, to batch: UploadBatch, jitter: Double) -> UploadAction {
         apply { $0.receive(outcome, to: batch, jitter: jitter) }
     }

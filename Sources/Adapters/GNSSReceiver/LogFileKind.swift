@@ -1,5 +1,5 @@
 /// What a file is, told by its first bytes.
-enum LogFormat: Sendable, Hashable {
+enum LogFileKind: Sendable, Hashable {
     case plain, gzip
     /// Text in UTF-16, as some Windows tools save it; with the name that `iconv` has for it.
     case utf16(encoding: String)

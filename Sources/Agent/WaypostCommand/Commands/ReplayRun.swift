@@ -1,11 +1,12 @@
 import FleetEngine
 import GNSS
 import GNSSReceiver
+import LinuxPlatform
 import LocationReporting
 import Waypost
 
 /// Recorded logs on their way to Fleet Engine, as one vehicle or as many.
-struct Replay: Sendable {
+struct ReplayRun: Sendable {
     private let agents: [VehicleAgent]
     private let clock: MonotonicClock
     private let name: String
@@ -13,6 +14,7 @@ struct Replay: Sendable {
     /// Opens every vehicle's outbox.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
+        try await Self.requireLogs(options.logs)
         let clock = MonotonicClock(ContinuousClock())
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let transport = try configuration.makeTransport()
@@ -36,6 +38,17 @@ struct Replay: Sendable {
         }
         (self.agents, self.clock) = (agents, clock)
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
+    }
+
+    /// A log that is none is told before anything is sent.
+    private static func requireLogs(_ paths: [String]) async throws(AgentError) {
+        let failure: FixSourceError? = await onThread(named: "logs") {
+            do throws(FixSourceError) {
+                for path in paths where path != "-" { _ = try RecordedLog(path: path) }
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw AgentError(.inputData, failure.description) }
     }
 
     /// Runs to the end; what went wrong with the input is returned, so that the summary can come first.

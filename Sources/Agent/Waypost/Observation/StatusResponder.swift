@@ -2,7 +2,7 @@ import HTTPMessages
 import HTTPService
 
 /// Answers for the status address, which listens before there is anything to tell: a taken port is found first.
-actor RouteHolder {
+actor StatusResponder {
     private var routes: StatusRoutes?
 
     func set(_ routes: StatusRoutes) { self.routes = routes }

@@ -6,7 +6,7 @@ import LinuxPlatform
 /// Token issuer, Fleet Engine, faults and record behind one port: answers each request.
 ///
 /// An actor on a thread of its own, because it writes the record's file.
-actor SimulatedFleetEngine {
+actor SimulatorResponder {
     private let settings: SimulatorSettings
     private let executor = ThreadExecutor(named: "simulator")
     private let authority: TokenAuthority

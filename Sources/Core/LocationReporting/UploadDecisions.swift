@@ -1,7 +1,7 @@
 package import FleetEngine
 
 /// The uploader's decisions: from an outcome to what happens next. Pure; the uploader only carries the actions out.
-package struct UploadSession: Sendable {
+package struct UploadDecisions: Sendable {
     private let maximumPastLocations: Int
     private let retry: RetryPolicy
     /// Attempts without success since the last one.
