@@ -134,6 +134,14 @@ import WaypostTestSupport
         #expect(lines.all == ["<4>/dev/ttyUSB0: no such device", "<6>/dev/ttyUSB0: receiving"])
     }
 
+    @Test func remindsOfAReceiversWarningNowAndThen() {
+        let log = log()
+        for _ in 0..<3 { log.observe(.receiverWarning(.antennaOpen)) }
+        log.observe(.receiverWarning(.foreignDatum))
+        #expect(lines.all.count == 2)
+        #expect(lines.all.first?.hasPrefix("<4>the receiver reports an open antenna line") == true)
+    }
+
     @Test func keepsCoordinatesOutOfEveryLevel() {
         let log = log(.debug)
         var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50.123456, longitude: 10.654321)
@@ -157,6 +165,9 @@ import WaypostTestSupport
                 .fix(Fix(timeOfFix: time.advanced(by: .seconds(offset)), latitude: 1, longitude: 1)))
         }
         #expect(lines.all.map { $0.prefix(3) } == ["<4>", "<6>", "<4>"])
+        // Each witness for itself.
+        comparison.observe(.serverTime(time.advanced(by: .seconds(60))))
+        #expect(lines.all.last?.contains("Fleet Engine 2026-01-05T00:01:00") == true)
     }
 
     @Test func writesJSONAndOneLineAnEntry() throws {

@@ -8,8 +8,9 @@
 public func fuzzNMEA(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let start, count > 2 else { return 0 }
     let (first, second) = unsafe (start[0], start[1])
+    let present = UTCTime(year: 2026, month: 1, day: 1)
     let options = NMEADecoderOptions(
-        dates: second & 1 == 0 ? .asStated : .repaired(reference: UTCTime(year: 2026, month: 1, day: 1)),
+        dates: second & 1 == 0 ? .asStated : .repaired(reference: { present }, earliest: present),
         acceptsMissingChecksum: second & 2 != 0)
     let input = unsafe Array(UnsafeBufferPointer(start: start + 2, count: count - 2))
     let whole = fixes(of: input, pieceLength: input.count, options)

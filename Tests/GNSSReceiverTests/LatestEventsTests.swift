@@ -28,6 +28,14 @@ import Testing
         #expect(events.take() == [.fix(Self.fix(2)), .state(Self.waiting)])
     }
 
+    @Test func keepEachKindOfWarningOnce() {
+        var events = LatestEvents()
+        for warning in [ReceiverWarning.antennaOpen, .foreignDatum, .antennaOpen] { events.put(warning) }
+        events.put(Self.fix(1))
+        #expect(events.take() == [.warning(.antennaOpen), .warning(.foreignDatum), .fix(Self.fix(1))])
+        #expect(events.take() == [])
+    }
+
     @Test func neverLoseAStateToAFix() {
         var events = LatestEvents()
         events.put(Self.waiting)

@@ -34,6 +34,17 @@ import WaypostTestSupport
         #expect(ending == nil)
     }
 
+    @Test func passesOnWhatTheReceiverWarnsOf() async throws {
+        let notices =
+            sentence("GPTXT,01,01,01,ANTSTATUS=OPEN") + epoch(second: 1) + sentence("GPDTM,999,,0,N,0,E,0,W84")
+        let path = try folder.write(notices.utf8, to: "1.nmea")
+        await observe(LogReceiver(paths: [path])) { observer in
+            await observer.state(saying: "end of log")
+            #expect(observer.seen.contains(.warning(.antennaOpen)))
+            #expect(observer.seen.contains(.warning(.foreignDatum)))
+        }
+    }
+
     @Test func tellsProgressUpToTheEnd() async throws {
         let path = try log("1.nmea", seconds: 0...99)
         try await observe(LogReceiver(paths: [path])) { observer in

@@ -32,6 +32,15 @@ import WaypostTestSupport
         #expect(ending?.code == .cancelled)
     }
 
+    @Test func passesOnWhatTheReceiverWarnsOf() async throws {
+        try await observe(receiver) { observer in
+            await observer.state(saying: "open at 9600 baud")
+            try terminal.send(sentence("GPTXT,01,01,01,ANTSTATUS=SHORT"))
+            while let event = await observer.next(), event != .warning(.antennaShort) {}
+            #expect(observer.seen.last == .warning(.antennaShort))
+        }
+    }
+
     @Test func isIndifferentToWhereTheBytesAreCut() async throws {
         let text = Array(epoch(second: 1).utf8)
         try await observe(receiver) { observer in

@@ -84,7 +84,7 @@ import Testing
         ("220506", "2026-01-05T10:15:30.000Z", .weekRolloverRepaired),
         ("061086", "2026-01-05T10:15:30.000Z", .weekRolloverRepaired),
         // Default dates that no roll-over explains.
-        ("010925", nil, .dateBeforeReference), ("010124", nil, .dateBeforeReference),
+        ("010925", nil, .dateTooEarly), ("010124", nil, .dateTooEarly),
     ]
 
     @Test(arguments: repairs)
@@ -92,11 +92,26 @@ import Testing
         let reference = UTCTime(year: 2026, month: 1, day: 5)
         let outcome = Decoding.outcome(
             of: Array(Self.minimum("101530.00", date).utf8),
-            options: NMEADecoderOptions(dates: .repaired(reference: reference)))
+            options: NMEADecoderOptions(dates: .repaired(reference: { reference }, earliest: reference)))
         #expect(outcome.fixes.first?.timeOfFix.description == time)
         for other in ReceiverWarning.allCases {
             #expect(outcome.statistics.warnings(other).count == (other == warning ? 1 : 0))
         }
+    }
+
+    /// A release of 2026 that still runs decades later: dates are those nearest to the present as it is known then.
+    @Test(arguments: [
+        ("050126", 2026, "2026-01-05T10:15:30.000Z"), ("100639", 2039, "2039-06-10T10:15:30.000Z"),
+        ("251019", 2039, "2039-06-10T10:15:30.000Z"), ("100639", 2059, "2059-01-24T10:15:30.000Z"),
+        // A reference that is years ahead of the truth moves no date that is right.
+        ("050126", 2035, "2026-01-05T10:15:30.000Z"),
+    ])
+    func datesByThePresentAsItIsKnown(date: String, year: Int, time: String) {
+        let (present, release) = (UTCTime(year: year, month: 6, day: 1), UTCTime(year: 2026, month: 1, day: 1))
+        let outcome = Decoding.outcome(
+            of: Array(Self.minimum("101530.00", date).utf8),
+            options: NMEADecoderOptions(dates: .repaired(reference: { present }, earliest: release)))
+        #expect(outcome.fixes.map(\.timeOfFix.description) == [time])
     }
 
     @Test func keepsFixesForTheFirstDateWithinBounds() {

@@ -57,6 +57,30 @@ import Testing
         #expect(plausibility.judge(.sample(6, north: 90_030), latest: nil) == nil)
     }
 
+    /// Metres and speeds a second after a fix at 10 m/s with an accuracy of 5 m.
+    static let seconds: [(north: Double, speed: Double?, refusal: FixRefusal?)] = [
+        (10, 10, nil), (0, 0, nil), (25, 20, nil), (35, 10, nil),
+        // A garage exit: the speeds say that it cannot have gone that far.
+        (50, 10, .jump(meters: 50)), (80, nil, nil), (100, nil, .jump(meters: 100)),
+        (10, 60, .acceleration(metersPerSecondSquared: 50)),
+    ]
+
+    @Test(arguments: seconds)
+    func noStepThatItsSpeedsDoNotExplain(north: Double, speed: Double?, refusal: FixRefusal?) {
+        let plausibility = Box(Plausibility(earliest: nil))
+        #expect(plausibility.judge(.sample(0, speed: 10), latest: nil) == nil)
+        #expect(plausibility.judge(.sample(1, north: north, speed: speed), latest: nil) == refusal)
+    }
+
+    @Test func anEmergencyStop() {
+        let plausibility = Box(Plausibility(earliest: nil))
+        var north = 0.0
+        for (second, speed) in [30.0, 21, 12, 3, 0, 0].enumerated() {
+            #expect(plausibility.judge(.sample(Double(second), north: north, speed: speed), latest: nil) == nil)
+            north += speed
+        }
+    }
+
     @Test func aReceiverWhoseClockWasSetBack() {
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(5000), latest: nil) == nil)

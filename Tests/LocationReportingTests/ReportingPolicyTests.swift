@@ -77,11 +77,10 @@ import Testing
 @Suite struct UpdateOfAFix {
     @Test(
         arguments: [
-            (359.6, 10.0, 0), (359.4, 10, 359), (0, 10, 0), (90.5, 1, 91), (45, 0.9, nil), (45, 0, nil), (nil, 10, nil),
-            (45, nil, 45),
-        ] as [(Double?, Double?, Int?)])
-    func carriesTheHeadingOnlyInMotion(heading: Double?, speed: Double?, expected: Int?) {
-        var fix = Fix.sample(0, speed: speed)
+            (359.6, 0), (359.4, 359), (0, 0), (90.5, 91), (nil, nil),
+        ] as [(Double?, Int?)])
+    func carriesTheHeadingInWholeDegrees(heading: Double?, expected: Int?) {
+        var fix = Fix.sample(0)
         fix.headingDegrees = heading
         #expect(LocationUpdate(fix).headingDegrees == expected)
     }

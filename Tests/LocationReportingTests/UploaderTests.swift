@@ -73,6 +73,21 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 4))
     }
 
+    @Test func passesOnTheServersTimeOfADeliveryAlone() async throws {
+        func dated(_ response: HTTPResponse, _ date: String) -> HTTPResponse {
+            var response = response
+            response.headers["Date"] = date
+            return response
+        }
+        let answers = CountedAnswers(
+            [dated(Self.refusal(503, "UNAVAILABLE"), "Sun, 06 Nov 1994 08:49:37 GMT")], times: 1,
+            then: dated(Self.delivered, "Mon, 05 Jan 2026 10:00:09 GMT"))
+        try await accept(1...1)
+        _ = await drain(try uploader(ScriptedTransport { _ in answers.next() }))
+        let times = observer.events.compactMap { if case .serverTime(let time) = $0 { time } else { nil } }
+        #expect(times.map(\.description) == ["2026-01-05T10:00:09.000Z"])
+    }
+
     @Test func neverSendsAnOlderPositionAsTheLast() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
         try await accept(1...8)

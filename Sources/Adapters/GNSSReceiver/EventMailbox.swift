@@ -21,7 +21,12 @@ final class EventMailbox: Sendable {
         alarm.yield()
     }
 
-    /// What has come since the last call, in order; at most one fix and one state.
+    func post(_ warning: ReceiverWarning) {
+        latest.withLock { $0.put(warning) }
+        alarm.yield()
+    }
+
+    /// What has come since the last call, in order; at most one fix, one state and each kind of warning once.
     func take() -> [FixSourceEvent] { latest.withLock { $0.take() } }
 
     /// Nothing more will be posted; what is there can still be taken.

@@ -22,6 +22,9 @@ struct LineSession: Sendable {
         return newest
     }
 
+    /// What the receiver has warned of since the last call.
+    mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
+
     /// Nothing has come until `now`: completes the epoch under way if its time is over.
     mutating func lineIsIdle(at now: Duration) -> Fix? {
         var newest: Fix?

@@ -7,6 +7,7 @@ actor LogReader {
     /// What one chunk of a log held.
     struct Chunk: Sendable {
         var fixes: [Fix] = []
+        var warnings: [ReceiverWarning] = []
         /// Bytes of all logs read so far, before unpacking.
         var bytesRead: Int64 = 0
         /// Nothing follows.
@@ -45,6 +46,7 @@ actor LogReader {
             chunk.failure = error
             chunk.isLast = true
         }
+        while let warning = decoder.takeWarning() { chunk.warnings.append(warning) }
         chunk.bytesRead = bytesBefore + (log?.bytesRead ?? 0)
         return chunk
     }

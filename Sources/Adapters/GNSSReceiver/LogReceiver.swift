@@ -44,6 +44,7 @@ package struct LogReceiver: FixSource {
             } onCancel: {
                 stop.signal()
             }
+            for warning in chunk.warnings { try await deliver(.warning(warning)) }
             for fix in chunk.fixes {
                 try stopIfCancelled()
                 try await deliver(.fix(fix))

@@ -79,6 +79,7 @@ struct ReceiverLoop {
             interval = session.watch.interval
             if session.watch.hasSentence { schedule.reset() }
             if let last = session.finish() { mailbox.post(last) }
+            while let warning = session.takeWarning() { mailbox.post(warning) }
         }
         while true {
             let now = MonotonicTime.now
@@ -107,6 +108,7 @@ struct ReceiverLoop {
             if session.watch.condition(at: MonotonicTime.now) == .receiving {
                 report(.receiving(source: endpoint.name))
             }
+            while let warning = session.takeWarning() { mailbox.post(warning) }
             if let newest { mailbox.post(newest) }
         }
         var drained = 0

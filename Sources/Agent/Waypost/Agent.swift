@@ -94,12 +94,14 @@ public struct Agent: Sendable {
         let recording = recordingFolder.map { folder in
             RecordingSettings(folder: folder) { log.write(.warning, $0) }
         }
+        let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
         let parts = VehicleAgent.Parts(
-            source: configuration.makeSource(recording: recording), authorization: provider,
+            source: configuration.makeSource(present: { present.time }, recording: recording), authorization: provider,
             transport: try configuration.makeTransport(), earliestFix: isRecording ? nil : Release.date,
             expectedFix: isRecording ? nil : UTCTime.system,
             latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor,
-            observers: isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }])
+            observers: isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }],
+            present: isRecording ? nil : present)
         return try await VehicleAgent(configuration, parts)
     }
 

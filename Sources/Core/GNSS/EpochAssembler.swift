@@ -53,8 +53,6 @@ struct EpochAssembler {
 
     private mutating func warn(_ warning: ReceiverWarning) { warnings |= 1 << UInt64(warning.rawValue) }
 
-    mutating func adoptReference(_ reference: UTCTime) { calendar.adoptReference(reference) }
-
     /// Fixes that still wait for a date.
     var undatedCount: Int { undated.count }
     /// Whether a quiet line would complete an epoch.

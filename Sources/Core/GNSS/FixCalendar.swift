@@ -7,10 +7,10 @@ struct FixCalendar {
     private var offer: DateSentence?
     /// The last dated instant.
     private var last: UTCTime?
-    private var dates: NMEADecoderOptions.Dates
+    private let dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
 
-    /// Dates further before the reference than this are not believed: clocks of servers and receivers differ a little.
+    /// Dates further before the earliest than this are not believed: clocks differ a little.
     private static let toleranceMilliseconds = 2 * UTCTime.millisecondsPerDay
     /// The week number in the GPS message has ten bits.
     private static let rolloverMilliseconds = 1024 * 7 * UTCTime.millisecondsPerDay
@@ -23,10 +23,6 @@ struct FixCalendar {
     mutating func takeWarning() -> ReceiverWarning? {
         defer { warning = nil }
         return warning
-    }
-
-    mutating func adoptReference(_ reference: UTCTime) {
-        if case .repaired = dates { dates = .repaired(reference: reference) }
     }
 
     /// Keeps a date that no flag vouches for.
@@ -53,13 +49,13 @@ struct FixCalendar {
     /// The stated instant, repaired where that is wanted; `nil` when it cannot be right.
     private mutating func believed(_ dated: DateSentence) -> UTCTime? {
         let stated = Int64(dated.date) * UTCTime.millisecondsPerDay + dated.timeOfDay.posixMilliseconds
-        guard case .repaired(let reference) = dates else { return UTCTime(millisecondsSince1970: stated) }
-        let gap = reference.millisecondsSince1970 - stated
+        guard case .repaired(let reference, let earliest) = dates else { return UTCTime(millisecondsSince1970: stated) }
+        let gap = reference().millisecondsSince1970 - stated
         let half = Self.rolloverMilliseconds / 2
         let periods = (gap >= 0 ? gap + half : gap - half) / Self.rolloverMilliseconds
         let repaired = stated + periods * Self.rolloverMilliseconds
-        guard repaired >= reference.millisecondsSince1970 - Self.toleranceMilliseconds else {
-            warning = .dateBeforeReference
+        guard repaired >= earliest.millisecondsSince1970 - Self.toleranceMilliseconds else {
+            warning = .dateTooEarly
             return nil
         }
         if periods != 0 { warning = .weekRolloverRepaired }

@@ -22,7 +22,7 @@ extension NMEADecoder {
     /// Counts what the assembler has found, as seen at a place in the stream.
     @inline(__always)
     mutating func noteWarnings(at byte: Int) {
-        while let warning = assembler.takeWarning() { account.add(warning, line: account.lines + 1, byte: byte) }
+        while let warning = assembler.takeWarning() { warn(warning, line: account.lines + 1, byte: byte) }
     }
 
     /// Gives the sentence to the assembler; `false` when a field is at fault.
@@ -70,11 +70,11 @@ extension NMEADecoder {
         case .pubx00, .pubx04: return readMakersPosition(&fields, emit)
         case .dtm:
             if let warning = ReceiverNotice.warning(dtm: &fields) {
-                account.add(warning, line: account.lines + 1, byte: origin + start)
+                warn(warning, line: account.lines + 1, byte: origin + start)
             }
         case .txt:
             if let warning = ReceiverNotice.warning(txt: &fields) {
-                account.add(warning, line: account.lines + 1, byte: origin + start)
+                warn(warning, line: account.lines + 1, byte: origin + start)
             }
         case .other: break
         }

@@ -18,6 +18,8 @@ package struct NMEADecoder: Sendable {
     var isWithBinary = false
     /// Place in the stream of the buffer being scanned, in bytes.
     var origin = 0
+    /// One bit a kind of warning that has come since it was last taken.
+    private var untoldWarnings: UInt64 = 0
     /// When the last useful bytes of the last fix came, on the scale of `receivedAt`.
     package var lastFixReceivedAt: Duration? { assembler.lastFixReceivedAt }
 
@@ -51,6 +53,20 @@ package struct NMEADecoder: Sendable {
         unsafe bytes.withUnsafeBufferPointer { unsafe decode($0, emit) }
     }
 
+    /// A kind of warning that has come since it was last taken; `nil` when all are. `statistics` counts each.
+    package mutating func takeWarning() -> ReceiverWarning? {
+        guard untoldWarnings != 0 else { return nil }
+        let bit = untoldWarnings.trailingZeroBitCount
+        untoldWarnings &= untoldWarnings - 1
+        return ReceiverWarning(rawValue: bit)
+    }
+
+    /// Counts a warning, and keeps it to be told.
+    mutating func warn(_ warning: ReceiverWarning, line: Int, byte: Int) {
+        account.add(warning, line: line, byte: byte)
+        untoldWarnings |= 1 << UInt64(warning.rawValue)
+    }
+
     /// When, on the scale of `receivedAt`, a quiet line completes the epoch under way; `nil` when none is.
     package var idleDeadline: Duration? {
         guard let lastReceivedAt, assembler.isWaiting || isWithBinary else { return nil }
@@ -81,10 +97,6 @@ package struct NMEADecoder: Sendable {
         noteWarnings(at: account.bytes)
         (isAtLineStart, isInComment) = (true, false)
     }
-
-    /// Replaces the reference of `.repaired` dates by a better one, as the server's time; the other way of dating keeps
-    /// what is stated.
-    package mutating func adoptReference(_ reference: UTCTime) { assembler.adoptReference(reference) }
 
     /// Takes what cannot be a binary frame any more, as the line is quiet within it, for noise.
     private mutating func giveUpBinary(_ emit: (Fix) -> Void) {
@@ -120,7 +132,7 @@ package struct NMEADecoder: Sendable {
         }
         let isOpening = unsafe opening.add(bytes, after: account.bytes)
         account.bytes += bytes.count
-        if isOpening, opening.isUTF16 { account.add(.utf16Text, line: 1, byte: 0) }
+        if isOpening, opening.isUTF16 { warn(.utf16Text, line: 1, byte: 0) }
     }
 
     /// Adds bytes to the carried ones until none of them is left; gives the index of the first byte not used.

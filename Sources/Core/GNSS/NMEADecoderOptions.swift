@@ -1,14 +1,14 @@
 /// How `NMEADecoder` treats what receivers do not do alike; the defaults suit recorded logs.
-package struct NMEADecoderOptions: Sendable, Hashable {
+package struct NMEADecoderOptions: Sendable {
     /// Which dates are believed.
-    package enum Dates: Sendable, Hashable {
+    package enum Dates: Sendable {
         /// Every date is kept as stated: for recorded logs.
         case asStated
-        /// Dates are moved by the multiple of 1024 weeks that brings them nearest to `reference`; what then still
-        /// lies more than two days before it is not believed: for live receivers.
+        /// Dates are moved by the multiple of 1024 weeks that brings them nearest to `reference`, which is asked at each
+        /// date; what then still lies more than two days before `earliest` is not believed: for live receivers.
         ///
-        /// `reference` is the latest of build date, last good time on disk, and the server's time.
-        case repaired(reference: UTCTime)
+        /// `reference` is the present to within years, `earliest` a moment that has certainly passed.
+        case repaired(reference: @Sendable () -> UTCTime, earliest: UTCTime)
     }
 
     package var dates: Dates

@@ -7,14 +7,29 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
     case transmitBufferFull
     /// Dates were off by a multiple of 1024 weeks and have been repaired.
     case weekRolloverRepaired
-    /// Dates before the reference time that no number of 1024 weeks explains.
-    case dateBeforeReference
+    /// Dates before any that can be true, which no number of 1024 weeks explains.
+    case dateTooEarly
     /// Positions of a simulator or typed in by hand; they give no fix.
     case simulatedOrManual
     /// Position 0, 0: a gateway without data; gives no fix.
     case nullIsland
     /// The bytes are UTF-16 text: a log saved by an editor.
     case utf16Text
+
+    /// One word for a metric's label.
+    package var label: String {
+        switch self {
+        case .foreignDatum: "foreign_datum"
+        case .antennaOpen: "antenna_open"
+        case .antennaShort: "antenna_short"
+        case .transmitBufferFull: "transmit_buffer_full"
+        case .weekRolloverRepaired: "week_rollover_repaired"
+        case .dateTooEarly: "date_too_early"
+        case .simulatedOrManual: "simulated_or_manual"
+        case .nullIsland: "zero_position"
+        case .utf16Text: "utf16_text"
+        }
+    }
 
     package var description: String {
         switch self {
@@ -24,7 +39,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .transmitBufferFull: "the receiver drops sentences: raise its baud rate or switch sentences off"
         case .weekRolloverRepaired:
             "the receiver's dates are off by a multiple of 1024 weeks: repaired; update its firmware"
-        case .dateBeforeReference: "the receiver states dates that lie in the past: its fixes wait for a right date"
+        case .dateTooEarly: "the receiver states dates that lie in the past: its fixes wait for a right date"
         case .simulatedOrManual: "the receiver sends simulated or manually entered positions: not used"
         case .nullIsland: "the receiver states the position 0, 0: not used"
         case .utf16Text: "the input is UTF-16 text: convert it to plain text, as with iconv -f UTF-16 -t ASCII"

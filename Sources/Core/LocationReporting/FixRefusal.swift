@@ -11,6 +11,8 @@ package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
     /// Far from every time known so far; believed once others confirm it.
     case unconfirmedTime
     case jump(meters: Int)
+    /// The speeds that it and the last fix state cannot follow each other.
+    case acceleration(metersPerSecondSquared: Int)
 
     /// One word for a metric's label.
     package var label: String {
@@ -22,6 +24,7 @@ package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
         case .notAdvancing: "not_advancing"
         case .unconfirmedTime: "unconfirmed_time"
         case .jump: "jump"
+        case .acceleration: "acceleration"
         }
     }
 
@@ -33,6 +36,7 @@ package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
         case .after(let limit): "its time is after \(limit), which is in the future"
         case .notAdvancing: "its time is not after that of the last fix"
         case .unconfirmedTime: "its time is far from what was known before, and no other fix confirms it yet"
+        case .acceleration(let rate): "its speed would take an acceleration of \(rate) m/s² since the last fix"
         case .jump(let meters): "it is \(meters) m from the last fix, farther than any vehicle goes in that time"
         }
     }

@@ -1,8 +1,9 @@
 package import GNSS
 
-/// From fixes to accepted updates: plausibility, policy, outbox.
+/// From fixes to accepted updates: plausibility, motion, policy, outbox.
 package actor LocationIntake {
     private var plausibility: Plausibility
+    private var motion = MotionFilter()
     private var policy: ReportingPolicy
     private let outbox: any Outbox
     private let uploader: Uploader
@@ -26,6 +27,7 @@ package actor LocationIntake {
     package func take(_ event: FixSourceEvent) async {
         switch event {
         case .state(let state): observer.observe(.receiver(state))
+        case .warning(let warning): observer.observe(.receiverWarning(warning))
         case .progress(let bytesRead, let totalBytes):
             observer.observe(.progress(bytesRead: bytesRead, totalBytes: totalBytes))
         case .fix(let fix): await take(fix)
@@ -39,8 +41,9 @@ package actor LocationIntake {
         case .believed(let overrules): overrulesEarlier = overrules
         }
         observer.observe(.fix(fix))
-        guard policy.isDue(fix) else { return }
-        let update = LocationUpdate(fix)
+        let filtered = motion.filtered(fix)
+        guard policy.isDue(filtered) else { return }
+        let update = LocationUpdate(filtered)
         do {
             let stored = try await outbox.append(update, overrulingEarlier: overrulesEarlier)
             observer.observe(.accepted(stored))

@@ -3,8 +3,8 @@ package import GNSS
 extension LocationUpdate {
     /// What Fleet Engine is told of `fix`.
     ///
-    /// Below walking pace the course is noise, so no heading goes out; 359.6 degrees round to 0; altitude is above the
-    /// ellipsoid, so it needs the receiver's geoid separation (Fleet Engine `VehicleLocation`).
+    /// 359.6 degrees round to 0; altitude is above the ellipsoid, so it needs the receiver's geoid separation (Fleet
+    /// Engine `VehicleLocation`).
     package init(_ fix: Fix) {
         self.init(
             timeOfFix: fix.timeOfFix, latitude: Self.toTheCentimeter(fix.latitude),
@@ -14,16 +14,9 @@ extension LocationUpdate {
         if let altitude = fix.altitudeMeters, let separation = fix.geoidSeparationMeters {
             altitudeMeters = altitude + separation
         }
-        if let heading = fix.headingDegrees,
-            fix.speedMetersPerSecond.map({ $0 >= Self.slowestSpeedWithHeading }) ?? true
-        {
-            headingDegrees = Int(heading.rounded()) % 360
-        }
+        headingDegrees = fix.headingDegrees.map { Int($0.rounded()) % 360 }
     }
 
     /// 1e-7 degrees are a centimetre, the best that a receiver gives; more digits are bytes on the disk and on the air.
     private static func toTheCentimeter(_ degrees: Double) -> Double { (degrees * 1e7).rounded() / 1e7 }
-
-    /// Metres per second below which a course over ground says nothing.
-    private static let slowestSpeedWithHeading = 1.0
 }

@@ -6,6 +6,7 @@ package import VehicleAuthorization
 /// What happens on the way of a fix, for logs, metrics and status.
 package enum ReportingEvent: Sendable {
     case receiver(ReceiverState)
+    case receiverWarning(ReceiverWarning)
     case progress(bytesRead: Int64, totalBytes: Int64?)
     case fix(Fix)
     case refused(Fix, FixRefusal)
@@ -23,6 +24,8 @@ package enum ReportingEvent: Sendable {
     /// Nothing is sent for `delay`.
     case waiting(delay: Duration, reason: String)
     case quarantined(StoredUpdate, reason: String)
+    /// What Fleet Engine's clock says, as its answer to a delivery states.
+    case serverTime(UTCTime)
     /// Everything accepted is delivered or set aside.
     case idle
     /// The vehicle's state was sent by itself.

@@ -1,4 +1,5 @@
 package import FleetEngine
+import GNSS
 package import HTTPMessages
 package import VehicleAuthorization
 
@@ -146,6 +147,9 @@ package actor Uploader {
             let response = try await transport.send(request)
             traffic = response.traffic
             outcome = UploadOutcome(of: response, for: settings.vehicle)
+            if outcome == .delivered, let date = response.headers["Date"].flatMap(HTTPDate.init) {
+                observer.observe(.serverTime(UTCTime(millisecondsSince1970: date.secondsSince1970 * 1000)))
+            }
         } catch let error as HTTPTransportError {
             guard error.code != .cancelled else { return }
             traffic = error.traffic

@@ -48,7 +48,7 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
     }
 
     private static func receiver(_ configuration: Configuration) async -> Finding {
-        let source = configuration.makeSource()
+        let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))
         return await withTaskGroup(of: Void.self, returning: Finding.self) { group in
             group.addTask {

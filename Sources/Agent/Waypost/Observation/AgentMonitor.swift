@@ -9,6 +9,8 @@ package final class AgentMonitor: ReportingObserver {
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()
         package var receiver: ReceiverState?
+        /// When each of the receiver's warnings came last.
+        package var warningsAt: [ReceiverWarning: Duration] = [:]
         package var lastFix: Fix?
         package var lastFixAt: Duration?
         package var lastDeliveryAt: Duration?
@@ -42,6 +44,7 @@ package final class AgentMonitor: ReportingObserver {
             state.counts.count(event)
             switch event {
             case .receiver(let receiver): state.receiver = receiver
+            case .receiverWarning(let warning): state.warningsAt[warning] = now
             case .progress(let bytesRead, let totalBytes): state.progress = (bytesRead, totalBytes)
             case .fix(let fix): (state.lastFix, state.lastFixAt) = (fix, now)
             case .uploading: (state.isIdle, state.requestSince) = (false, now)
@@ -57,7 +60,7 @@ package final class AgentMonitor: ReportingObserver {
             case .outboxFailed(let error): state.note(trouble: error.description, at: now)
             case .notStored(let error): state.note(trouble: error.description, at: now)
             case .idle: state.isIdle = true
-            case .refused, .accepted, .waiting, .quarantined, .stateSent: break
+            case .refused, .accepted, .waiting, .quarantined, .stateSent, .serverTime: break
             }
         }
     }

@@ -1,3 +1,4 @@
+import GNSS
 import HTTPMessages
 package import LocationReporting
 
@@ -12,6 +13,7 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var bytesSent = 0
     package var bytesReceived = 0
     package var refusedFixes: [String: Int] = [:]
+    package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
     package var quarantined = 0
 
@@ -22,6 +24,7 @@ package struct DeliveryCounts: Sendable, Hashable {
         switch event {
         case .fix: fixes += 1
         case .refused(_, let refusal): refusedFixes[refusal.label, default: 0] += 1
+        case .receiverWarning(let warning): receiverWarnings[warning.label, default: 0] += 1
         case .accepted: accepted += 1
         case .notStored: notStored += 1
         case .uploading: requests += 1
@@ -38,7 +41,7 @@ package struct DeliveryCounts: Sendable, Hashable {
             bytesSent += traffic.bytesSent
             bytesReceived += traffic.bytesReceived
         case .quarantined: quarantined += 1
-        case .receiver, .progress, .noToken, .outboxFailed, .waiting, .idle: break
+        case .receiver, .progress, .noToken, .outboxFailed, .waiting, .serverTime, .idle: break
         }
     }
 
@@ -53,6 +56,7 @@ package struct DeliveryCounts: Sendable, Hashable {
         sum.bytesSent += other.bytesSent
         sum.bytesReceived += other.bytesReceived
         sum.refusedFixes.merge(other.refusedFixes) { $0 + $1 }
+        sum.receiverWarnings.merge(other.receiverWarnings) { $0 + $1 }
         sum.notStored += other.notStored
         sum.quarantined += other.quarantined
         return sum

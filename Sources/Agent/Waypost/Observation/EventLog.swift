@@ -1,4 +1,5 @@
 import FleetEngine
+import GNSS
 import HTTPMessages
 package import LocationReporting
 import LinuxPlatform
@@ -14,7 +15,8 @@ package final class EventLog: ReportingObserver {
         var receiver = ""
         /// The trouble that was told last, when, and how often it has come since.
         var trouble: (text: String, toldAt: Duration, count: Int)?
-        var refusals: [String: Duration] = [:]
+        /// When each refusal of fixes and each warning of the receiver was told last, by its label.
+        var toldAt: [String: Duration] = [:]
     }
 
     private let state = Locked(State())
@@ -24,7 +26,8 @@ package final class EventLog: ReportingObserver {
     package func observe(_ event: ReportingEvent) {
         switch event {
         case .receiver(let receiver): tell(receiver)
-        case .refused(_, let refusal): tell(refusal)
+        case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
+        case .refused(_, let refusal): remind(of: refusal.label, "a fix is not believed: \(refusal)")
         case .accepted(let stored): log.write(.debug, "accepted update \(stored.sequence)")
         case .notStored(let error): tellTrouble("not stored, sent from memory only: \(error)", .error)
         case .delivered(let batch, let traffic, let took):
@@ -40,7 +43,7 @@ package final class EventLog: ReportingObserver {
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) is set aside, Fleet Engine will not take it: \(reason)")
         case .stateSent(let vehicleState, _): log.write(.info, "vehicle is \(vehicleState.rawValue)")
-        case .progress, .fix, .uploading, .idle: break
+        case .progress, .fix, .uploading, .serverTime, .idle: break
         }
     }
 
@@ -54,14 +57,14 @@ package final class EventLog: ReportingObserver {
         if case .waiting = receiver { log.write(.warning, text) } else { log.write(.info, text) }
     }
 
-    private func tell(_ refusal: FixRefusal) {
+    private func remind(of label: String, _ text: String) {
         let now = clock.now
         let isDue = state.withLock { state in
-            if let last = state.refusals[refusal.label], now - last < Self.reminderInterval { return false }
-            state.refusals[refusal.label] = now
+            if let last = state.toldAt[label], now - last < Self.reminderInterval { return false }
+            state.toldAt[label] = now
             return true
         }
-        if isDue { log.write(.warning, "a fix is not believed: \(refusal)") }
+        if isDue { log.write(.warning, text) }
     }
 
     private func tellTrouble(_ text: String, _ level: LogLevel) {

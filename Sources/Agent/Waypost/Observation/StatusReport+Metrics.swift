@@ -19,6 +19,9 @@ extension StatusReport {
         family(
             "fixes_refused_total", "counter", "Fixes that were not believed, by reason.",
             refusedFixes.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", $0.value) })
+        family(
+            "receiver_warnings_total", "counter", "Warnings of the receiver, by what it warns of.",
+            receiverWarnings.sorted { $0.key < $1.key }.map { ("kind=\"\($0.key)\"", $0.value) })
         family("updates_not_stored_total", "counter", "Updates that the outbox could not take.", [("", notStored)])
         family("requests_total", "counter", "Requests sent to Fleet Engine.", [("", requests)])
         family("retries_total", "counter", "Requests that did not deliver.", [("", retries)])

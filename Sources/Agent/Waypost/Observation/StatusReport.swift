@@ -9,6 +9,10 @@ package struct StatusReport: Sendable, Encodable {
         /// Seconds since the last believed fix; absent before the first.
         package var secondsSinceFix: Int?
         package var timeOfFix: String?
+        /// Of the last fix; `estimated` is dead reckoning.
+        package var quality: String?
+        /// What the receiver has warned of within the last ten minutes.
+        package var warnings: [String]
     }
 
     package struct Delivery: Sendable, Encodable {
@@ -37,6 +41,7 @@ package struct StatusReport: Sendable, Encodable {
     package var bytesReceived: Int
     package var fixes: Int
     package var refusedFixes: [String: Int]
+    package var receiverWarnings: [String: Int]
     package var notStored: Int
 
     package init(vehicle: String, snapshot: AgentMonitor.Snapshot, ledger: Ledger, at now: Duration) {
@@ -46,7 +51,8 @@ package struct StatusReport: Sendable, Encodable {
         uptimeSeconds = Int(now / .seconds(1))
         receiver = Receiver(
             state: snapshot.receiver?.description ?? "starting", secondsSinceFix: seconds(since: snapshot.lastFixAt),
-            timeOfFix: snapshot.lastFix?.timeOfFix.description)
+            timeOfFix: snapshot.lastFix?.timeOfFix.description, quality: snapshot.lastFix?.quality.rawValue,
+            warnings: snapshot.warningsAt.filter { now - $0.value < .seconds(600) }.map(\.key.description).sorted())
         delivery = Delivery(
             secondsSinceDelivery: seconds(since: snapshot.lastDeliveryAt),
             timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble,
@@ -59,6 +65,7 @@ package struct StatusReport: Sendable, Encodable {
         bytesReceived = snapshot.counts.bytesReceived
         fixes = snapshot.counts.fixes
         refusedFixes = snapshot.counts.refusedFixes
+        receiverWarnings = snapshot.counts.receiverWarnings
         notStored = snapshot.counts.notStored
     }
 

@@ -1,7 +1,7 @@
 import BackendAuthorization
 import CurlTransport
 import FleetEngine
-import GNSS
+package import GNSS
 package import GNSSReceiver
 package import HTTPMessages
 package import LocationReporting
@@ -20,8 +20,13 @@ extension Configuration {
     }
 
     /// The receiver that is configured; a live one is recorded where `recording` says.
-    package func makeSource(recording: RecordingSettings? = nil) -> any FixSource {
-        let live = NMEADecoder(options: NMEADecoderOptions(dates: .repaired(reference: Release.date)))
+    ///
+    /// `present`: the present to within years, by which week roll-overs are repaired.
+    package func makeSource(
+        present: @escaping @Sendable () -> UTCTime, recording: RecordingSettings? = nil
+    ) -> any FixSource {
+        let live = NMEADecoder(
+            options: NMEADecoderOptions(dates: .repaired(reference: present, earliest: Release.date)))
         return switch receiver {
         case .serial(let device, let baudRate):
             SerialReceiver(device: device, baudRate: baudRate, decoder: live, recording: recording)

@@ -22,12 +22,15 @@ package struct VehicleAgent: Sendable {
         package var log: LogWriter
         package var monitor: AgentMonitor
         package var observers: [any ReportingObserver]
+        /// Learns of the last good time of fix that the outbox keeps; `nil` for recorded logs.
+        package var present: ApproximatePresent?
 
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
             earliestFix: UTCTime?, expectedFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?,
             clock: MonotonicClock,
-            log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = []
+            log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
+            present: ApproximatePresent? = nil
         ) {
             self.source = source
             self.authorization = authorization
@@ -39,6 +42,7 @@ package struct VehicleAgent: Sendable {
             self.log = log
             self.monitor = monitor
             self.observers = observers
+            self.present = present
         }
     }
 
@@ -57,7 +61,11 @@ package struct VehicleAgent: Sendable {
         let log = parts.log
         outbox = try await Self.openOutbox(configuration.outbox, log: log)
         owedState = OwedState(besideOutbox: configuration.outbox.path)
-        let observer = ReportingObservers([parts.monitor, EventLog(log: log, clock: parts.clock)] + parts.observers)
+        // An outbox that fails here says so at its first use.
+        if let newest = try? await outbox.newest() { parts.present?.note(lastGood: newest.update.timeOfFix) }
+        let observer = ReportingObservers(
+            [parts.monitor, EventLog(log: log, clock: parts.clock)] + parts.observers
+                + [parts.present].compactMap { $0 })
         let settings = UploadSettings(
             vehicle: configuration.vehicle, endpoint: configuration.upload.endpoint,
             state: configuration.vehicle.service == .onDemandTrips ? configuration.stateWhileRunning : nil,

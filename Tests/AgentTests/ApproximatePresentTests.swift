@@ -1,0 +1,36 @@
+import FleetEngine
+import GNSS
+import LocationReporting
+import Testing
+
+@testable import Waypost
+
+@Suite struct ThePresentAsItIsKnown {
+    private static let release = UTCTime(year: 2026, month: 1, day: 1)
+    private static let later = UTCTime(year: 2031, month: 1, day: 1)
+    private static let wrong = UTCTime(year: 2080, month: 1, day: 1)
+
+    @Test func isTheReleaseAtFirst() {
+        #expect(ApproximatePresent(release: Self.release) { nil }.time == Self.release)
+    }
+
+    @Test func isTheLastGoodTimeOfFix() {
+        let present = ApproximatePresent(release: Self.release) { nil }
+        present.note(lastGood: Self.later)
+        present.note(lastGood: UTCTime(year: 2010, month: 1, day: 1))
+        #expect(present.time == Self.later)
+    }
+
+    @Test func isTheHostsClockWhileSomethingKeepsItRight() {
+        let present = ApproximatePresent(release: Self.release) { Self.later }
+        present.note(lastGood: Self.wrong)
+        #expect(present.time == Self.later)
+    }
+
+    @Test func isTheServersTimeBeforeAll() {
+        let present = ApproximatePresent(release: Self.release) { Self.wrong }
+        present.note(lastGood: Self.wrong)
+        present.observe(.serverTime(Self.later))
+        #expect(present.time == Self.later)
+    }
+}

@@ -1,0 +1,111 @@
+import GNSS
+import Testing
+
+@testable import LocationReporting
+
+@Suite struct AMotionFilter {
+    private static func filtered(_ fixes: [Fix]) -> [Fix] {
+        var filter = MotionFilter()
+        return fixes.map { filter.filtered($0) }
+    }
+
+    /// Wandering metres north of the place, as parked receivers do.
+    private static let wander = [0, 3, -2, 6, 4, -5, 8, -7, 2, 9, -3, 1].map { Double($0) }
+
+    @Test func keepsAParkedVehicleInOnePlace() {
+        let fixes = (0..<120).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
+        let filtered = Self.filtered(fixes)
+        #expect(Set(filtered.dropFirst(5).map(\.latitude)).count == 1)
+        #expect(filtered.map(\.timeOfFix) == fixes.map(\.timeOfFix))
+        #expect(filtered.dropFirst(6).allSatisfy { $0.speedMetersPerSecond == 0 })
+    }
+
+    @Test func letsGoAtOnceOnRealSpeed() {
+        var fixes = (0..<60).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
+        fixes.append(.sample(60, north: 12, speed: 2))
+        #expect(Self.filtered(fixes).last == fixes.last)
+    }
+
+    @Test func letsGoWhenThePlaceIsLeftWithoutASpeed() {
+        // A quarter of a metre a second is standstill to the speed field; the way still adds up.
+        let fixes = (0..<200).map { Fix.sample(Double($0), north: Double($0) * 0.25, speed: 0.25) }
+        for (filtered, fix) in zip(Self.filtered(fixes), fixes) { #expect(filtered.distance(to: fix) <= 15.5) }
+    }
+
+    @Test func holdsNothingForAShortStop() {
+        let speeds = [8.0, 4, 0.1, 0.1, 0.1, 4, 8]
+        let fixes = speeds.indices.map { Fix.sample(Double($0), north: Double($0) * 3, speed: speeds[$0]) }
+        #expect(Self.filtered(fixes) == fixes)
+    }
+
+    @Test func takesAMuchBetterPlace() {
+        let rough = (0..<10).map { Fix.sample(Double($0), speed: 0, accuracy: 40) }
+        let good = (10..<20).map { Fix.sample(Double($0), north: 20, speed: 0, accuracy: 4) }
+        #expect(Self.filtered(rough + good).last?.latitude == good.last?.latitude)
+    }
+
+    @Test func holdsNothingWithoutASpeed() {
+        let fixes = (0..<60).map { Fix.sample(Double($0), north: Self.wander[$0 % 12]) }
+        #expect(Self.filtered(fixes) == fixes)
+    }
+
+    @Test func isNotLockedByAClockThatWasSetBack() {
+        var fixes = (100..<160).map { Fix.sample(Double($0), speed: 0.1) }
+        fixes += (0..<60).map { Fix.sample(Double($0), north: 500, speed: 0.1) }
+        #expect(Self.filtered(fixes).last?.latitude == fixes.last?.latitude)
+    }
+
+    /// Speeds a second apart with a course of 90, and whether a heading goes out.
+    static let headings: [([Double], [Double?])] = [
+        ([2, 1.2, 0.8, 0.6], [90, 90, 90, 90]),  // creeping keeps the course it had
+        ([1.2, 1.2], [nil, nil]),  // never fast enough to know one
+        ([2, 0.4, 0.2], [90, nil, nil]),
+        ([2, 0.4, 1.2, 1.6], [90, nil, 90, 90]),
+    ]
+
+    @Test(arguments: headings) func steadiesTheHeading(speeds: [Double], headings: [Double?]) {
+        let fixes = speeds.indices.map { index in
+            var fix = Fix.sample(Double(index), speed: speeds[index])
+            // Noise, where the course is not to be believed.
+            fix.headingDegrees = speeds[index] >= 1.5 ? 90 : index == 1 && speeds[0] == 2 && speeds[1] == 1.2 ? 90 : 271
+            return fix
+        }
+        #expect(Self.filtered(fixes).map(\.headingDegrees) == headings)
+    }
+
+    @Test func keepsACourseForAMinuteAtMost() {
+        var moving = Fix.sample(0, speed: 3)
+        moving.headingDegrees = 45
+        let filtered = Self.filtered([moving, .sample(60, speed: 0.8), .sample(61, speed: 0.8)])
+        #expect(filtered.map(\.headingDegrees) == [45, 45, nil])
+    }
+
+    @Test func turnsTheBodyWhereTheReceiverKnowsIt() {
+        var (standing, moving) = (Fix.sample(0, speed: 0), Fix.sample(1, speed: 5))
+        (standing.bodyHeadingDegrees, moving.bodyHeadingDegrees) = (120, 300)
+        (standing.headingDegrees, moving.headingDegrees) = (7, 120)  // driving backwards
+        #expect(Self.filtered([standing, moving]).map(\.headingDegrees) == [120, 120])
+    }
+
+    @Test func passesACourseWithoutASpeed() {
+        var fix = Fix.sample(0)
+        fix.headingDegrees = 12
+        #expect(Self.filtered([fix]) == [fix])
+    }
+
+    @Test func widensTheAccuracyOfDeadReckoning() {
+        var fixes = (0..<5).map { Fix.sample(Double($0 * 30), north: Double($0) * 300, speed: 10, accuracy: 4) }
+        for index in 1..<4 { fixes[index].quality = .estimated }
+        fixes[3].horizontalAccuracyMeters = 500
+        #expect(Self.filtered(fixes).map(\.horizontalAccuracyMeters) == [4, 34, 64, 500, 4])
+    }
+
+    @Test func widensDeadReckoningThatNeverSawASatellite() {
+        let fixes = (0..<3).map { index in
+            var fix = Fix.sample(Double(index), north: Double(index) * 10, speed: 10, accuracy: nil)
+            fix.quality = .estimated
+            return fix
+        }
+        #expect(Self.filtered(fixes).map(\.horizontalAccuracyMeters) == [10, 11, 12])
+    }
+}
