@@ -6,14 +6,6 @@ import WaypostTestSupport
 /// Recordings of real receivers with another reader's fixes. They are not part of the project, so these tests run only
 /// on machines that have them beside the checkout (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil)) struct RecordedReceivers {
-    /// What the other reader reported.
-    struct Report: Decodable {
-        let mode: Int
-        let time: String?
-        let lat: Double?
-        let lon: Double?
-    }
-
     static let logs: [String] = {
         guard let folder = Fixtures.recordedReceivers else { return [] }
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "gpsd").path)
@@ -25,25 +17,40 @@ import WaypostTestSupport
         return try [UInt8](Data(contentsOf: folder.appending(path: "gpsd/\(log)")))
     }
 
-    @Test(arguments: logs)
-    func giveTheFixesThatAnotherReaderFinds(log: String) throws {
-        let folder = try #require(Fixtures.recordedReceivers)
-        let lines = try Data(contentsOf: folder.appending(path: "truth/\(log).jsonl")).split(
-            separator: UInt8(ascii: "\n"))
-        let reports = try lines.map { try JSONDecoder().decode(Report.self, from: $0) }
-        let fixes = try Decoding.fixes(Self.bytes(log))
-        var missed: [String] = []
-        // Dates may differ by roll-overs, which recorded logs keep; the time of day may not.
-        let byClock = Dictionary(grouping: fixes) { $0.timeOfFix.description.suffix(13) }
-        for report in reports where report.mode >= 2 {
-            guard let time = report.time, let latitude = report.lat, let longitude = report.lon else { continue }
-            let isFound = (byClock[time.suffix(13)] ?? []).contains { fix in
-                abs(fix.latitude - latitude) <= 1e-6 && abs(fix.longitude - longitude) <= 1e-6
-            }
-            if !isFound { missed.append(time) }
+    private static func lines<Line: Decodable>(_ path: String, as type: Line.Type) throws -> [Line] {
+        let file = try #require(Fixtures.recordedReceivers).appending(path: "truth/\(path).jsonl")
+        return try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")).map {
+            try JSONDecoder().decode(type, from: $0)
         }
-        #expect(missed.isEmpty)
-        if !reports.contains(where: { $0.mode >= 2 }) { #expect(fixes.isEmpty, "\(log) has no position") }
+    }
+
+    private static func score(_ log: String) throws -> RecordingScore {
+        try RecordingScore(
+            fixes: Decoding.fixes(bytes(log)), reports: lines(log, as: RecordingScore.Report.self),
+            claims: lines("claims/\(log)", as: RecordingScore.Claim.self))
+    }
+
+    /// Fixes that only the log has, each explained in docs/nmea.md: the other reader drops what a cut-off log ends
+    /// with, and what comes before it has made up its mind.
+    static let statedOnly = [
+        "ac12_binary.log": 1, "ais-nmea.log": 3, "bt451.log": 2, "ch-4701.log": 1, "humminbird-M37.log": 2,
+        "isync.log": 1, "neo-m8n.log": 1, "ublox-lea-4h.log": 1, "ublox-zed-f9p_hpg1.11.log": 1,
+    ]
+
+    @Test(arguments: logs)
+    func giveTheFixesThatTheirSentencesState(log: String) throws {
+        let score = try Self.score(log)
+        #expect(score.hits == score.epochs)
+        #expect(score.invented.isEmpty)
+        #expect(score.statedOnly.count == Self.statedOnly[log] ?? 0)
+        if score.epochs == 0 { #expect(score.agreeing == score.fixes) }
+    }
+
+    @Test func giveOneFixAnEpoch() throws {
+        let scores = try Self.logs.map(Self.score)
+        let (hits, single) = (scores.reduce(0) { $0 + $1.hits }, scores.reduce(0) { $0 + $1.single })
+        #expect(hits > 0)
+        #expect(Double(single) >= 0.99 * Double(hits))
     }
 
     @Test(arguments: logs)

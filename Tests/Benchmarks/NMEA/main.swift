@@ -1,14 +1,14 @@
 import CByteLoop
 import GNSS
 
-let megabytes = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 64
+let megabytes = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 200
 let runs = 7
 var cases = [BenchmarkInput.generatedDrive(megabytes: megabytes)]
 if let recorded = BenchmarkInput.recordedMix(megabytes: megabytes) { cases.append(recorded) }
 
 for input in cases {
-    var decode = Measurement("nmea.decode.\(input.name)", against: "a loop in C over the same bytes")
-    var csv = Measurement("nmea.csv.\(input.name)", against: "decoding alone")
+    var decode = Measurement("nmea.decode.\(input.name)", against: "a loop in C over the same bytes", atLeast: 0.35)
+    var csv = Measurement("nmea.csv.\(input.name)", against: "decoding alone", atLeast: 0.25)
     for _ in 0..<runs {
         let reference = input.rate { bytes in
             unsafe bytes.withUnsafeBufferPointer { buffer in

@@ -1,0 +1,102 @@
+import FoundationEssentials
+import GNSS
+
+/// How the fixes of one recorded log compare with two oracles: another reader's reports, and what each valid position
+/// sentence of the log states by itself.
+struct RecordingScore {
+    /// What the other reader reported.
+    struct Report: Decodable {
+        let mode: Int
+        let time: String?
+        let lat: Double?
+        let lon: Double?
+    }
+
+    /// What a position sentence states; `tod` is its time of day in seconds.
+    struct Claim: Decodable {
+        let valid: Bool?
+        let tod: Double?
+        let lat: Double?
+        let lon: Double?
+    }
+
+    /// Instants for which the other reader has a position, and those of them for which there is a fix with it.
+    private(set) var epochs = 0
+    private(set) var hits = 0
+    /// Of the hits, those with exactly one fix.
+    private(set) var single = 0
+    private(set) var fixes = 0
+    /// Fixes that agree with the other reader.
+    private(set) var agreeing = 0
+    /// Fixes that it does not have, but a valid sentence of the log states.
+    private(set) var statedOnly: [Fix] = []
+    /// Fixes that nothing supports.
+    private(set) var invented: [Fix] = []
+
+    private static let degrees = 1e-6
+    private static let milliseconds: Int64 = 6
+    /// Sentences of one epoch are up to this far apart.
+    private static let epochMilliseconds: Int64 = 10
+    private static let rollover = 1024 * 7 * UTCTime.millisecondsPerDay
+
+    init(fixes: [Fix], reports: [Report], claims: [Claim]) throws {
+        self.fixes = fixes.count
+        var timed: [(time: Int64, latitude: Double, longitude: Double)] = []
+        var untimed: [(latitude: Double, longitude: Double)] = []
+        for report in reports where report.mode >= 2 {
+            guard let latitude = report.lat, let longitude = report.lon else { continue }
+            guard let text = report.time else {
+                untimed.append((latitude, longitude))
+                continue
+            }
+            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+            let time = Int64((try Date(text, strategy: style).timeIntervalSince1970 * 1000).rounded())
+            timed.append((time, latitude, longitude))
+        }
+        timed.sort { $0.time < $1.time }
+        var heads: [Int64] = []
+        for (index, report) in timed.enumerated() {
+            let continues = index > 0 && report.time - timed[index - 1].time <= Self.epochMilliseconds
+            heads.append(continues ? heads[index - 1] : report.time)
+        }
+        epochs = Set(heads).count
+        var fixesByEpoch: [Int64: Int] = [:]
+        for fix in fixes {
+            let instant = fix.timeOfFix.millisecondsSince1970
+            let place = timed.indices.first { index in
+                let report = timed[index]
+                let difference = abs(report.time - instant)
+                return (difference <= Self.milliseconds || Self.isRollover(difference))
+                    && Self.isNear(fix, report.latitude, report.longitude)
+            }
+            if let place {
+                agreeing += 1
+                fixesByEpoch[heads[place], default: 0] += 1
+            } else if untimed.contains(where: { Self.isNear(fix, $0.latitude, $0.longitude) }) {
+                agreeing += 1
+            } else if claims.contains(where: { Self.states($0, fix) }) {
+                statedOnly.append(fix)
+            } else {
+                invented.append(fix)
+            }
+        }
+        hits = fixesByEpoch.count
+        single = fixesByEpoch.values.count { $0 == 1 }
+    }
+
+    /// Whether two instants differ by one or two roll-overs of the week number: a log keeps the dates that it states.
+    private static func isRollover(_ difference: Int64) -> Bool {
+        (1...2).contains { abs(difference - $0 * rollover) <= milliseconds }
+    }
+
+    private static func isNear(_ fix: Fix, _ latitude: Double, _ longitude: Double) -> Bool {
+        abs(fix.latitude - latitude) <= degrees && abs(fix.longitude - longitude) <= degrees
+    }
+
+    private static func states(_ claim: Claim, _ fix: Fix) -> Bool {
+        guard claim.valid == true, let latitude = claim.lat, let longitude = claim.lon else { return false }
+        guard isNear(fix, latitude, longitude) else { return false }
+        guard let seconds = claim.tod else { return true }
+        return abs(Int64((seconds * 1000).rounded()) - Int64(fix.timeOfFix.millisecondOfDay)) <= milliseconds
+    }
+}
