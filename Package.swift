@@ -39,17 +39,19 @@ let package = Package(
     ],
     targets: [
         // Core: pure; no I/O, no C.
+        room("Core", "StrictJSON"),
         room("Core", "HTTPMessages"),
         room("Core", "GNSS"),
-        room("Core", "VehicleAuthorization"),
+        room("Core", "VehicleAuthorization", ["StrictJSON"]),
         room("Core", "DriverAuthorization", ["VehicleAuthorization"]),
         room("Core", "FleetEngine", ["HTTPMessages"]),
         room("Core", "LocationReporting", ["GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
         // Adapters: one outside thing each.
         room("Adapters", "LinuxPlatform", ["CLinux"]),
-        room("Adapters", "GNSSReceiver", ["GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
-        room("Adapters", "BackendAuthorization", ["VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
+        room("Adapters", "GNSSReceiver", ["StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+        room(
+            "Adapters", "BackendAuthorization", ["StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         room("Adapters", "CurlTransport", ["HTTPMessages", "LinuxPlatform", "CCurl"]),
         room("Adapters", "SQLiteOutbox", ["LocationReporting", "LinuxPlatform", "CSQLite"]),
         room("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform"]),
@@ -57,14 +59,14 @@ let package = Package(
         room("Simulator", "ReceiverSimulator", ["GNSS"]),
         room(
             "Simulator", "FleetEngineSimulator",
-            ["FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto"]),
+            ["StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto"]),
 
         // Agent: the only ones who see both ports and adapters.
         room(
             "Agent", "Waypost",
             [
-                "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting", "LinuxPlatform",
-                "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
+                "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting",
+                "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
             ]),
         .executableTarget(
             name: "WaypostCommand",
@@ -87,9 +89,10 @@ let package = Package(
                 "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
+        tests("StrictJSON", ["StrictJSON"]),
         tests("HTTPMessages", ["HTTPMessages"]),
         tests("GNSS", ["GNSS", "ReceiverSimulator"]),
-        tests("VehicleAuthorization", ["VehicleAuthorization", "LinuxPlatform"]),
+        tests("VehicleAuthorization", ["VehicleAuthorization", "StrictJSON", "LinuxPlatform"]),
         tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization", "LinuxPlatform"]),
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
         tests(
@@ -103,13 +106,13 @@ let package = Package(
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests(
             "FleetEngineSimulator",
-            ["FleetEngineSimulator", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
+            ["FleetEngineSimulator", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
         tests(
             "Agent",
             [
                 "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineSimulator", "GNSS", "GNSSReceiver",
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
-                "SQLiteOutbox", "VehicleAuthorization",
+                "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
             ]),
         tests("Architecture"),
 
@@ -128,7 +131,7 @@ let package = Package(
             dependencies: [
                 "BenchmarkReport", "CurlTransport", "FleetEngine", "FleetEngineSimulator", "GNSS", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator", "SQLiteOutbox",
-                "WaypostTestSupport", "CLinux", "CSQLite",
+                "StrictJSON", "WaypostTestSupport", "CLinux", "CSQLite",
             ],
             path: "Tests/Benchmarks/Agent", swiftSettings: houseStyle),
         .executableTarget(

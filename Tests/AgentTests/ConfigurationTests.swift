@@ -2,6 +2,7 @@ import FleetEngine
 import FoundationEssentials
 import LinuxPlatform
 import LocationReporting
+import StrictJSON
 import Testing
 import Waypost
 import WaypostTestSupport

@@ -6,6 +6,7 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReceiverSimulator
+import StrictJSON
 import Testing
 import Waypost
 

@@ -1,10 +1,10 @@
-import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
 import GNSS
 import Glibc
 import LinuxPlatform
 import ReceiverSimulator
+import StrictJSON
 import Testing
 import WaypostTestSupport
 

@@ -1,7 +1,7 @@
-import FleetEngine
 import GNSS
 import LinuxPlatform
 import ReceiverSimulator
+import StrictJSON
 import Testing
 import WaypostTestSupport
 

@@ -4,6 +4,7 @@ import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
+import StrictJSON
 import Testing
 import Waypost
 import WaypostTestSupport

@@ -14,16 +14,17 @@ struct Module: Sendable {
 
 /// Everything that `Sources/Core` and `Sources/Adapters` hold, and so what wires them together may know.
 private let coreAndAdapters: Set<String> = [
-    "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting", "LinuxPlatform", "GNSSReceiver",
-    "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
+    "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting", "LinuxPlatform",
+    "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
 ]
 
 /// The architecture: who may know whom. A line here is a decision; docs/architecture.md says why.
 let modules: [Module] = [
     // Pure: no I/O, no C, no platform.
+    Module("Core", "StrictJSON", []),
     Module("Core", "HTTPMessages", []),
     Module("Core", "GNSS", []),
-    Module("Core", "VehicleAuthorization", ["FoundationEssentials"]),
+    Module("Core", "VehicleAuthorization", ["StrictJSON"]),
     // Speaks to providers written against Foundation, and is the only one that may.
     Module("Core", "DriverAuthorization", ["VehicleAuthorization", "Foundation"]),
     Module("Core", "FleetEngine", ["HTTPMessages", "FoundationEssentials"]),
@@ -31,10 +32,10 @@ let modules: [Module] = [
 
     // One outside thing each.
     Module("Adapters", "LinuxPlatform", ["CLinux", "Glibc", "Synchronization"]),
-    Module("Adapters", "GNSSReceiver", ["GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
+    Module("Adapters", "GNSSReceiver", ["StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
     Module(
         "Adapters", "BackendAuthorization",
-        ["VehicleAuthorization", "HTTPMessages", "LinuxPlatform", "FoundationEssentials", "Glibc"]),
+        ["StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform", "FoundationEssentials", "Glibc"]),
     Module("Adapters", "CurlTransport", ["HTTPMessages", "LinuxPlatform", "CCurl", "Glibc"]),
     Module("Adapters", "SQLiteOutbox", ["GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
     Module("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform", "Glibc"]),
@@ -42,7 +43,10 @@ let modules: [Module] = [
     Module("Simulator", "ReceiverSimulator", ["GNSS"]),
     Module(
         "Simulator", "FleetEngineSimulator",
-        ["FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto", "FoundationEssentials", "Glibc"]),
+        [
+            "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto",
+            "FoundationEssentials", "Glibc",
+        ]),
 
     // The only ones who see both ports and adapters.
     Module("Agent", "Waypost", coreAndAdapters.union(["FoundationEssentials", "Glibc"])),

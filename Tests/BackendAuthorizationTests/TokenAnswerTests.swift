@@ -47,10 +47,14 @@ import WaypostTestSupport
         arguments: [
             ("", "gave nothing"), (" \n", "gave nothing"),
             ("<!DOCTYPE html><p>Sign in</p>", "gave a page (HTML or XML)"),
-            ("{", "gave 1 bytes that are not complete JSON"), (#"{"a":"#, "not complete JSON"),
+            ("{", "gave 1 bytes that are not valid JSON (line 1, column 2)"), (#"{"a":"#, "not valid JSON"),
+            (#"{"VEHICLE_TOKEN_KEY":"a","VEHICLE_TOKEN_KEY":"secret"}"#, "not valid JSON (line 1, column 26)"),
             ("[]", "gave an array; expected an object"), ("{}", "it has no keys. Set tokenKey"),
             (#"{"jwt":"x","b":1}"#, #"without "VEHICLE_TOKEN_KEY"; it has "b", "jwt". Set tokenKey"#),
-            (#"{"VEHICLE_TOKEN_KEY":7}"#, #"gave a number under "VEHICLE_TOKEN_KEY"; expected the token as a string"#),
+            (
+                #"{"VEHICLE_TOKEN_KEY":7}"#,
+                #"gave an integer under "VEHICLE_TOKEN_KEY"; expected the token as a string"#
+            ),
             (#"{"VEHICLE_TOKEN_KEY":null}"#, "gave null under"), (#"{"VEHICLE_TOKEN_KEY":{}}"#, "gave an object under"),
             (#"{"VEHICLE_TOKEN_KEY":""}"#, "gave an empty token"),
             (#"{"VEHICLE_TOKEN_KEY":"secret"}"#, "is not a JSON Web Token: it has 1 parts instead of three"),

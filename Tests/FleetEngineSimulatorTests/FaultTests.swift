@@ -1,7 +1,7 @@
-import FleetEngine
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
+import StrictJSON
 import Testing
 import WaypostTestSupport
 

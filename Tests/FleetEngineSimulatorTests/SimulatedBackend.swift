@@ -2,6 +2,7 @@ import FleetEngine
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
+import StrictJSON
 import Testing
 
 @testable import FleetEngineSimulator

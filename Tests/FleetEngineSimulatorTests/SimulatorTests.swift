@@ -4,6 +4,7 @@ import FoundationEssentials
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
+import StrictJSON
 import Testing
 import WaypostTestSupport
 

@@ -1,6 +1,6 @@
-import FleetEngine
 import HTTPMessages
 import HTTPService
+import StrictJSON
 import Testing
 
 @testable import FleetEngineSimulator

@@ -1,5 +1,6 @@
 import FleetEngine
 import HTTPMessages
+import StrictJSON
 import Testing
 
 @testable import FleetEngineSimulator

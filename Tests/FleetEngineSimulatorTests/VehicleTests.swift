@@ -1,5 +1,5 @@
-import FleetEngine
 import HTTPMessages
+import StrictJSON
 import Testing
 
 @testable import FleetEngineSimulator

@@ -1,3 +1,4 @@
+import StrictJSON
 import VehicleAuthorization
 
 /// A token read from what an issuer answered: JSON with the token under its key, or the bare token.
@@ -35,9 +36,10 @@ struct TokenAnswer {
                 "gave a page (HTML or XML), not a token; check that the address is the token endpoint itself "
                     + "and that no login page or captive portal stands before it")
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            let answer: TokenJSON
-            do { answer = try TokenJSON(parsing: text) } catch {
-                throw unusable("gave \(bytes.count) bytes that are not complete JSON")
+            let answer: JSONValue
+            do { answer = try JSONValue(parsing: Array(text)) } catch {
+                throw unusable(
+                    "gave \(bytes.count) bytes that are not valid JSON (line \(error.line), column \(error.column))")
             }
             value = try Self.token(in: answer, format, unusable)
             stated = try Self.expiry(in: answer, format, unusable)
@@ -56,16 +58,16 @@ struct TokenAnswer {
     }
 
     private static func token(
-        in answer: TokenJSON, _ format: TokenAnswerFormat, _ unusable: (String) -> AuthorizationError
+        in answer: JSONValue, _ format: TokenAnswerFormat, _ unusable: (String) -> AuthorizationError
     ) throws(AuthorizationError) -> String {
         let key = format.tokenKey
-        guard let members = answer.object else {
+        guard let members = answer.objectValue else {
             throw unusable("gave \(answer.kind); expected an object with the token under \"\(key)\"")
         }
         guard let value = answer[path: key] else {
             throw unusable("gave JSON without \"\(key)\"; it has \(names(members)). Set tokenKey")
         }
-        guard let token = value.string else {
+        guard let token = value.stringValue else {
             throw unusable("gave \(value.kind) under \"\(key)\"; expected the token as a string. Set tokenKey")
         }
         guard !token.isEmpty else { throw unusable("gave an empty token under \"\(key)\"") }
@@ -73,10 +75,10 @@ struct TokenAnswer {
     }
 
     private static func expiry(
-        in answer: TokenJSON, _ format: TokenAnswerFormat, _ unusable: (String) -> AuthorizationError
+        in answer: JSONValue, _ format: TokenAnswerFormat, _ unusable: (String) -> AuthorizationError
     ) throws(AuthorizationError) -> Double? {
-        guard let value = answer[path: format.expirationKey], value != .null else { return nil }
-        guard let number = value.number else {
+        guard let value = answer[path: format.expirationKey], !value.isNull else { return nil }
+        guard let number = value.numericValue else {
             throw unusable(
                 "gave \(value.kind) under \"\(format.expirationKey)\"; expected a number. Set expirationKey")
         }
@@ -84,7 +86,7 @@ struct TokenAnswer {
     }
 
     /// Key names, for the operator who looks for the right one.
-    private static func names(_ members: [String: TokenJSON]) -> String {
+    private static func names(_ members: [String: JSONValue]) -> String {
         guard !members.isEmpty else { return "no keys" }
         let shown = members.keys.sorted().prefix(8).map { "\"\($0.prefix(40))\"" }
         return shown.joined(separator: ", ") + (members.count > 8 ? " and \(members.count - 8) more" : "")

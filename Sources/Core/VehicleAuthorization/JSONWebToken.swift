@@ -1,3 +1,5 @@
+package import StrictJSON
+
 /// The readable part of a JSON Web Token (RFC 7519). The signature is not checked: that is the server's business.
 package struct JSONWebToken: Sendable {
     /// Why a text is no JSON Web Token; never shows the text.
@@ -25,8 +27,8 @@ package struct JSONWebToken: Sendable {
         package var taskIDs: [String]?
     }
 
-    package let header: [String: TokenJSON]
-    package let claims: [String: TokenJSON]
+    package let header: [String: JSONValue]
+    package let claims: [String: JSONValue]
 
     package init(_ text: String) throws(Problem) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -37,34 +39,36 @@ package struct JSONWebToken: Sendable {
     }
 
     /// `exp`, in seconds since 1970 by the issuer's clock.
-    package var expiry: Double? { claims["exp"]?.number }
+    package var expiry: Double? { claims["exp"]?.numericValue }
     /// `iat`, in seconds since 1970 by the issuer's clock.
-    package var issuedAt: Double? { claims["iat"]?.number }
+    package var issuedAt: Double? { claims["iat"]?.numericValue }
 
     /// `aud`, one or several.
     package var audience: [String] {
         switch claims["aud"] {
         case .string(let one): [one]
-        case .array(let several): several.compactMap(\.string)
+        case .array(let several): several.compactMap(\.stringValue)
         default: []
         }
     }
 
     /// The `authorization` claim; `nil` when there is none.
     package var authorization: Authorization? {
-        guard let members = claims["authorization"]?.object else { return nil }
-        var taskIDs = members["taskid"]?.string.map { [$0] }
-        if case .array(let several) = members["taskids"] { taskIDs = (taskIDs ?? []) + several.compactMap(\.string) }
+        guard let members = claims["authorization"]?.objectValue else { return nil }
+        var taskIDs = members["taskid"]?.stringValue.map { [$0] }
+        if case .array(let several) = members["taskids"] {
+            taskIDs = (taskIDs ?? []) + several.compactMap(\.stringValue)
+        }
         return Authorization(
-            vehicleID: members["vehicleid"]?.string, deliveryVehicleID: members["deliveryvehicleid"]?.string,
-            tripID: members["tripid"]?.string, trackingID: members["trackingid"]?.string, taskIDs: taskIDs)
+            vehicleID: members["vehicleid"]?.stringValue, deliveryVehicleID: members["deliveryvehicleid"]?.stringValue,
+            tripID: members["tripid"]?.stringValue, trackingID: members["trackingid"]?.stringValue, taskIDs: taskIDs)
     }
 
     private static func object(
         _ part: Substring.UTF8View, _ name: String
-    ) throws(Problem) -> [String: TokenJSON] {
+    ) throws(Problem) -> [String: JSONValue] {
         guard let bytes = base64URLDecoded(part) else { throw .notBase64URL(part: name) }
-        guard let members = (try? TokenJSON(parsing: bytes))?.object else { throw .notJSONObject(part: name) }
+        guard let members = (try? JSONValue(parsing: bytes))?.objectValue else { throw .notJSONObject(part: name) }
         return members
     }
 }

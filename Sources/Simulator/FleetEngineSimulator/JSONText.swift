@@ -1,4 +1,4 @@
-import FleetEngine
+import StrictJSON
 
 extension JSONValue {
     /// The document on one line, keys in order.

@@ -1,5 +1,5 @@
-import FleetEngine
 import HTTPMessages
+import StrictJSON
 
 /// A refusal in Google's words: a status name, a message, and details.
 struct Refusal: Error, Sendable, Hashable {

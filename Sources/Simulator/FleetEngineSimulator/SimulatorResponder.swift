@@ -2,6 +2,7 @@ import FleetEngine
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
+import StrictJSON
 
 /// Token issuer, Fleet Engine, faults and record behind one port: answers each request.
 ///

@@ -1,8 +1,9 @@
-import CurlTransport
 import FleetEngine
+import CurlTransport
 import FleetEngineSimulator
 import FoundationEssentials
 import HTTPMessages
+import StrictJSON
 
 /// A vehicle's token as large as a real backend's: a signature by the simulator, under the names that a cloud project
 /// has, a key identifier of 40 digits and a service account of usual length. Nobody checks it.

@@ -1,5 +1,6 @@
 import FleetEngine
 import FoundationEssentials
+import StrictJSON
 
 extension Configuration {
     /// Reads a configuration file.

@@ -1,4 +1,4 @@
-import FleetEngine
+import StrictJSON
 
 /// One object of the configuration: hands out its members by key, notes those that are wrong, and at the end those that
 /// nobody asked for.

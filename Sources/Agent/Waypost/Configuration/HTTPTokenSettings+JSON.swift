@@ -1,6 +1,6 @@
-import FleetEngine
 import BackendAuthorization
 import HTTPMessages
+import StrictJSON
 
 extension HTTPTokenSettings {
     /// Methods that a token endpoint may want.

@@ -1,4 +1,5 @@
 import FleetEngine
+import StrictJSON
 
 /// What the page shows, once a second.
 struct PageView {

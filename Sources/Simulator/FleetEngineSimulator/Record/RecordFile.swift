@@ -1,5 +1,5 @@
-import FleetEngine
 import LinuxPlatform
+import StrictJSON
 
 /// The complete record as JSON Lines: one line for each position of each committed update.
 struct RecordFile: ~Copyable {

@@ -1,4 +1,4 @@
-import FleetEngine
+import StrictJSON
 
 extension SimulatorRecord {
     /// The whole record: counts, and for each vehicle every delivered fix time in order.

@@ -1,4 +1,4 @@
-import FleetEngine
+import StrictJSON
 
 /// What one committed update brought, for the record.
 package struct AcceptedUpdate: Sendable, Hashable {

@@ -1,5 +1,6 @@
 import FleetEngine
 import HTTPService
+import StrictJSON
 
 /// The vehicles, and Fleet Engine's rules for reading and writing them.
 struct Fleet {

@@ -1,4 +1,4 @@
-import FleetEngine
+import StrictJSON
 
 /// How the token endpoint words its answer: the three shapes of Google's samples.
 package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {

@@ -1,4 +1,4 @@
-import FleetEngine
+import StrictJSON
 
 /// Issues tokens as a backend with a service account does, and checks them as Fleet Engine does.
 struct TokenAuthority: ~Copyable {

@@ -1,4 +1,4 @@
-import FleetEngine
+import StrictJSON
 
 /// What a Fleet Engine token says; times in seconds since 1970.
 package struct TokenClaims: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import FleetEngine
+import StrictJSON
 import Testing
 
 @Suite struct JSONDocument {
