@@ -15,6 +15,9 @@ package struct Fix: Sendable, Hashable {
     package var speedMetersPerSecond: Double?
     /// Course over ground in degrees from true north, 0..<360.
     package var headingDegrees: Double?
+    /// Where the vehicle's front points, in degrees from true north, 0..<360: from a compass or a second antenna, and
+    /// true at standstill too.
+    package var bodyHeadingDegrees: Double?
     /// Radius of the 68 % circle in metres.
     package var horizontalAccuracyMeters: Double?
     package var hdop: Double?
