@@ -3,13 +3,21 @@
 /// An epoch gives its fix once: when the learned last sentence has come, when the line falls quiet, when another time
 /// begins, or at the end of input.
 struct EpochAssembler {
-    private var epoch = Epoch()
-    /// Whether the epoch's fix is out, or it was found to have none.
-    private var isComplete = false
+    private(set) var epoch = Epoch()
+    /// What became of the epoch under way; `nil` while it is not complete.
+    private(set) var completion: EpochCompletion?
+    /// What became of the epoch before it; `nil` when that never had a time.
+    private(set) var previousCompletion: EpochCompletion?
+    /// Counts the epochs begun.
+    private(set) var serial = 0
     /// Whether the line has been quiet since: what has no time of its own then belongs to the next epoch.
     private var isClosed = false
     private var cycle = CycleLearner()
-    private var calendar: FixCalendar
+    private(set) var calendar: FixCalendar
+    /// The heading stated last, until a fix takes it: a compass goes at its own pace, beside the epochs.
+    private(set) var bodyHeadingDegrees: Double?
+    /// When the sentence to come was sent, while an epoch is under way.
+    private var nextTransmission: UTCTime?
     /// Fixes from before the first date.
     private var undated: [Fix] = []
     /// When fixes went out last; a time that comes again is a frozen clock or a repeated epoch.
@@ -56,7 +64,7 @@ struct EpochAssembler {
     /// Fixes that still wait for a date.
     var undatedCount: Int { undated.count }
     /// Whether a quiet line would complete an epoch.
-    var isWaiting: Bool { !isComplete && epoch.hasPosition }
+    var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
     @inline(__always)
     mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
@@ -97,6 +105,17 @@ struct EpochAssembler {
         }
         epoch.take(sentence, type)
         advance(type, emit)
+    }
+
+    mutating func take(_ sentence: HeadingSentence) {
+        bodyHeadingDegrees = sentence.headingDegrees ?? bodyHeadingDegrees
+    }
+
+    /// The time of transmission that a tag block states: it dates fixes while nothing better does.
+    ///
+    /// It is about the sentence to come, which may begin another epoch.
+    mutating func noteTransmission(at time: UTCTime) {
+        if epoch.lastPlace == nil { calendar.noteTransmission(at: time) } else { nextTransmission = time }
     }
 
     /// A date from a sentence that does not vouch for a fix.
@@ -142,7 +161,7 @@ struct EpochAssembler {
     private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
         let place = epoch.count(type)
         usefulAt = receivedAt
-        if !isComplete, cycle.endsEpoch(place) { complete(emit) }
+        if completion == nil, cycle.endsEpoch(place) { complete(emit) }
     }
 
     /// Completes the epoch, learns from it, and begins the next.
@@ -150,28 +169,35 @@ struct EpochAssembler {
         complete(emit)
         if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition { cycle.epochEnded(with: place) }
         epoch = Epoch()
-        (isComplete, isClosed) = (false, false)
+        (previousCompletion, completion, isClosed) = (completion, nil, false)
+        serial += 1
+        if let nextTransmission { calendar.noteTransmission(at: nextTransmission) }
+        nextTransmission = nil
     }
 
     /// Gives the epoch's fix, once.
     private mutating func complete(_ emit: (Fix) -> Void) {
-        guard !isComplete, let time = epoch.timeOfDay else { return }
-        isComplete = true
+        guard completion == nil, let time = epoch.timeOfDay else { return }
         epochs += 1
         switch epoch.verdict() {
-        case .nothing: break
+        case .nothing: completion = .nothing
         case .void:
             voidEpochs += 1
+            completion = epoch.isExcluded ? .excluded : .void
             if epoch.isExcluded { warn(.simulatedOrManual) }
         case .fix(let fix) where fix.latitude == 0 && fix.longitude == 0:
             voidEpochs += 1
+            completion = .nullIsland
             warn(.nullIsland)
-        case .fix(let fix): date(fix, at: time, emit)
+        case .fix(var fix):
+            fix.bodyHeadingDegrees = bodyHeadingDegrees
+            completion = date(fix, at: time, emit)
         }
+        bodyHeadingDegrees = nil
     }
 
     /// Gives `fix` its date and hands it out, or keeps it until there is a date.
-    private mutating func date(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) {
+    private mutating func date(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
         if let previousTime {
             let interval = abs(time.milliseconds(since: previousTime))
             if (20...60_000).contains(interval) { intervalMilliseconds = interval }
@@ -186,11 +212,11 @@ struct EpochAssembler {
                 undatedDropped += 1
             }
             undated.append(fix)
-            return
+            return .undated
         }
         if !undated.isEmpty { releaseUndated(emit) }
         fix.timeOfFix = instant
-        deliver(fix, emit)
+        return deliver(fix, emit)
     }
 
     private mutating func releaseUndated(_ emit: (Fix) -> Void) {
@@ -204,16 +230,18 @@ struct EpochAssembler {
         undated.removeAll(keepingCapacity: true)
     }
 
-    private mutating func deliver(_ fix: Fix, _ emit: (Fix) -> Void) {
+    @discardableResult
+    private mutating func deliver(_ fix: Fix, _ emit: (Fix) -> Void) -> EpochCompletion {
         let instant = fix.timeOfFix.millisecondsSince1970
         for index in recent.indices where recent[index] == instant {
             repeatedEpochs += 1
-            return
+            return .repeated
         }
         recent[recentIndex] = instant
         recentIndex = (recentIndex + 1) % recent.count
         fixes += 1
         lastFixReceivedAt = usefulAt
         emit(fix)
+        return .fix
     }
 }

@@ -4,18 +4,24 @@
 /// need to look at `end`. Fields behind the last one read as empty, as the standard's later additions require.
 @safe struct FieldCursor {
     /// What is wrong with the fields read so far.
-    enum Fault: UInt8 { case none, malformed, outOfRange }
+    enum Fault: UInt8 {
+        case none, malformed, outOfRange
+        /// A latitude without a longitude, or the reverse.
+        case halfPosition
+    }
 
     private var position: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
     var fault = Fault.none
+    /// Behind the field at fault, its comma included; serves explanations alone.
+    private var faultEnd: UnsafePointer<UInt8>
 
     /// - Parameters:
     ///   - position: the first byte of the first field.
     ///   - end: the byte that ends the sentence; readable, neither digit nor comma.
     @inline(__always)
     init(from position: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>) {
-        unsafe (self.position, self.end) = (position, end)
+        unsafe (self.position, self.end, faultEnd) = (position, end, position)
     }
 
     /// Whether no field is left.
@@ -23,8 +29,13 @@
 
     @inline(__always)
     mutating func note(_ fault: Fault) {
-        if self.fault == .none { self.fault = fault }
+        guard self.fault == .none else { return }
+        self.fault = fault
+        unsafe faultEnd = position
     }
+
+    /// How many bytes behind `start`, the first field, the field at fault ends, its comma included.
+    func faultOffset(from start: UnsafePointer<UInt8>) -> Int { unsafe faultEnd - start }
 
     /// Steps over `count` fields.
     @inline(__always)

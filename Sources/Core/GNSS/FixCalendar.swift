@@ -1,12 +1,28 @@
 /// Gives times of day their date.
 ///
 /// Only RMC, ZDA and PUBX,04 state dates. Every other time gets the date that puts it within twelve hours of the
-/// last dated instant, so that midnight counts once, whichever sentence crosses it first.
+/// last dated instant, so that midnight counts once, whichever sentence crosses it first. Before any of them has come,
+/// the time of transmission in a tag block does for that instant; it is another clock's, so that it never counts beside
+/// a date of the receiver's own.
 struct FixCalendar {
+    /// Where the last instant's date is from.
+    enum Basis: UInt8 {
+        /// A position sentence of the same epoch.
+        case ownEpoch
+        /// A date sentence beside it.
+        case dateSentence
+        /// The date before it.
+        case lastDate
+        case tagBlock
+    }
+
     /// A date stated outside the position sentences; believed once a fix stands beside it.
     private var offer: DateSentence?
     /// The last dated instant.
     private var last: UTCTime?
+    /// When a sentence was sent, as the last tag block says.
+    private(set) var transmitted: UTCTime?
+    private(set) var basis = Basis.lastDate
     private let dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
 
@@ -28,23 +44,42 @@ struct FixCalendar {
     /// Keeps a date that no flag vouches for.
     mutating func consider(_ sentence: DateSentence) { offer = sentence }
 
+    /// Keeps a time of transmission. A live receiver's must not lie before the earliest either; roll-overs are not a
+    /// sender's trouble, so that nothing is repaired.
+    mutating func noteTransmission(at time: UTCTime) {
+        if case .repaired(_, let earliest) = dates,
+            time.millisecondsSince1970 < earliest.millisecondsSince1970 - Self.toleranceMilliseconds
+        {
+            return
+        }
+        transmitted = time
+    }
+
     /// The instant of a valid fix; `nil` while no date is known. `dated` is the date that a valid sentence of the same
     /// epoch states, with its own time of day.
     mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
         if let dated, let stated = believed(dated) {
             last = Self.nearest(to: stated, timeOfDay)
+            basis = .ownEpoch
         } else if let offer, abs(offer.timeOfDay.milliseconds(since: timeOfDay)) <= Self.offerToleranceMilliseconds,
             let stated = believed(offer)
         {
             last = Self.nearest(to: stated, timeOfDay)
+            basis = .dateSentence
         } else if let last {
             self.last = Self.nearest(to: last, timeOfDay)
+            basis = .lastDate
+        } else if let transmitted {
+            basis = .tagBlock
+            return Self.nearest(to: transmitted, timeOfDay)
         }
         return last
     }
 
     /// The instant of an earlier fix that came before the first date.
-    func instant(ofEarlier timeOfDay: TimeOfDay) -> UTCTime? { last.map { Self.nearest(to: $0, timeOfDay) } }
+    func instant(ofEarlier timeOfDay: TimeOfDay) -> UTCTime? {
+        (last ?? transmitted).map { Self.nearest(to: $0, timeOfDay) }
+    }
 
     /// The stated instant, repaired where that is wanted; `nil` when it cannot be right.
     private mutating func believed(_ dated: DateSentence) -> UTCTime? {

@@ -1,12 +1,13 @@
 /// Finding sentences and frames among whatever else a line carries.
 extension NMEADecoder {
-    /// Handles every complete sentence and frame; gives the index at which an incomplete one begins, or the count.
+    /// Handles every complete sentence and frame that begins before `limit`, though it may end beyond; gives the index at
+    /// which an incomplete one begins, or the first one that was not looked at.
     mutating func scan(
-        _ bytes: UnsafeBufferPointer<UInt8>, from: Int, isFinal: Bool, _ emit: (Fix) -> Void
+        _ bytes: UnsafeBufferPointer<UInt8>, from: Int, until limit: Int, isFinal: Bool, _ emit: (Fix) -> Void
     ) -> Int {
         var index = from
         isWithBinary = false
-        while index < bytes.count {
+        while index < limit {
             let byte = unsafe bytes[index]
             if isInComment {
                 if byte < 0x20, byte != UInt8(ascii: "\t") { isInComment = false } else { index += 1 }
@@ -49,6 +50,15 @@ extension NMEADecoder {
             case UInt8(ascii: "\r"):
                 isAtLineStart = true
                 index += 1
+            case TagBlock.mark:
+                isAtLineStart = false
+                switch unsafe TagBlock.outcome(in: bytes, startingAt: index) {
+                case .block(let length, let transmittedAt):
+                    if let transmittedAt { assembler.noteTransmission(at: transmittedAt) }
+                    index += length
+                case .incomplete where !isFinal: return index
+                case .notABlock, .incomplete: index += 1
+                }
             case UInt8(ascii: "#") where isAtLineStart:
                 isInComment = true
                 index += 1

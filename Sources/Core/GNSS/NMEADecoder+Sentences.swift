@@ -67,6 +67,12 @@ extension NMEADecoder {
         case .zda:
             guard let sentence = DateSentence(zda: &fields) else { return fields.fault == .none }
             assembler.take(sentence, emit)
+        case .hdt:
+            guard let sentence = HeadingSentence(hdt: &fields) else { return false }
+            assembler.take(sentence)
+        case .ths:
+            guard let sentence = HeadingSentence(ths: &fields) else { return false }
+            assembler.take(sentence)
         case .pubx00, .pubx04: return readMakersPosition(&fields, emit)
         case .dtm:
             if let warning = ReceiverNotice.warning(dtm: &fields) {

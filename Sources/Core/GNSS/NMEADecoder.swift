@@ -104,7 +104,8 @@ package struct NMEADecoder: Sendable {
         var pending: [UInt8] = []
         swap(&pending, &carry)
         unsafe pending.withUnsafeMutableBufferPointer { buffer in
-            let consumed = unsafe scan(UnsafeBufferPointer(rebasing: buffer[..<carried]), from: 0, isFinal: true, emit)
+            let consumed = unsafe scan(
+                UnsafeBufferPointer(rebasing: buffer[..<carried]), from: 0, until: carried, isFinal: true, emit)
             unsafe keep(buffer, from: consumed, to: carried)
         }
         swap(&pending, &carry)
@@ -123,7 +124,7 @@ package struct NMEADecoder: Sendable {
         }
         if from < bytes.count {
             origin = account.bytes
-            let consumed = unsafe scan(bytes, from: from, isFinal: false, emit)
+            let consumed = unsafe scan(bytes, from: from, until: bytes.count, isFinal: false, emit)
             let left = bytes.count - consumed
             if left > 0 {
                 for index in 0..<left { unsafe carry[index] = bytes[consumed + index] }
@@ -146,7 +147,8 @@ package struct NMEADecoder: Sendable {
             for index in 0..<added { unsafe buffer[before + index] = bytes[from + index] }
             let count = before + added
             origin = account.bytes + from - before
-            let consumed = unsafe scan(UnsafeBufferPointer(rebasing: buffer[..<count]), from: 0, isFinal: false, emit)
+            let consumed = unsafe scan(
+                UnsafeBufferPointer(rebasing: buffer[..<count]), from: 0, until: count, isFinal: false, emit)
             if consumed >= before {
                 carried = 0
                 return from + consumed - before

@@ -23,7 +23,7 @@ struct PositionSentence {
     @inline(__always)
     mutating func conclude(_ fields: inout FieldCursor) -> Bool {
         guard status == .valid || status == .unstated else { return true }
-        if (latitude == nil) != (longitude == nil) { fields.note(.malformed) }
+        if (latitude == nil) != (longitude == nil) { fields.note(.halfPosition) }
         return fields.fault == .none
     }
 }

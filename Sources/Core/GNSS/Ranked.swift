@@ -1,7 +1,7 @@
 /// The best of several offers for one part of a fix; of equal rank the first stays.
 struct Ranked {
     private var best = 0.0
-    private var rank: UInt8 = 0
+    private(set) var rank: UInt8 = 0
 
     /// What was offered with the highest rank; `nil` when nothing was.
     @inline(__always)

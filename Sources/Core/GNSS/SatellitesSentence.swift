@@ -10,7 +10,7 @@ struct SatellitesSentence {
         case UInt8(ascii: "2"): mode = .twoDimensional
         case UInt8(ascii: "3"): mode = .threeDimensional
         case 0, UInt8(ascii: "1"): break
-        default: return nil
+        default: fields.note(.malformed)
         }
         // Twelve satellites; one receiver sends twice as many. PDOP, HDOP, VDOP and perhaps a system id follow.
         fields.skip(12)
@@ -21,7 +21,10 @@ struct SatellitesSentence {
         if !fields.isAtEnd {
             longForm.skip(13)
             hdop = longForm.dilution()
-            guard longForm.fault == .none else { return nil }
+            guard longForm.fault == .none else {
+                fields = longForm
+                return nil
+            }
         }
         guard fields.fault == .none else { return nil }
     }

@@ -63,6 +63,10 @@ package enum SentenceExplanation {
         case .dtm: return "\(name): \(ReceiverNotice.warning(dtm: &fields)?.description ?? "WGS 84, as it should be")"
         case .txt:
             return "\(name): \(ReceiverNotice.warning(txt: &fields)?.description ?? "a notice without consequence")"
+        case .hdt:
+            return "\(name): \(HeadingSentence(hdt: &fields) == nil ? refusal(fields) : "the heading of the body")"
+        case .ths:
+            return "\(name): \(HeadingSentence(ths: &fields) == nil ? refusal(fields) : "the heading of the body")"
         case .other: return "\(name): checksum right; nothing in it is needed for a fix"
         }
     }

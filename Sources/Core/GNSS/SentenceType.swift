@@ -1,12 +1,13 @@
 /// The sentences that a fix is made of, and those that warn; every other type is only counted.
 enum SentenceType: UInt8 {
-    case rmc, gga, gns, gll, vtg, gsa, gst, gbs, zda, pubx00, pubx04, pgrme, pqtmepe, psrfepe, dtm, txt, other
+    case rmc, gga, gns, gll, vtg, gsa, gst, gbs, zda, pubx00, pubx04, pgrme, pqtmepe, psrfepe, dtm, txt, hdt, ths, other
 
-    /// Whether an epoch is better for having it: only such a sentence can be the last one worth waiting for.
+    /// Whether an epoch is better for having it: only such a sentence can be the last one worth waiting for. A compass
+    /// (HDT, THS) goes at its own pace, so that no epoch waits for it.
     var isUseful: Bool {
         switch self {
         case .rmc, .gga, .gns, .gll, .vtg, .gsa, .gst, .gbs, .pubx00, .pgrme, .pqtmepe, .psrfepe: true
-        case .zda, .pubx04, .dtm, .txt, .other: false
+        case .zda, .pubx04, .dtm, .txt, .hdt, .ths, .other: false
         }
     }
 
@@ -29,6 +30,8 @@ enum SentenceType: UInt8 {
             case Self.code("ZDA"): self = .zda
             case Self.code("DTM"): self = .dtm
             case Self.code("TXT"): self = .txt
+            case Self.code("HDT"): self = .hdt
+            case Self.code("THS"): self = .ths
             default: self = .other
             }
             return

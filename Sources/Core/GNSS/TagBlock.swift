@@ -1,0 +1,48 @@
+/// A tag block before a sentence, as `\s:r3669961,c:1120959341*51\` (NMEA 0183 4.0): who sent the sentence, and when.
+@safe enum TagBlock {
+    enum Outcome {
+        /// A block with a right checksum; `transmittedAt` is its `c:`, where it has one.
+        case block(length: Int, transmittedAt: UTCTime?)
+        case notABlock
+        /// More bytes are needed to tell.
+        case incomplete
+    }
+
+    static let mark = UInt8(ascii: "\\")
+    /// From mark to mark.
+    static let maximumLength = 255
+    /// `c:` from here up is in milliseconds, below in seconds: 1973 in the one, 5138 in the other.
+    private static let leastMilliseconds: Int64 = 100_000_000_000
+    /// GPS began in 1980; clocks that were never set say less.
+    private static let earliest = UTCTime(year: 1980, month: 1, day: 6)
+
+    /// Judges what begins with the mark at `start`; start bytes of sentences never stand within a block.
+    static func outcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
+        let limit = start + maximumLength
+        var end = start + 1
+        while end < limit, end < bytes.count, unsafe bytes[end] != mark {
+            let byte = unsafe bytes[end]
+            guard 0x20...0x7E ~= byte, byte != UInt8(ascii: "$"), byte != UInt8(ascii: "!") else { return .notABlock }
+            end += 1
+        }
+        if end == limit { return .notABlock }
+        if end == bytes.count { return .incomplete }
+        let body = unsafe UnsafeBufferPointer(rebasing: bytes[(start + 1)..<end])
+        guard body.count > 3, unsafe body[body.count - 3] == UInt8(ascii: "*"),
+            let stated = unsafe UInt8(String(decoding: body.suffix(2), as: UTF8.self), radix: 16),
+            unsafe body.dropLast(3).reduce(0, ^) == stated
+        else { return .notABlock }
+        return .block(length: end + 1 - start, transmittedAt: unsafe time(in: body.dropLast(3)))
+    }
+
+    /// The time that field `c` states.
+    private static func time(in fields: Slice<UnsafeBufferPointer<UInt8>>) -> UTCTime? {
+        let key = Array("c:".utf8)
+        let field = unsafe fields.split(separator: UInt8(ascii: ",")).first { unsafe $0.starts(with: key) }
+        guard let field = unsafe field, let number = unsafe Int64(String(decoding: field.dropFirst(2), as: UTF8.self)),
+            number < 1000 * leastMilliseconds
+        else { return nil }
+        let time = UTCTime(millisecondsSince1970: number < leastMilliseconds ? number * 1000 : number)
+        return time < earliest ? nil : time
+    }
+}
