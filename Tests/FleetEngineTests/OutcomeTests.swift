@@ -4,7 +4,7 @@ import Testing
 
 /// Every row of the retry table: what an answer means for what was sent.
 @Suite struct Outcome {
-    enum Kind: String { case delivered, tokenRefused, retry, hold, rejected }
+    enum Kind: String { case delivered, tokenRefused, retry, unreachable, hold, rejected }
 
     struct Row: CustomTestStringConvertible {
         let status: Int
@@ -62,7 +62,12 @@ import Testing
 
     @Test(arguments: HTTPTransportError.Code.allCases) func isNeverALossWithoutAnAnswer(code: HTTPTransportError.Code) {
         let outcome = UploadOutcome(of: HTTPTransportError(code, "words"))
-        let expected: Kind = [.certificateNotTrusted, .transportFailed].contains(code) ? .hold : .retry
+        let expected: Kind =
+            switch code {
+            case .certificateNotTrusted, .transportFailed: .hold
+            case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost: .unreachable
+            case .cancelled, .tlsFailed, .responseTooLarge, .malformedResponse: .retry
+            }
         #expect(Self.kind(of: outcome) == expected)
         #expect(outcome.reason == "words")
     }
@@ -92,6 +97,7 @@ import Testing
         case .delivered: .delivered
         case .tokenRefused: .tokenRefused
         case .retry: .retry
+        case .unreachable: .unreachable
         case .hold: .hold
         case .rejected: .rejected
         }

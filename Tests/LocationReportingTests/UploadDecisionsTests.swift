@@ -35,6 +35,18 @@ import Testing
         #expect(session.receive(.retry(reason: "503", after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))
     }
 
+    @Test func looksForTheNetworkOftenAndStartsAnewWhenItReturns() {
+        let session = Self.session()
+        let batch = Self.batch(past: 0)
+        func lost() -> UploadAction { session.receive(.unreachable(reason: "no connection"), to: batch, jitter: 1) }
+        #expect((1...6).map { _ in lost() } == [1, 2, 4, 8, 15, 15].map { .waitForNetwork(.seconds($0)) })
+        session.apply { $0.networkReturned() }
+        #expect(lost() == .waitForNetwork(.seconds(1)))
+        // What a server asks for is obeyed, network or not.
+        #expect(
+            session.receive(.retry(reason: "503", after: .seconds(90)), to: batch, jitter: 0) == .wait(.seconds(90)))
+    }
+
     @Test func renewsTheTokenOnceThenHolds() {
         let session = Self.session()
         let batch = Self.batch(past: 0)
@@ -107,7 +119,7 @@ import Testing
 
     @Test func waitsWithoutATokenAndObeysTheIssuer() {
         let session = Self.session()
-        #expect(session.receiveNoToken(retryAfter: nil, jitter: 1) == .wait(.seconds(1)))
+        #expect(session.receiveNoToken(retryAfter: nil, jitter: 1) == .waitForNetwork(.seconds(1)))
         #expect(session.receiveNoToken(retryAfter: .seconds(20), jitter: 1) == .wait(.seconds(22)))
         #expect(session.receiveOutboxFailure(jitter: 1) == .wait(.seconds(4)))
     }

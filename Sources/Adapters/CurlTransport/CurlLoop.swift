@@ -9,6 +9,8 @@ struct CurlLoop {
     private let options: CurlTransportOptions
     private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
     private var identities: [ObjectIdentifier: CurlEasy.Identity] = [:]
+    /// Whether connections that lie idle may be dead.
+    private var doubtsIdleConnections = false
 
     init(multi: CurlMulti, share: CurlShare, mailbox: CurlMailbox, options: CurlTransportOptions) {
         (self.multi, self.share, self.mailbox, self.options) = (multi, share, mailbox, options)
@@ -21,7 +23,8 @@ struct CurlLoop {
             for message in messages {
                 switch message {
                 case .start(let exchange): start(exchange)
-                case .cancel(let exchange): end(exchange, .cancelled, "cancelled")
+                case .cancel(let exchange): cancel(exchange)
+                case .networkChanged: doubtsIdleConnections = true
                 }
             }
             if isStopped { break }
@@ -45,6 +48,8 @@ struct CurlLoop {
         }
         do throws(HTTPTransportError) {
             let transfer = try CurlTransfer(exchange, options: options, share: share, now: .now)
+            if doubtsIdleConnections { transfer.refuseIdleConnections() }
+            doubtsIdleConnections = false
             guard multi.add(transfer.easy) else {
                 throw HTTPTransportError(.transportFailed, "\(origin): libcurl took no further transfer")
             }
@@ -55,10 +60,11 @@ struct CurlLoop {
         }
     }
 
-    /// Ends an exchange that may be finished already.
-    private mutating func end(_ exchange: CurlExchange, _ code: HTTPTransportError.Code, _ cause: String) {
+    /// Ends an exchange that may be finished already. Its connection goes too: it may be why nobody waits any more.
+    private mutating func cancel(_ exchange: CurlExchange) {
         guard let identity = identities[ObjectIdentifier(exchange)], let transfer = transfers[identity] else { return }
-        finish(transfer, with: transfer.outcome(code, cause))
+        transfer.abandonConnection()
+        finish(transfer, with: transfer.outcome(.cancelled, "cancelled"))
     }
 
     private mutating func endLate() {

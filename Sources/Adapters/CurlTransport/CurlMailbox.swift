@@ -6,6 +6,7 @@ final class CurlMailbox: Sendable {
     enum Message: Sendable {
         case start(CurlExchange)
         case cancel(CurlExchange)
+        case networkChanged
     }
 
     private struct Content {
@@ -24,6 +25,8 @@ final class CurlMailbox: Sendable {
         exchange.markCancelled()
         leave(.cancel(exchange))
     }
+
+    func networkChanged() { leave(.networkChanged) }
 
     /// Asks the thread to end.
     func stop() {

@@ -83,6 +83,9 @@ import HTTPMessages
     /// HTTP/2 would go on using it.
     func abandonConnection() { easy.set(CURLOPT_FORBID_REUSE, true) }
 
+    /// Uses no connection that has been idle for more than a second; libcurl closes those that it meets.
+    func refuseIdleConnections() { easy.set(CURLOPT_MAXAGE_CONN, 1) }
+
     private func connectCallbacks() {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         let handle = unsafe easy.handle

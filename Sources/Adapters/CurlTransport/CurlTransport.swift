@@ -54,6 +54,8 @@ package final class CurlTransport: HTTPTransport {
         return try result.get()
     }
 
+    package func networkChanged() { mailbox.networkChanged() }
+
     private static func requireReadable(_ path: String) throws(HTTPTransportError) {
         do {
             _ = try OwnedDescriptor(opening: path, 0)

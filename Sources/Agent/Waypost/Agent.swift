@@ -123,6 +123,7 @@ public struct Agent: Sendable {
         let failure = await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run() }
             group.addTask { await agent.tellOwedState() }
+            group.addTask { await watchNetwork(log: log, agent) }
             group.addTask {
                 // Once the service is up, and once more when connections and tokens have been set up.
                 ResidentCode.giveBack()
@@ -136,6 +137,20 @@ public struct Agent: Sendable {
             return failure
         }
         if let failure { throw failure }
+    }
+
+    /// Passes on the kernel's word that there is a new way out; without it delivery goes on by its own attempts.
+    private func watchNetwork(log: LogWriter, _ agent: VehicleAgent) async {
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        await withTaskGroup { group in
+            group.addTask {
+                do throws(SystemError) { try await NetworkWatch().run { arrival.yield() } } catch {
+                    log.write(.warning, "\(error); the network's return is found by retries alone")
+                }
+                arrival.finish()
+            }
+            for await _ in arrivals { await agent.networkReturned() }
+        }
     }
 
     /// Feeds the watchdog while the outbox answers and no request is overdue: a stage that hangs starves it.

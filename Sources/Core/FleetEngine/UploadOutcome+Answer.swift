@@ -28,8 +28,9 @@ extension UploadOutcome {
     package init(of error: HTTPTransportError) {
         switch error.code {
         case .certificateNotTrusted, .transportFailed: self = .hold(reason: error.detail)
-        case .cancelled, .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed,
-            .responseTooLarge, .malformedResponse:
+        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost:
+            self = .unreachable(reason: error.detail)
+        case .cancelled, .tlsFailed, .responseTooLarge, .malformedResponse:
             self = .retry(reason: error.detail, after: nil)
         }
     }

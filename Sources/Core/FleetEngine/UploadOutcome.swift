@@ -6,6 +6,8 @@ package enum UploadOutcome: Sendable, Hashable {
     case tokenRefused(reason: String)
     /// Will pass by itself: again after a backoff, and not before `after`.
     case retry(reason: String, after: Duration?)
+    /// No answer came: the way to Fleet Engine is interrupted, and may be whole again at any moment.
+    case unreachable(reason: String)
     /// Only somebody else can mend it (the vehicle does not exist, the API is off): probe slowly, keep everything.
     case hold(reason: String)
     /// This request will never be accepted as it is.
@@ -15,7 +17,9 @@ package enum UploadOutcome: Sendable, Hashable {
     package var reason: String {
         switch self {
         case .delivered: ""
-        case .tokenRefused(let reason), .retry(let reason, _), .hold(let reason), .rejected(let reason): reason
+        case .tokenRefused(let reason), .retry(let reason, _), .unreachable(let reason), .hold(let reason),
+            .rejected(let reason):
+            reason
         }
     }
 }

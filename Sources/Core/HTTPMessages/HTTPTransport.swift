@@ -4,4 +4,13 @@ package protocol HTTPTransport: Sendable {
     ///
     /// Cancelling the task ends the exchange at once with `.cancelled`.
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
+
+    /// Tells that this machine has a new way to the network: connections that lie idle may be dead, and are not used
+    /// again.
+    func networkChanged()
+}
+
+extension HTTPTransport {
+    /// Does nothing: a transport that keeps no connections has none to give up.
+    package func networkChanged() {}
 }

@@ -6,6 +6,8 @@
 package struct RetryPolicy: Sendable, Hashable {
     package let initialDelay: Duration
     package let maximumDelay: Duration
+    /// An attempt that reaches nobody costs a few packets, and each is a look whether the way is whole again.
+    static let longestUnreachableDelay = Duration.seconds(15)
     /// No server is obeyed for longer than this.
     static let longestObeyedDelay = Duration.seconds(600)
 
@@ -24,6 +26,11 @@ package struct RetryPolicy: Sendable, Hashable {
         guard let after else { return own }
         // Those who were all told the same time must not come back at the same time.
         return min(after, Self.longestObeyedDelay) + min(own, .seconds(5))
+    }
+
+    /// The wait before retry number `retry` when nobody could be reached; `jitter` is drawn from 0...1.
+    package func unreachableDelay(beforeRetry retry: Int, jitter: Double) -> Duration {
+        min(ceiling(beforeRetry: retry), Self.longestUnreachableDelay) * jitter
     }
 
     /// The wait between probes of something that only a person can mend.

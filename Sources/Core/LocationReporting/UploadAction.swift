@@ -8,6 +8,8 @@ package enum UploadAction: Sendable, Hashable {
     case renewToken
     /// Wait; nothing is lost meanwhile.
     case wait(Duration)
+    /// Wait, but no longer than until the network comes back.
+    case waitForNetwork(Duration)
     /// Set this one update aside: the server will never take it.
     case quarantine(StoredUpdate)
     /// A repetition or an unstored update was refused: forget it.

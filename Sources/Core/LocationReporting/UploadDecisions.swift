@@ -34,6 +34,9 @@ package struct UploadDecisions: Sendable {
         case .retry(_, let after):
             failures += 1
             return .wait(retry.delay(beforeRetry: failures, jitter: jitter, after: after))
+        case .unreachable:
+            failures += 1
+            return .waitForNetwork(retry.unreachableDelay(beforeRetry: failures, jitter: jitter))
         case .hold:
             failures += 1
             return .wait(retry.holdDelay(jitter: jitter))
@@ -46,8 +49,12 @@ package struct UploadDecisions: Sendable {
     /// Decides when there is no token to send with.
     package mutating func receiveNoToken(retryAfter: Duration?, jitter: Double) -> UploadAction {
         failures += 1
-        return .wait(retry.delay(beforeRetry: failures, jitter: jitter, after: retryAfter))
+        let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: retryAfter)
+        return retryAfter == nil ? .waitForNetwork(delay) : .wait(delay)
     }
+
+    /// The network has come back: what failed before says nothing about it.
+    package mutating func networkReturned() { failures = 0 }
 
     /// Decides when the outbox itself fails.
     package mutating func receiveOutboxFailure(jitter: Double) -> UploadAction {

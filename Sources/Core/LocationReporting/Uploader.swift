@@ -10,15 +10,17 @@ package import VehicleAuthorization
 package actor Uploader {
     private let settings: UploadSettings
     private let outbox: any Outbox
-    private let authorization: any VehicleAuthorization
-    private let transport: any HTTPTransport
-    private let clock: MonotonicClock
+    let authorization: any VehicleAuthorization
+    let transport: any HTTPTransport
+    let clock: MonotonicClock
     private let jitter: @Sendable () -> Double
-    private let observer: any ReportingObserver
+    let observer: any ReportingObserver
 
-    private var decisions: UploadDecisions
+    var decisions: UploadDecisions
     private var next: NextUpload
     private var finishesWhenEmpty = false
+    /// Hears of the network's return while something waits for it.
+    var networkListener: AsyncStream<Void>.Continuation?
     private let wakeUps: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
@@ -144,7 +146,7 @@ package actor Uploader {
             let request = try request(for: batch, token: token)
             next.willSend(batch, at: startedAt)
             observer.observe(.uploading(batch))
-            let response = try await transport.send(request)
+            let response = try await exchange(request)
             traffic = response.traffic
             outcome = UploadOutcome(of: response, for: settings.vehicle)
             if outcome == .delivered, let date = response.headers["Date"].flatMap(HTTPDate.init) {
@@ -189,6 +191,7 @@ package actor Uploader {
             case .renewToken:
                 if let token { await authorization.discard(token, for: context) }
             case .wait(let delay): await wait(delay, because: reason)
+            case .waitForNetwork(let delay): await waitForNetwork(delay, because: reason)
             case .forget:
                 // The next heartbeat counts from here, so that a refused repetition is not sent in a loop.
                 next.didDeliver(batch, at: clock.now)

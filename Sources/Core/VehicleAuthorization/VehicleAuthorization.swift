@@ -9,9 +9,15 @@ public protocol VehicleAuthorization: Sendable {
 
     /// Tells that Fleet Engine refused `token`: it must not be handed out again.
     func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async
+
+    /// Tells that the network has come back: an issuer that could not be reached may be asked again at once.
+    func networkReturned() async
 }
 
 extension VehicleAuthorization {
     /// Does nothing: a provider that keeps no tokens has none to drop.
     public func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {}
+
+    /// Does nothing: a provider that remembers no failure has none to forget.
+    public func networkReturned() async {}
 }

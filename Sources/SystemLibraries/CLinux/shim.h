@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -46,6 +48,20 @@ static inline int clinux_pipe(int *_Nonnull ends) {
 // SOCK_CLOEXEC as O_NONBLOCK and O_CLOEXEC.
 static inline int clinux_accept(int listening) {
     return (int)syscall(SYS_accept4, listening, (void *)0, (void *)0, O_NONBLOCK | O_CLOEXEC);
+}
+
+// A socket on which the kernel announces changes of addresses and routes (rtnetlink(7)); -1 with errno on failure.
+// <sys/socket.h> must stay in Glibc's own module.
+static inline int clinux_open_route_announcements(void) {
+    int netlink = (int)syscall(SYS_socket, 16 /* AF_NETLINK */, 3 /* SOCK_RAW */ | O_NONBLOCK | O_CLOEXEC, NETLINK_ROUTE);
+    if (netlink < 0) return -1;
+    struct sockaddr_nl self = {.nl_family = 16,
+                               .nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE};
+    if (syscall(SYS_bind, netlink, &self, sizeof self) == 0) return netlink;
+    int reason = errno;
+    close(netlink);
+    errno = reason;
+    return -1;
 }
 
 // glibc shows dl_iterate_phdr only with _GNU_SOURCE; its structure is fixed by the ABI.

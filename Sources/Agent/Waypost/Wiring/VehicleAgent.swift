@@ -117,6 +117,12 @@ package struct VehicleAgent: Sendable {
         await close()
     }
 
+    /// Tells that this machine has a way to the network again.
+    package func networkReturned() async {
+        log.write(.debug, "the network has a new way out")
+        await uploader.networkReturned()
+    }
+
     /// Tells the state that the last stop owes, until that succeeds or an update has told a newer one.
     package func tellOwedState() async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }

@@ -1,0 +1,50 @@
+import CLinux
+import Glibc
+
+/// Hears from the kernel when this machine gets a new way out: an address or a default route.
+package struct NetworkWatch: Sendable {
+    private let announcements: Locked<OwnedDescriptor>
+    private let raw: CInt
+
+    /// Begins to listen; what is announced from now on is heard by `run`.
+    package init() throws(SystemError) {
+        let descriptor = OwnedDescriptor(
+            owning: try valueOrSystemError("listen to the network's changes") { clinux_open_route_announcements() })
+        raw = descriptor.raw
+        announcements = Locked(descriptor)
+    }
+
+    /// Calls `wayOut` for each announcement of a new way out, on a thread of its own, until cancelled.
+    package func run(_ wayOut: @escaping @Sendable () -> Void) async throws(SystemError) {
+        let stop = try EventDescriptor()
+        let failure = await withTaskCancellationHandler {
+            await onThread(named: "network-watch") { listen(until: stop, wayOut) }
+        } onCancel: {
+            stop.signal()
+        }
+        if let failure { throw failure }
+    }
+
+    private func listen(until stop: EventDescriptor, _ wayOut: () -> Void) -> SystemError? {
+        var buffer = [UInt8](repeating: 0, count: 1 << 15)
+        do throws(SystemError) {
+            while true {
+                guard case .ready = try poll(raw, within: nil, unless: stop) else { return nil }
+                if try receive(into: &buffer) { wayOut() }
+            }
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether what is there tells of a way out. Announcements that the kernel had to drop may have.
+    private func receive(into buffer: inout [UInt8]) throws(SystemError) -> Bool {
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(raw, $0.baseAddress, $0.count) }
+        if count >= 0 { return NetworkAnnouncement.tellsOfWayOut(buffer.span.extracting(first: count)) }
+        switch errno {
+        case ENOBUFS: return true
+        case EAGAIN, EINTR: return false
+        default: throw SystemError(call: "read the network's changes", number: errno)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import FleetEngine
+import GNSS
+import HTTPMessages
+import LinuxPlatform
+import LocationReporting
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct TheNetworksReturn {
+    private let clock = ManualClock()
+    private let outbox = InMemoryOutbox()
+    private let observer = RecordingObserver()
+
+    private func uploader(_ transport: any HTTPTransport) throws -> Uploader {
+        let settings = UploadSettings(
+            vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
+            endpoint: try HTTPURL("http://127.0.0.1:1"), state: .online)
+        return Uploader(
+            settings: settings, outbox: outbox, authorization: ScriptedAuthorization(), transport: transport,
+            clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
+    }
+
+    /// Runs `uploader` to the end of what is pending, while `body` looks on.
+    private func drain(_ uploader: Uploader, _ body: @escaping @Sendable () async -> Void) async {
+        await uploader.finishWhenEmpty()
+        await withTaskGroup { group in
+            group.addTask { await uploader.run() }
+            group.addTask { await body() }
+        }
+    }
+
+    private func accept(_ count: Int) async throws {
+        for second in 1...count { try await outbox.append(LocationUpdate(.sample(Double(second)))) }
+    }
+
+    private static let unreachable = HTTPTransportError(.connectionFailed, "no connection")
+
+    @Test func endsABackoffAtOnce() async throws {
+        let attempts = Locked(0)
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
+            if attempts.withLock({
+                $0 += 1; return $0
+            }) <= 3 {
+                throw Self.unreachable
+            }
+            return Uploading.delivered
+        }
+        try await accept(3)
+        let uploader = try uploader(transport)
+        await drain(uploader) { [observer] in
+            for await event in observer.stream {
+                if case .waiting = event { await uploader.networkReturned() }
+                if case .idle = event { break }
+            }
+        }
+        // The clock never moved: no wait was waited out.
+        #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
+        #expect(transport.requests.count == 4)
+    }
+
+    @Test func givesUpADeadConnectionAfterAMoment() async throws {
+        let (dead, attempts) = (Gate(), Locked(0))
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
+            guard
+                attempts.withLock({
+                    $0 += 1; return $0
+                }) == 1
+            else { return Uploading.delivered }
+            _ = await dead.pass()
+            throw HTTPTransportError(.cancelled, "cancelled")
+        }
+        try await accept(1)
+        let uploader = try uploader(transport)
+        await drain(uploader) { [clock, observer] in
+            for await _ in dead.arrivals { break }
+            await uploader.networkReturned()
+            for await sleep in clock.sleeps where sleep == .seconds(2) { break }
+            clock.advance(by: .seconds(2))
+            for await event in observer.stream {
+                if case .waiting(let delay, let reason) = event {
+                    #expect(reason.contains("the network changed"))
+                    for await sleep in clock.sleeps where sleep == delay { break }
+                    clock.advance(by: delay)
+                }
+                if case .idle = event { break }
+            }
+        }
+        #expect(try await outbox.ledger().delivered == 1)
+    }
+
+    @Test func leavesAnAnswerTheTimeToCome() async throws {
+        let slow = Gate()
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
+            _ = await slow.pass()
+            return Uploading.delivered
+        }
+        try await accept(1)
+        let uploader = try uploader(transport)
+        await drain(uploader) { [clock] in
+            for await _ in slow.arrivals { break }
+            await uploader.networkReturned()
+            for await sleep in clock.sleeps where sleep == .seconds(2) { break }
+            slow.open()
+        }
+        #expect(transport.requests.count == 1)
+        #expect(try await outbox.ledger().delivered == 1)
+    }
+}
