@@ -5,10 +5,6 @@ package import GNSS
 /// Nothing is locked out for good: when three fixes in a row agree with each other, they are right and the earlier one
 /// was wrong.
 package struct Plausibility: Sendable {
-    /// No vehicle is faster, in metres per second (360 km/h).
-    static let fastestSpeed = 100.0
-    /// What a receiver may be off at any time, in metres, when it does not say.
-    static let usualError = 50.0
     /// How many fixes must agree to overrule an earlier one.
     static let quorum = 3
 
@@ -66,10 +62,6 @@ package struct Plausibility: Sendable {
     private static func contradiction(between previous: Fix, and next: Fix) -> FixRefusal? {
         guard next.timeOfFix > previous.timeOfFix else { return .notAdvancing }
         guard previous.timeOfFix.duration(to: next.timeOfFix) <= longestSilence else { return .unconfirmedTime }
-        let seconds = previous.timeOfFix.duration(to: next.timeOfFix) / .seconds(1)
-        let error = (previous.horizontalAccuracyMeters ?? usualError) + (next.horizontalAccuracyMeters ?? usualError)
-        let distance = previous.distance(to: next)
-        return distance <= seconds * fastestSpeed + max(usualError, error * 2)
-            ? nil : .jump(meters: Int(distance.rounded()))
+        return next.isWithinReach(of: previous) ? nil : .jump(meters: Int(previous.distance(to: next).rounded()))
     }
 }
