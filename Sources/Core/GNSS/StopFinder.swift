@@ -1,14 +1,15 @@
-/// Decides where a track stops: at least a minute within 25 m, none of its fixes faster than 1.5 m/s.
+/// Decides where a track stops: at least a minute within 25 m, never faster than 1 m/s for long.
 ///
 /// A gap whose two ends lie in one place belongs to the stop, for many a vehicle switches its receiver off where it
 /// parks. One wild fix does not make two stops of one.
 package struct StopFinder: Sendable {
     package static let shortest = Duration.seconds(60)
-    /// Parked receivers wander up to 20 m.
-    private static let radiusMeters = 25.0
+    /// Parked receivers wander up to 20 m; those that know no better, as far as they say, within reason.
+    private static let radiusMeters = 25.0...50.0
     /// Faster than the speed that parked receivers state.
-    private static let fastestSpeed = 1.5
-    private static let longestInterruption = Duration.seconds(60)
+    private static let fastestSpeed = 1.0
+    /// For so long it may seem to move and still stand.
+    private static let longestInterruption = Duration.seconds(30)
 
     private var stops = LongestFew<TrackStop>(capacity: 200)
     /// All stops that are complete, together.
@@ -40,10 +41,11 @@ package struct StopFinder: Sendable {
         }
         let stands = (fix.speedMetersPerSecond ?? 0) < Self.fastestSpeed
         if let stop = candidate {
-            let radius = max(Self.radiusMeters, fix.horizontalAccuracyMeters ?? 0)
-            guard stop.place.distance(to: fix) > radius else {
+            let radius = min(
+                max(fix.horizontalAccuracyMeters ?? 0, Self.radiusMeters.lowerBound), Self.radiusMeters.upperBound)
+            if stop.place.distance(to: fix) <= radius {
                 if stands { candidate?.extend(to: fix, gap: gap) }
-                return
+                if stands || stop.to.duration(to: fix.timeOfFix) <= Self.longestInterruption { return }
             }
             endCandidate()
         }
@@ -54,7 +56,7 @@ package struct StopFinder: Sendable {
         defer { candidate = nil }
         guard let candidate, candidate.duration >= Self.shortest else { return }
         if let latest, latest.to.duration(to: candidate.from) <= Self.longestInterruption,
-            latest.place.distance(to: candidate.place) <= 2 * Self.radiusMeters
+            latest.place.distance(to: candidate.place) <= Self.radiusMeters.upperBound
         {
             self.latest?.extend(by: candidate)
         } else {

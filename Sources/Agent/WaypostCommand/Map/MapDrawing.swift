@@ -4,6 +4,8 @@ import GNSS
 struct MapDrawing {
     let frame: MapFrame
     let paths: TrackPaths
+    /// The line, in pixels of the frame.
+    let vertices: [TrackLine.Vertex]
     let summary: TrackSummary
     let start: Fix
     let end: Fix
@@ -32,6 +34,7 @@ struct MapDrawing {
         addGrid(to: &svg)
         addNorthAndScale(to: &svg, &labels)
         addTrack(to: &svg)
+        labels.avoid(vertices, scale: scale)
         addMarks(to: &svg, &labels)
         svg.add("</svg>")
         return svg.text
@@ -49,7 +52,7 @@ struct MapDrawing {
         }
         svg.add("<path class=\"grid\" d=\"\(lines)\"/>")
         let baseline = Markup.number(height - 6)
-        for x in RoundStep.multiples(of: step, from: 30 - middleX, to: middleX - 70) {
+        for x in RoundStep.multiples(of: step, from: 30 - middleX, to: middleX - step - 90) {
             let name = gridLabel(x / step, "E", "W")
             svg.add(
                 "<text class=\"coordinate\" x=\"\(Markup.number(middleX + x + 4))\" y=\"\(baseline)\">\(name)</text>")

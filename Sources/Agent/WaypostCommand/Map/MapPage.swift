@@ -10,21 +10,23 @@ struct MapPage {
 
     /// The document; `nil` when there is no fix to draw.
     var bytes: [UInt8]? {
-        guard let start = survey.start, let end = survey.end, let fitted = MapFrame.fitting(survey.line) else {
-            return nil
-        }
+        let track = survey.drawn
+        guard let start = track.start, let end = track.end, let fitted = MapFrame.fitting(track.line),
+            let first = survey.summary.statistics.first, let last = survey.summary.statistics.last
+        else { return nil }
         let scale = SpeedScale(top: survey.speeds.usualTop)
         let paths = TrackPaths(fitted.vertices, scale: scale)
         var page = Markup()
         page.add(PageStyle.opening(title: title))
-        addHeader(to: &page, from: start.timeOfFix, to: end.timeOfFix)
+        addHeader(to: &page, from: first, to: last)
         page.add("<main>")
         page.add(MapDrawing.definitions(paths))
         page.add("<section class=\"drawing\">")
         for layout in PageLayout.allCases {
             page.add(
                 MapDrawing(
-                    frame: fitted.frame, paths: paths, summary: survey.summary, start: start, end: end, layout: layout
+                    frame: fitted.frame, paths: paths, vertices: fitted.vertices, summary: survey.summary, start: start,
+                    end: end, layout: layout
                 ).svg)
         }
         page.add(PageLegend(scale: scale, paths: paths, summary: survey.summary).markup)
@@ -33,7 +35,7 @@ struct MapPage {
         page.add(PageTables(summary: survey.summary).markup)
         for log in logs { page.add(LogSection(log: log, isOpen: logs.count <= 3).markup) }
         page.add("</main>")
-        addFooter(to: &page, fitted.frame)
+        addFooter(to: &page, fitted.frame, error: track.line.error)
         page.add("</body>\n</html>")
         return Array(page.text.utf8)
     }
@@ -81,13 +83,18 @@ struct MapPage {
             )
         )
         figures.append(
-            ("Gaps", FigureText.grouped(track.gapCount), track.gapCount > 0 ? FigureText.duration(track.gapTime) : "")
+            (
+                "Gaps", FigureText.grouped(track.gapCount),
+                track.gapCount > 0 ? FigureText.duration(track.gapTime) : "of more than 10 s"
+            )
         )
         if track.jumpCount > 0 { figures.append(("Jumps", FigureText.grouped(track.jumpCount), "not in the distance")) }
         if track.backwardSteps > 0 {
             figures.append(
-                ("Time goes back", FigureText.grouped(track.backwardSteps), track.backwardSteps == 1 ? "time" : "times")
-            )
+                (
+                    "Time goes back",
+                    track.backwardSteps == 1 ? "once" : "\(FigureText.grouped(track.backwardSteps)) times", ""
+                ))
         }
         return figures
     }
@@ -110,16 +117,21 @@ struct MapPage {
         guard !drawings.isEmpty else { return }
         page.add("<section class=\"drawing\">")
         for drawing in drawings { page.add(drawing) }
-        page.add("<p class=\"note\">Times are UTC. Grey: no fix; a double line cuts a long gap short.</p>\n</section>")
+        var notes = ["Times are UTC."]
+        if survey.summary.stops.found.count > 0 { notes.append("Numbered bands: stops.") }
+        if survey.profile.runs.count > 1 {
+            notes.append("Grey bands: no fix; a double line stands for more time than is shown.")
+        }
+        page.add("<p class=\"note\">\(notes.joined(separator: " "))</p>\n</section>")
     }
 
-    private func addFooter(to page: inout Markup, _ frame: MapFrame) {
+    private func addFooter(to page: inout Markup, _ frame: MapFrame, error: Double) {
         let middle = frame.middle
         let place = PagePlace.text(latitude: middle.latitude, longitude: middle.longitude)
         var notes = "Grid in metres around \(place), WGS 84."
-        let pixels = survey.line.error / frame.metersPerPixel
+        let pixels = error / frame.metersPerPixel
         if pixels > 0.3 {
-            notes += " So long a track is drawn true to \(FigureText.accuracy(survey.line.error))."
+            notes += " So long a track is drawn true to \(FigureText.accuracy(error))."
         }
         page.add("<footer>\(notes) Drawn by Waypost \(Release.version).</footer>")
     }

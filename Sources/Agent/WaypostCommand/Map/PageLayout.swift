@@ -5,7 +5,7 @@ enum PageLayout: String, CaseIterable, Sendable {
     /// Pixels.
     var width: Double { self == .wide ? 1120 : 400 }
     /// Width of a character of a label, in pixels; on the safe side.
-    var characterWidth: Double { self == .wide ? 6.6 : 6 }
+    var characterWidth: Double { self == .wide ? 7 : 6.4 }
     var lineHeight: Double { self == .wide ? 16 : 14 }
     /// The least distance between two lines of a grid.
     var gridDistance: Double { self == .wide ? 110 : 76 }

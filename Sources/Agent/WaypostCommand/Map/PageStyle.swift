@@ -25,15 +25,15 @@ enum PageStyle {
         :root {
           color-scheme: light dark;
           --page: #f3f4f6; --card: #fff; --line: #dde1e6; --text: #1a2027; --dim: #5b6672; --ground: #fafbfc;
-          --grid: #e4e8ec; --pause: #e9ecf0; --accent: #31688e; --warn: #8f4a00; --warnground: #fff4e3; --mark: #1a2027;
+          --grid: #dde2e7; --pause: #e9ecf0; --accent: #31688e; --warn: #8f4a00; --warnground: #fff4e3; --mark: #1a2027;
           --casing: #fff; --jump: #b3261e; --standing: #fbefd5;
-          --k0: #440154; --k1: #46327e; --k2: #365c8d; --k3: #277f8e; --k4: #1fa187; --k5: #4ac16d; --k6: #9fda3a;
+          --k0: #440154; --k1: #472c7a; --k2: #3b518b; --k3: #2c718e; --k4: #21908d; --k5: #27ad81; --k6: #6ccd5a;
           --k7: #7b858f;
         }
         @media (prefers-color-scheme: dark) {
           :root {
             --page: #0f1316; --card: #181d22; --line: #2b333b; --text: #e7ebef; --dim: #9ba7b3; --ground: #12171b;
-            --grid: #222a31; --pause: #232a31; --accent: #58b4c4; --warn: #ffc27a; --warnground: #33260f;
+            --grid: #28313a; --pause: #232a31; --accent: #58b4c4; --warn: #ffc27a; --warnground: #33260f;
             --mark: #f2f5f7; --casing: #12171b; --jump: #ff8a80; --standing: #35301f;
             --k0: #8268c8; --k1: #5f7fd0; --k2: #3f96b4; --k3: #26ad9b; --k4: #52c569; --k5: #a5db36; --k6: #fde725;
             --k7: #8d98a3;
@@ -78,14 +78,14 @@ enum PageStyle {
         .k4 { stroke: var(--k4); background: var(--k4); } .k5 { stroke: var(--k5); background: var(--k5); }
         .k6 { stroke: var(--k6); background: var(--k6); } .k7 { stroke: var(--k7); background: var(--k7); }
         .link { fill: none; stroke: var(--dim); stroke-width: 1.5; stroke-dasharray: 6 5; }
-        .link.jump { stroke: var(--jump); stroke-dasharray: 2 4; }
+        .link.jump, .link.backward { stroke: var(--jump); stroke-dasharray: 2 4; }
         .break path { fill: var(--card); stroke: var(--dim); stroke-width: 1.5; }
         .break.jump path, .break.backward path { stroke: var(--jump); }
         .stop rect { fill: var(--mark); stroke: var(--casing); stroke-width: 1.5; }
         .stop text { fill: var(--casing); font-weight: 650; text-anchor: middle; font-size: 11px; }
         .start circle { fill: var(--casing); stroke: var(--mark); stroke-width: 3; }
         .end rect { fill: var(--mark); stroke: var(--casing); stroke-width: 1.5; }
-        .label { text-anchor: middle; fill: var(--text); stroke: var(--ground); stroke-width: 3px; paint-order: stroke; stroke-linejoin: round; }
+        .label { fill: var(--text); stroke: var(--ground); stroke-width: 3px; paint-order: stroke; stroke-linejoin: round; }
         .strong { font-weight: 650; }
         .legend { display: flex; flex-wrap: wrap; gap: 10px 28px; align-items: end; padding: 10px 16px 12px; border-top: 1px solid var(--line); font-size: 13px; color: var(--dim); }
         .legend ol, .legend ul { list-style: none; margin: 0; padding: 0; display: flex; flex-wrap: wrap; }

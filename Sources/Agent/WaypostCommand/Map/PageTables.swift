@@ -4,6 +4,11 @@ import GNSS
 struct PageTables {
     let summary: TrackSummary
 
+    private var isOfOneDay: Bool {
+        guard let first = summary.statistics.first, let last = summary.statistics.last else { return true }
+        return FigureText.date(first) == FigureText.date(last)
+    }
+
     var markup: String {
         var markup = Markup()
         addStops(to: &markup)
@@ -57,8 +62,10 @@ struct PageTables {
 
     private func row(_ cells: [String]) -> String { "<tr>" + cells.map { "<td>\($0)</td>" }.joined() + "</tr>" }
 
+    /// A time with its date, where the track has several and the date is not that of `other`.
     private func moment(_ time: UTCTime, after other: UTCTime? = nil) -> String {
-        let isSameDay = other.map { FigureText.date($0) == FigureText.date(time) } ?? false
-        return isSameDay ? FigureText.clock(time) : "\(FigureText.date(time)) \(FigureText.clock(time))"
+        let known = other ?? (isOfOneDay ? summary.statistics.first : nil)
+        return known.map { FigureText.date($0) == FigureText.date(time) } ?? false
+            ? FigureText.clock(time) : "\(FigureText.date(time)) \(FigureText.clock(time))"
     }
 }

@@ -13,11 +13,10 @@ struct ProfilePanel {
     /// What is drawn of a slot, in the panel's unit.
     let value: (TrackProfile.Slot) -> TrackProfile.Extent?
 
-    /// A panel for what the slots hold; `nil` when none of them holds it.
+    /// A panel for what the slots of `runs` hold; `nil` when none of them holds it.
     ///
-    /// - Parameters:
-    ///   - least: the shortest range of numbers that is drawn over the full height.
-    ///   - startsAtZero: whether the lower edge is 0 whatever the values are.
+    /// `least` is the shortest range of numbers that is drawn over the full height; the lower edge is 0 where it
+    /// `startsAtZero`.
     init?(
         _ title: String, of runs: [TrackProfile.Run], top: Double, height: Double, least: Double, startsAtZero: Bool,
         value: @escaping (TrackProfile.Slot) -> TrackProfile.Extent?
@@ -68,7 +67,7 @@ struct ProfilePanel {
         var band = ""
     }
 
-    /// Adds the curve of one run; where a slot holds nothing it is interrupted.
+    /// Adds the curve of one run; where no slot holds anything for longer than the usual interval it is interrupted.
     func add(_ run: TrackProfile.Run, slotMilliseconds: Int64, to curve: inout Curve, x: (UTCTime) -> Double) {
         var columns: [(x: Double, extent: TrackProfile.Extent)] = []
         func finish() {
@@ -88,11 +87,13 @@ struct ProfilePanel {
             }
             columns.removeAll()
         }
+        var previous: Int64?
         for slot in run.slots {
-            guard let extent = value(slot) else {
-                finish()
-                continue
-            }
+            guard let extent = value(slot) else { continue }
+            // Some receivers state speed and altitude in epochs of their own.
+            let pause = (slot.number - (previous ?? slot.number) - 1) * slotMilliseconds
+            if Duration.milliseconds(pause) > TrackContinuity.longestInterval { finish() }
+            previous = slot.number
             let time = UTCTime(millisecondsSince1970: slot.number * slotMilliseconds + slotMilliseconds / 2)
             let column = (x(min(run.to, max(run.from, time))) * 2).rounded() / 2
             if let last = columns.last, last.x == column {

@@ -39,7 +39,7 @@ struct TimeAxis: Sendable {
 
     /// - Parameters:
     ///   - runs: times without a break, in the order in which they came; at least one.
-    ///   - x: where the axis begins, in pixels.
+    ///   - start: where the axis begins, in pixels.
     ///   - width: how long it is, in pixels.
     init(_ runs: [(from: UTCTime, to: UTCTime)], x start: Double, width: Double) {
         let durations = zip(runs, runs.dropFirst()).map { $0.to.duration(to: $1.from) }

@@ -19,6 +19,8 @@ struct TrackLine: Sendable {
     private(set) var error = 0.0
 
     private let capacity: Int
+    /// How many of the points have been thinned already.
+    private var settled = 0
     private var tolerance = 0.0
     private var topSpeed: Float = 0
 
@@ -42,21 +44,31 @@ struct TrackLine: Sendable {
         if vertices.count >= capacity { thin() }
     }
 
-    /// Each time twice as coarse as the time before, so that all errors together stay below twice the last one.
+    /// Thins what is new; where that is not enough all of it, twice as coarsely as ever before: so the errors of a point
+    /// stay together below twice the last tolerance.
     private mutating func thin() {
         guard let bounds else { return }
-        let step = max(0.5, topSpeed / 30)
+        tolerance = max(tolerance, max(bounds.width, bounds.height, 1) / Self.drawnPixels / 10)
+        thin(from: max(0, settled - 1))
+        error = max(error, tolerance)
         while vertices.count > capacity / 2 {
-            tolerance = max(tolerance * 2, max(bounds.width, bounds.height, 1) / Self.drawnPixels / 10)
+            tolerance *= 2
+            thin(from: 0)
             error += tolerance
-            var thinned: [Vertex] = []
-            LineStrokes(tolerance: tolerance, spacing: tolerance * Self.spacing).forEach(of: vertices) { one, other in
-                guard let speed = one.speed, let otherSpeed = other.speed else { return one.speed == other.speed }
-                return abs(speed - otherSpeed) < step
-            } take: { stroke, continues in
-                thinned += continues ? stroke.dropFirst() : stroke[...]
-            }
-            vertices = thinned
         }
+        settled = vertices.count
+    }
+
+    private mutating func thin(from start: Int) {
+        let step = max(0.5, topSpeed / 30)
+        var thinned: [Vertex] = []
+        LineStrokes(tolerance: tolerance, spacing: tolerance * Self.spacing).forEach(of: Array(vertices[start...])) {
+            one, other in
+            guard let speed = one.speed, let otherSpeed = other.speed else { return one.speed == other.speed }
+            return abs(speed - otherSpeed) < step
+        } take: { stroke, continues in
+            thinned += continues ? stroke.dropFirst() : stroke[...]
+        }
+        vertices.replaceSubrange(start..., with: thinned)
     }
 }

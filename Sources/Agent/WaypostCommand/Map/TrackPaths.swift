@@ -12,7 +12,8 @@ struct TrackPaths: Sendable {
             vertex.speed.map { scale.color(of: scale.index(of: Double($0))) } ?? SpeedScale.palette
         }
         LineStrokes(tolerance: Self.tolerance, spacing: Self.spacing).forEach(of: vertices) { one, other in
-            color(one) == color(other)
+            guard let speed = one.speed, let otherSpeed = other.speed else { return one.speed == other.speed }
+            return scale.isAbout(Double(otherSpeed), inClass: scale.index(of: Double(speed)))
         } take: { stroke, _ in
             guard let first = stroke.first else { return }
             Self.append(stroke, to: &data[color(first)])

@@ -3,20 +3,23 @@ import GNSS
 /// All that a page shows of a track, gathered fix by fix in bounded memory.
 struct TrackSurvey: Sendable {
     private(set) var summary = TrackSummary()
-    private(set) var line = TrackLine()
     private(set) var profile = TrackProfile()
     private(set) var speeds = SpeedHistogram()
-    private(set) var start: Fix?
-    private(set) var end: Fix?
+    private var map = MapTrack()
+    private var steady = SteadyFixes()
 
     /// Adds the next fix.
     mutating func add(_ fix: Fix) {
-        var isBroken = false
-        if case .broken = summary.add(fix) { isBroken = true }
-        line.add(fix, beginsPiece: isBroken)
-        profile.add(fix, beginsRun: isBroken)
+        let step = summary.add(fix)
+        steady.take(fix, step) { map.add($0, beginsPiece: $1) }
+        if case .broken = step { profile.add(fix, beginsRun: true) } else { profile.add(fix, beginsRun: false) }
         if let speed = fix.speedMetersPerSecond { speeds.add(speed) }
-        start = start ?? fix
-        end = fix
+    }
+
+    /// The track as it is drawn, once all fixes are there.
+    var drawn: MapTrack {
+        var (map, steady) = (map, steady)
+        steady.finish { map.add($0, beginsPiece: $1) }
+        return map
     }
 }
