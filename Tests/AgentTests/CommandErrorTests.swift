@@ -25,12 +25,13 @@ import WaypostTestSupport
     ]
     static let cases =
         logs.flatMap { log, says in
-            ["fixes LOG", "replay LOG --config CONFIG", "replay --json --config CONFIG LOG"].map {
+            ["fixes LOG", "map LOG -o -", "replay LOG --config CONFIG", "replay --json --config CONFIG LOG"].map {
                 Case(words: $0, log: log, code: 65, says: says)
             }
         } + [
             Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no fix with a date"),
             Case(words: "fixes LOG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
+            Case(words: "map LOG -o -", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
         ]
 
     @Test(arguments: cases) func nameTheLogAndTheRemedy(row: Case) async throws {
@@ -88,6 +89,10 @@ import WaypostTestSupport
         (["run", "--config", "/"], 78, "/: is a folder"),
         (["rnu"], 64, "waypost: there is no command \"rnu\"; did you mean run?"),
         (["run"], 64, "waypost: run needs --config FILE"),
+        (["map", "drive.nmea"], 64, "waypost: map needs -o FILE"),
+        (["map", "-o", "page.html"], 64, "waypost: map needs LOG"),
+        (["map", "-", "-", "-o", "page.html"], 64, "waypost: standard input (-) can be read once only"),
+        (["map", "/dev/null", "-o", "/dev/null"], 64, "waypost: -o /dev/null is the log /dev/null"),
         (["run", "--confg", "x"], 64, "waypost: run has no option --confg; did you mean --config?"),
         (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must read STATUS:RATE"),
     ])

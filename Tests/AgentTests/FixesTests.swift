@@ -77,25 +77,3 @@ import WaypostTestSupport
         #expect(result.failure is FixSourceError)
     }
 }
-
-@Suite struct Summary {
-    @Test func namesWhatIsInALog() async {
-        let path = Fixtures.url("nmea/tunnel.nmea").path
-        let track = Locked(TrackStatistics())
-        let result = await LogDecoding(paths: [path]).run(progress: { _, _, _ in }) { fixes throws(SystemError) in
-            track.withLock { track in for fix in fixes { track.add(fix) } }
-        }
-        let text = FixesSummary(logs: result.outcomes, track: track.withLock { $0 }).text
-        for words in [
-            "GNGGA 300", "talkers     GN, GP", "epochs      300, of them 208 fixes, 92 without a position",
-            "208 fixes from 2026-03-31T10:30:00.000Z to 2026-03-31T10:34:59.000Z", "distance    4.57 km",
-            "gap         2026-03-31T10:31:39.000Z to 2026-03-31T10:33:12.000Z",
-        ] {
-            #expect(text.contains(words), "no \"\(words)\" in \(text)")
-        }
-    }
-
-    @Test func ofNothingSaysSo() {
-        #expect(FixesSummary(logs: [], track: TrackStatistics()).text == "no fix")
-    }
-}

@@ -26,6 +26,13 @@ package enum FileSystem {
         }
     }
 
+    /// Whether two paths lead to one and the same file that exists.
+    package static func isSameFile(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
     /// The size of a file in bytes; 0 when there is none.
     package static func fileSize(at path: String) throws(SystemError) -> Int64 {
         guard case .file(let bytes) = try entry(at: path) else { return 0 }

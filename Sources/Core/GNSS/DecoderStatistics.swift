@@ -30,6 +30,7 @@ package struct DecoderStatistics: Sendable {
     package internal(set) var undatedFixes = 0
 
     var addresses = AddressCounts()
+    var receiverBanners = ReceiverBanners()
     private var refused = InlineArray<7, Occurrences>(repeating: Occurrences())
     private var warned = InlineArray<9, Occurrences>(repeating: Occurrences())
 
@@ -39,6 +40,8 @@ package struct DecoderStatistics: Sendable {
     package var sentencesByAddress: [(address: String, count: Int)] { addresses.sorted }
     /// Sentences with a right checksum.
     package var sentences: Int { addresses.total }
+    /// What the receiver said of its make and firmware, if it did: the first few texts.
+    package var banners: [String] { receiverBanners.all }
     package func refusals(_ reason: SentenceRefusal) -> Occurrences { refused[reason.rawValue] }
     package func warnings(_ warning: ReceiverWarning) -> Occurrences { warned[warning.rawValue] }
 

@@ -9,6 +9,9 @@ extension NMEADecoder {
         account.addresses.add(address)
         guard unsafe bytes[start] == UInt8(ascii: "$") else { return }
         let type = SentenceType(address: address, length: length)
+        if type == .txt || type == .other {
+            unsafe noteBanner(bytes, address, from: min(start + length + 2, end), to: end, isText: type == .txt)
+        }
         guard type != .other, let base = bytes.baseAddress else { return }
         var fields = unsafe FieldCursor(from: base + min(start + length + 2, end), to: base + end)
         if !read(type, at: start, &fields, emit) {
@@ -17,6 +20,20 @@ extension NMEADecoder {
                 byte: origin + start)
         }
         noteWarnings(at: origin + start)
+    }
+
+    /// Keeps what a receiver says of itself; `isText` for TXT, whose words stand behind three numbers.
+    @inline(__always)
+    private mutating func noteBanner(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ address: UInt64, from start: Int, to end: Int, isText: Bool
+    ) {
+        guard isText || ReceiverBanners.states(address) else { return }
+        var (place, numbers) = (start, isText ? 3 : 0)
+        while numbers > 0, place < end {
+            if unsafe bytes[place] == UInt8(ascii: ",") { numbers -= 1 }
+            place += 1
+        }
+        unsafe account.receiverBanners.note(bytes, from: place, to: end)
     }
 
     /// Counts what the assembler has found, as seen at a place in the stream.

@@ -5,15 +5,6 @@ package import GNSS
 /// Nothing is locked out for good: when three fixes in a row agree with each other, they are right and the earlier one
 /// was wrong.
 package struct Plausibility: Sendable {
-    /// No vehicle is faster, in metres per second (252 km/h).
-    static let fastestSpeed = 70.0
-    /// No vehicle brakes or accelerates harder, in metres per second squared.
-    static let hardestAcceleration = 10.0
-    /// What a stated speed may be off, in metres per second.
-    static let speedError = 5.0
-    /// What a receiver may be off at any time, in metres: when it does not say, and whatever it says.
-    static let usualError = 50.0
-    static let leastError = 25.0
     /// How many fixes must agree to overrule an earlier one.
     static let quorum = 3
 
@@ -71,23 +62,9 @@ package struct Plausibility: Sendable {
     private static func contradiction(between previous: Fix, and next: Fix) -> FixRefusal? {
         guard next.timeOfFix > previous.timeOfFix else { return .notAdvancing }
         guard previous.timeOfFix.duration(to: next.timeOfFix) <= longestSilence else { return .unconfirmedTime }
-        let seconds = previous.timeOfFix.duration(to: next.timeOfFix) / .seconds(1)
-        if let before = previous.speedMetersPerSecond, let after = next.speedMetersPerSecond,
-            abs(after - before) > seconds * hardestAcceleration + speedError
-        {
-            return .acceleration(metersPerSecondSquared: Int((abs(after - before) / seconds).rounded()))
+        if let rate = next.impossibleAcceleration(since: previous) {
+            return .acceleration(metersPerSecondSquared: Int(rate.rounded()))
         }
-        let distance = previous.distance(to: next)
-        return distance <= reach(from: previous, to: next, in: seconds) ? nil : .jump(meters: Int(distance.rounded()))
-    }
-
-    /// How far a vehicle can get in that time, in metres, with what both positions may be off.
-    private static func reach(from previous: Fix, to next: Fix, in seconds: Double) -> Double {
-        let error = (previous.horizontalAccuracyMeters ?? usualError) + (next.horizontalAccuracyMeters ?? usualError)
-        var reach = seconds * fastestSpeed
-        if let before = previous.speedMetersPerSecond, let after = next.speedMetersPerSecond {
-            reach = min(reach, seconds * (max(before, after) + speedError + seconds * hardestAcceleration / 2))
-        }
-        return reach + max(leastError, error * 2)
+        return next.isWithinReach(of: previous) ? nil : .jump(meters: Int(previous.distance(to: next).rounded()))
     }
 }

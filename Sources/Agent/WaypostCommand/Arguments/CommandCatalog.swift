@@ -60,6 +60,15 @@ enum CommandCatalog {
                 .value("--explain", "LINE", "say what becomes of one line: its text, or its number in LOG"),
             ]),
         CommandSpec(
+            name: "map", summary: "Draw NMEA logs as one page: track, speed, stops and gaps.",
+            details: """
+                Writes one HTML file that needs no network and no script: the track over a metric grid, coloured by \
+                speed, with stops of a minute or more, gaps and jumps; speed and altitude over time; what the logs hold. \
+                Reads the files in order, gzip or plain; - reads standard input. What was read before a log's damage is drawn.
+                """,
+            operands: .oneOrMore("LOG"),
+            options: [.value("-o", "FILE", "the page; - writes it to standard output", isRequired: true)]),
+        CommandSpec(
             name: "check", summary: "Prove a configuration before the vehicle leaves.",
             details: """
                 Reports everything that is wrong with the file. With --online it also opens the receiver and the outbox, \

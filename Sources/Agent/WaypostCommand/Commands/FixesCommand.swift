@@ -38,7 +38,7 @@ struct FixesCommand {
         let format = format
         let output = Locked((bytes: [UInt8](), hasFix: false))
         output.withLock { format.appendHeader(to: &$0.bytes) }
-        let result = await LogDecoding(paths: logs).run(progress: Self.progress()) { fixes throws(SystemError) in
+        let result = await LogDecoding(paths: logs).run(progress: LogProgress.line()) { fixes throws(SystemError) in
             let bytes = output.withLock { output in
                 for fix in fixes {
                     format.append(fix, isFirst: !output.hasFix, to: &output.bytes)
@@ -50,13 +50,13 @@ struct FixesCommand {
             try StandardOutput.write(bytes)
         }
         Terminal.draw("")
-        if result.failure is SystemError { return try Self.conclude(result.failure) }
+        if result.failure is SystemError { return try LogDecoding.conclude(result.failure) }
         let ending = output.withLock { output in
             format.appendFooter(to: &output.bytes)
             return output.bytes
         }
         try StandardOutput.write(ending)
-        let status = try Self.conclude(result.failure)
+        let status = try LogDecoding.conclude(result.failure)
         if !output.withLock({ $0.hasFix }) {
             // A receiver that never saw the sky gives a log without a fix; without a sentence it is none.
             if let other = result.outcomes.first(where: { $0.statistics.sentences == 0 }) {
@@ -70,39 +70,9 @@ struct FixesCommand {
     }
 
     private func summarize() async throws -> ExitStatus {
-        let track = Locked(TrackStatistics())
-        let result = await LogDecoding(paths: logs).run(progress: Self.progress()) { fixes throws(SystemError) in
-            track.withLock { track in for fix in fixes { track.add(fix) } }
-        }
+        let (logs, total, failure) = await LogSummary.survey(logs)
         Terminal.draw("")
-        try StandardOutput.write(
-            line: FixesSummary(logs: result.outcomes, track: track.withLock { $0 }).text)
-        return try Self.conclude(result.failure)
-    }
-
-    /// What was read before a failure has been printed; now the failure is told.
-    private static func conclude(_ failure: (any Error)?) throws -> ExitStatus {
-        guard let failure else { return .done }
-        if let failure = failure as? FixSourceError {
-            if failure.code == .cancelled { return .done }
-            throw AgentError(.inputData, failure.description)
-        }
-        throw failure
-    }
-
-    /// A line for a person, when the fixes themselves go somewhere else.
-    private static func progress() -> @Sendable (String, Int64, Int64?) -> Void {
-        guard Terminal.isInteractive, !StandardOutput.isTerminal else { return { _, _, _ in } }
-        let told = Locked(Int64(0))
-        return { name, bytesRead, totalBytes in
-            let isDue = told.withLock { told in
-                guard bytesRead < told || bytesRead >= told + 4 << 20 else { return false }
-                told = bytesRead
-                return true
-            }
-            guard isDue else { return }
-            let share = totalBytes.map { $0 > 0 ? "\(bytesRead * 100 / $0) %" : "" } ?? "\(bytesRead >> 20) MiB"
-            Terminal.draw("\(name)  \(share)")
-        }
+        try StandardOutput.write(line: FixesSummary(logs: logs, total: total).text)
+        return try LogDecoding.conclude(failure)
     }
 }

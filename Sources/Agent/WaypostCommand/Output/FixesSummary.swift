@@ -1,60 +1,82 @@
 import GNSS
 
-/// `waypost fixes --summary`: what is in the logs, on one page.
+/// `waypost fixes --summary`: what is in the logs, a section each, and what they come to together.
 struct FixesSummary {
-    let logs: [LogDecoding.Outcome]
-    let track: TrackStatistics
+    let logs: [LogSummary]
+    let total: TrackSummary
 
     var text: String {
-        var lines: [String] = []
-        for log in logs { lines += Self.lines(for: log) }
-        lines += trackLines
-        return lines.joined(separator: "\n")
+        let logs = logs.filter { $0.statistics.bytes > 0 }
+        var sections = logs.map { log in
+            var lines = LabelledLines()
+            lines.add(heading: log.name)
+            Self.describe(log.statistics, in: &lines)
+            Self.describe(log.track, in: &lines)
+            return lines.lines.joined(separator: "\n")
+        }
+        if logs.count != 1 {
+            var lines = LabelledLines()
+            lines.add(heading: "total of \(FigureText.count(logs.count, "log"))")
+            lines.add("fixes", [total.statistics.fixes > 0 ? FigureText.grouped(total.statistics.fixes) : "none"])
+            Self.describe(total, in: &lines)
+            sections.append(lines.lines.joined(separator: "\n"))
+        }
+        return sections.joined(separator: "\n\n")
     }
 
-    private static func lines(for log: LogDecoding.Outcome) -> [String] {
-        let statistics = log.statistics
-        var lines = [
-            "\(log.name): \(statistics.bytes) bytes, \(statistics.lines) lines, \(statistics.sentences) sentences"
-                + (statistics.binaryBytes > 0 ? ", \(statistics.binaryBytes) bytes of UBX and RTCM frames" : "")
-        ]
-        let addresses = statistics.sentencesByAddress.map { "\($0.address) \($0.count)" }
-        if !addresses.isEmpty { lines.append("  sentences   \(addresses.joined(separator: ", "))") }
-        let talkers = Set(
-            statistics.sentencesByAddress.map(\.address).filter { !$0.hasPrefix("P") }.map { $0.prefix(2) })
-        if !talkers.isEmpty { lines.append("  talkers     \(talkers.sorted().joined(separator: ", "))") }
-        lines.append(
-            "  epochs      \(statistics.epochs), of them \(statistics.fixes) fixes, \(statistics.voidEpochs) without a "
-                + "position, \(statistics.repeatedEpochs) repeated, \(statistics.undatedFixes) without a date")
-        for reason in SentenceRefusal.allCases where statistics.refusals(reason).count > 0 {
-            let refusals = statistics.refusals(reason)
-            lines.append("  refused     \(refusals.count): \(reason), first in line \(refusals.firstLine)")
+    private static func describe(_ statistics: DecoderStatistics, in lines: inout LabelledLines) {
+        let account = LogAccount(statistics)
+        lines.add(
+            "receiver",
+            wrapped: account.receiver.isEmpty ? "not named in the log" : account.receiver.joined(separator: "; "))
+        lines.add("talkers", wrapped: account.talkers.joined(separator: ", "))
+        lines.add("sentences", wrapped: account.size)
+        lines.add("", inColumns: account.sentences)
+        lines.add("refused", aligned(account.refusals))
+        lines.add("fixes", wrapped: account.fixes)
+        for (index, warning) in account.warnings.enumerated() {
+            lines.add(index == 0 ? "warnings" : "", wrapped: warning)
         }
-        for warning in ReceiverWarning.allCases where statistics.warnings(warning).count > 0 {
-            lines.append("  warning     \(warning) (first in line \(statistics.warnings(warning).firstLine))")
-        }
-        return lines
     }
 
-    private var trackLines: [String] {
-        guard let first = track.first, let last = track.last else { return ["no fix"] }
-        var lines = [
-            "\(track.fixes) fixes from \(first) to \(last)",
-            "  distance    \(Self.rounded(track.distanceMeters / 1000, 100)) km",
-        ]
-        if let speed = track.topSpeedMetersPerSecond {
-            lines.append("  top speed   \(Self.rounded(speed, 10)) m/s, \(Self.rounded(speed * 3.6, 10)) km/h")
-        }
-        if let mean = track.meanAccuracyMeters, let worst = track.worstAccuracyMeters {
-            lines.append("  accuracy    \(Self.rounded(mean, 10)) m on average, \(Self.rounded(worst, 10)) m at worst")
-        }
-        if track.backwardSteps > 0 { lines.append("  time        \(track.backwardSteps) steps that do not go forward") }
-        for gap in track.gaps { lines.append("  gap         \(gap.from) to \(gap.to)") }
-        if track.gapCount > track.gaps.count {
-            lines.append("  gap         and \(track.gapCount - track.gaps.count) more")
-        }
-        return lines
+    /// Counts flush right, so that they can be compared.
+    private static func aligned(_ rows: [(count: Int, text: String)]) -> [String] {
+        let width = rows.map { FigureText.grouped($0.count).count }.max() ?? 0
+        return rows.map { "\(FigureText.grouped($0.count).flushRight(in: width))  \($0.text)" }
     }
 
-    private static func rounded(_ number: Double, _ scale: Double) -> String { "\((number * scale).rounded() / scale)" }
+    private static let shownBreaks = 8
+
+    private static func describe(_ track: TrackSummary, in lines: inout LabelledLines) {
+        let figures = track.statistics
+        guard let first = figures.first, let last = figures.last else { return }
+        lines.add("time", [TrackFigures.time(from: first, to: last)])
+        lines.add("distance", [FigureText.distance(figures.distanceMeters)])
+        lines.add("top speed", TrackFigures.topSpeed(figures).map { [$0] } ?? [])
+        lines.add("accuracy", TrackFigures.accuracy(figures).map { [$0] } ?? [])
+        let stops = track.stops.found
+        if stops.count > 0 { lines.add("stops", [TrackFigures.stops(count: stops.count, time: stops.time)]) }
+        lines.add("breaks", breaks(figures))
+    }
+
+    private static func breaks(_ figures: TrackStatistics) -> [String] {
+        let shown = figures.breaks.elements(atMost: shownBreaks)
+        guard let first = shown.first else { return [] }
+        let date = FigureText.date(first.before.timeOfFix)
+        let isOfOneDay = shown.allSatisfy { place in
+            FigureText.date(place.before.timeOfFix) == date && FigureText.date(place.after.timeOfFix) == date
+        }
+        func moment(_ fix: Fix) -> String {
+            isOfOneDay
+                ? FigureText.clock(fix.timeOfFix)
+                : "\(FigureText.date(fix.timeOfFix)) \(FigureText.clock(fix.timeOfFix))"
+        }
+        var rows = [TrackFigures.breaks(figures)]
+        rows += shown.map { place in
+            "\(moment(place.before)) to \(moment(place.after))  \(TrackFigures.text(of: place))"
+        }
+        let rest = figures.breaks.count - shown.count
+        if rest > 0 { rows.append("and \(rest) more, shorter ones") }
+        return rows
+    }
 }

@@ -21,17 +21,12 @@ struct ProgressLine {
             "\(fixes) fixes", "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
             "\(Self.oneDecimal(Double(delivered) / seconds))/s",
         ]
-        if share > 0.02, share < 1 { parts.append("\(Self.clock(seconds * (1 - share) / share)) left") }
+        if share > 0.02, share < 1 {
+            parts.append("\(FigureText.duration(.seconds(seconds * (1 - share) / share))) left")
+        }
         if let trouble { parts.append("(\(trouble.prefix(40)))") }
         return parts.joined(separator: "  ")
     }
 
     private static func oneDecimal(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
-
-    private static func clock(_ seconds: Double) -> String {
-        let whole = Int(seconds.rounded())
-        return whole < 60
-            ? "\(whole) s"
-            : whole < 3600 ? "\(whole / 60) min \(whole % 60) s" : "\(whole / 3600) h \(whole / 60 % 60) min"
-    }
 }

@@ -1,0 +1,90 @@
+/// Finds room for labels beside marks, off the line where that can be; what finds none is left out rather than written
+/// over another label.
+struct LabelPlacement: Sendable {
+    /// Where a label stands: the left end, the middle or the right end of its text.
+    struct Place: Sendable, Hashable {
+        enum Anchor: String, Sendable { case start, middle, end }
+        let point: PlanePoint
+        let anchor: Anchor
+    }
+
+    private struct Cell: Hashable {
+        let column: Int
+        let row: Int
+    }
+
+    private let area: PlaneBounds
+    private var taken: [PlaneBounds] = []
+    /// Where the line runs.
+    private var line: Set<Cell> = []
+
+    /// Pixels.
+    private static let cellSide = 6.0
+
+    init(width: Double, height: Double) {
+        area = PlaneBounds(low: PlanePoint(x: 2, y: 2), high: PlanePoint(x: width - 2, y: height - 2))
+    }
+
+    /// Notes where the line runs, whose points are given in pixels before `scale`.
+    mutating func avoid(_ vertices: [TrackLine.Vertex], scale: Double) {
+        var last: PlanePoint?
+        for vertex in vertices {
+            let point = vertex.point * scale
+            let from = vertex.beginsPiece ? point : last ?? point
+            let way = point - from
+            let steps = min(1000, Int(way.length / Self.cellSide * 2) + 1)
+            for step in 1...steps { line.insert(Self.cell(from + way * (Double(step) / Double(steps)))) }
+            last = point
+        }
+    }
+
+    /// Keeps an area free.
+    mutating func reserve(_ bounds: PlaneBounds) { taken.append(bounds) }
+
+    /// Keeps the square around a point free, if it is on the drawing and nothing is there yet; tells whether it is so.
+    mutating func reserve(around point: PlanePoint, radius: Double) -> Bool {
+        let square = Self.box(point, width: 2 * radius, height: 2 * radius)
+        guard area.contains(square), !taken.contains(where: square.overlaps) else { return false }
+        taken.append(square)
+        return true
+    }
+
+    /// A free place beside a mark, where a label covers as little of the line as can be; `nil` without room.
+    mutating func place(beside mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
+        let (across, down) = (radius + 5 + width / 2, radius + 2 + height / 2)
+        let ways = [(1.0, 0.0), (-1, 0), (0, -1), (0, 1), (0.85, -0.8), (0.85, 0.8), (-0.85, -0.8), (-0.85, 0.8)]
+        var best: (covered: Int, box: PlaneBounds, place: Place)?
+        for (x, y) in ways {
+            let middle = mark + PlanePoint(x: x * across, y: y * down)
+            let box = Self.box(middle, width: width, height: height)
+            guard area.contains(box), !taken.contains(where: box.overlaps) else { continue }
+            let covered = covered(by: box)
+            guard covered < best?.covered ?? .max else { continue }
+            let anchor: Place.Anchor = x > 0 ? .start : x < 0 ? .end : .middle
+            let end = PlanePoint(x: middle.x - (x > 0 ? width / 2 : x < 0 ? -width / 2 : 0), y: middle.y)
+            best = (covered, box, Place(point: end, anchor: anchor))
+        }
+        guard let best else { return nil }
+        taken.append(best.box)
+        return best.place
+    }
+
+    /// How many cells of the line lie in a box.
+    private func covered(by box: PlaneBounds) -> Int {
+        let (low, high) = (Self.cell(box.low), Self.cell(box.high))
+        var count = 0
+        for column in low.column...high.column {
+            for row in low.row...high.row where line.contains(Cell(column: column, row: row)) { count += 1 }
+        }
+        return count
+    }
+
+    private static func cell(_ point: PlanePoint) -> Cell {
+        Cell(column: Int((point.x / cellSide).rounded(.down)), row: Int((point.y / cellSide).rounded(.down)))
+    }
+
+    private static func box(_ middle: PlanePoint, width: Double, height: Double) -> PlaneBounds {
+        let half = PlanePoint(x: width / 2, y: height / 2)
+        return PlaneBounds(low: middle - half, high: middle + half)
+    }
+}

@@ -1,0 +1,74 @@
+import GNSS
+
+/// The line of a track in bounded memory: thinned by its shape whenever it has grown too long.
+struct TrackLine: Sendable {
+    /// One point of the line.
+    struct Vertex: Sendable, Hashable {
+        var point: PlanePoint
+        /// Metres per second, if the fix states it.
+        var speed: Float?
+        /// Whether no line leads here from the point before.
+        var beginsPiece: Bool
+    }
+
+    /// Points in metres on the plane that touches the earth at the first fix.
+    private(set) var vertices: [Vertex] = []
+    private(set) var plane: LocalProjection?
+    private(set) var bounds: PlaneBounds?
+    /// Metres by which a fix may lie beside the line that stands for it.
+    private(set) var error = 0.0
+
+    private let capacity: Int
+    /// How many of the points have been thinned already.
+    private var settled = 0
+    private var tolerance = 0.0
+    private var topSpeed: Float = 0
+
+    /// What the line is drawn on, in pixels: a tenth of one of them is not seen.
+    private static let drawnPixels = 1000.0
+    /// Changes of speed are kept apart by this many tolerances: two pixels.
+    private static let spacing = 20.0
+
+    /// `capacity` is how many points are kept at most.
+    init(capacity: Int = 1 << 17) { self.capacity = capacity }
+
+    /// Adds the next fix.
+    mutating func add(_ fix: Fix, beginsPiece: Bool) {
+        let plane = plane ?? LocalProjection(latitude: fix.latitude, longitude: fix.longitude)
+        self.plane = plane
+        let point = plane.point(latitude: fix.latitude, longitude: fix.longitude)
+        if bounds == nil { bounds = PlaneBounds(around: point) } else { bounds?.include(point) }
+        let speed = fix.speedMetersPerSecond.map { Float($0) }
+        topSpeed = max(topSpeed, speed ?? 0)
+        vertices.append(Vertex(point: point, speed: speed, beginsPiece: beginsPiece || vertices.isEmpty))
+        if vertices.count >= capacity { thin() }
+    }
+
+    /// Thins what is new; where that is not enough all of it, twice as coarsely as ever before: so the errors of a point
+    /// stay together below twice the last tolerance.
+    private mutating func thin() {
+        guard let bounds else { return }
+        tolerance = max(tolerance, max(bounds.width, bounds.height, 1) / Self.drawnPixels / 10)
+        thin(from: max(0, settled - 1))
+        error = max(error, tolerance)
+        while vertices.count > capacity / 2 {
+            tolerance *= 2
+            thin(from: 0)
+            error += tolerance
+        }
+        settled = vertices.count
+    }
+
+    private mutating func thin(from start: Int) {
+        let step = max(0.5, topSpeed / 30)
+        var thinned: [Vertex] = []
+        LineStrokes(tolerance: tolerance, spacing: tolerance * Self.spacing).forEach(of: Array(vertices[start...])) {
+            one, other in
+            guard let speed = one.speed, let otherSpeed = other.speed else { return one.speed == other.speed }
+            return abs(speed - otherSpeed) < step
+        } take: { stroke, continues in
+            thinned += continues ? stroke.dropFirst() : stroke[...]
+        }
+        vertices.replaceSubrange(start..., with: thinned)
+    }
+}

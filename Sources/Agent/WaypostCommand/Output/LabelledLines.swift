@@ -1,0 +1,50 @@
+/// Lines with a label in front, aligned in columns and at most 100 wide.
+struct LabelledLines {
+    private(set) var lines: [String] = []
+
+    static let width = 100
+    private static let labelWidth = 13
+
+    /// A line without a label.
+    mutating func add(heading: String) { lines.append(heading) }
+
+    /// Lines of which the first one has the label; none when there are no lines.
+    mutating func add(_ label: String, _ texts: [String]) {
+        for (index, text) in texts.enumerated() {
+            let front = index == 0 ? label : ""
+            lines.append("  " + front.filled(to: Self.labelWidth) + text)
+        }
+    }
+
+    /// Words in columns of equal width, as many a line as there is room for.
+    mutating func add(_ label: String, inColumns words: [String]) {
+        let width = (words.map(\.count).max() ?? 0) + 2
+        let perLine = max(1, (Self.width - Self.labelWidth) / width)
+        add(
+            label,
+            stride(from: 0, to: words.count, by: perLine).map { start in
+                let row = words[start..<min(start + perLine, words.count)]
+                return row.dropLast().map { $0.filled(to: width) }.joined() + (row.last ?? "")
+            })
+    }
+
+    /// A text, broken between its words where it is too long.
+    mutating func add(_ label: String, wrapped text: String) {
+        guard !text.isEmpty else { return }
+        var broken = [""]
+        for word in text.split(separator: " ") {
+            let line = broken[broken.count - 1]
+            if !line.isEmpty, line.count + 1 + word.count > Self.width - Self.labelWidth - 2 { broken.append("") }
+            broken[broken.count - 1] += (broken[broken.count - 1].isEmpty ? "" : " ") + word
+        }
+        add(label, broken)
+    }
+}
+
+extension String {
+    /// With spaces behind it, up to `width`.
+    func filled(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+    /// With spaces before it, up to `width`.
+    func flushRight(in width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}

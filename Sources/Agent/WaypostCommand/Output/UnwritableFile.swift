@@ -1,0 +1,21 @@
+import Glibc
+import LinuxPlatform
+
+/// A file for a command's result that cannot be written, in words that say what to do.
+struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
+    let path: String
+    let cause: SystemError
+
+    var description: String {
+        let folder = FileSystem.parent(of: path)
+        let remedy =
+            switch cause.number {
+            case ENOENT, ENOTDIR: "there is no folder \(folder); create it, or name another file"
+            case EACCES, EPERM, EROFS: "this user may not write in \(folder); name a file elsewhere"
+            case EISDIR: "it is a folder; name a file in it"
+            case ENOSPC, EDQUOT: "no space is left in \(folder); make room, or name a file elsewhere"
+            default: cause.reason
+            }
+        return "\(path) cannot be written: \(remedy)"
+    }
+}

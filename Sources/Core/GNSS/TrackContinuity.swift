@@ -1,0 +1,45 @@
+/// Decides of each fix whether the track goes on to it or breaks, and why.
+package struct TrackContinuity: Sendable {
+    /// How a fix follows the one before.
+    package enum Step: Sendable, Hashable {
+        case first
+        /// The track goes on by that many metres.
+        case onward(meters: Double)
+        case broken(TrackBreak)
+    }
+
+    /// A shorter interval is never a gap.
+    package static let longestInterval = Duration.seconds(10)
+    /// A receiver that is asked every half minute has no gap every half minute: a gap is also longer than this many of
+    /// the shortest of the intervals before it.
+    private static let usualIntervals: Int64 = 3
+    private static let rememberedIntervals = 8
+
+    private var previous: Fix?
+    /// The latest intervals in milliseconds, in no order.
+    private var intervals = InlineArray<8, Int64>(repeating: .max)
+    private var nextInterval = 0
+
+    package init() {}
+
+    /// Judges the next fix.
+    package mutating func step(to fix: Fix) -> Step {
+        defer { previous = fix }
+        guard let previous else { return .first }
+        let milliseconds = fix.timeOfFix.millisecondsSince1970 - previous.timeOfFix.millisecondsSince1970
+        guard milliseconds > 0 else { return .broken(TrackBreak(.backward, from: previous, to: fix)) }
+        let isGap = isGap(milliseconds)
+        intervals[nextInterval] = milliseconds
+        nextInterval = (nextInterval + 1) % Self.rememberedIntervals
+        if isGap { return .broken(TrackBreak(.gap, from: previous, to: fix)) }
+        guard fix.isWithinReach(of: previous) else { return .broken(TrackBreak(.jump, from: previous, to: fix)) }
+        return .onward(meters: previous.distance(to: fix))
+    }
+
+    private func isGap(_ milliseconds: Int64) -> Bool {
+        guard Duration.milliseconds(milliseconds) > Self.longestInterval else { return false }
+        var shortest = Int64.max
+        for index in intervals.indices { shortest = min(shortest, intervals[index]) }
+        return shortest == .max || milliseconds / Self.usualIntervals > shortest
+    }
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// `waypost map` as its user runs it.
+@Suite(.timeLimit(.minutes(2))) struct MapCommands {
+    private let folder: TemporaryFolder
+    private let tunnel = Fixtures.url("nmea/tunnel.nmea").path
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+    }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    @Test func writeOnePageForSeveralLogs() async throws {
+        let page = folder.path("page.html")
+        try folder.write("old".utf8, to: "page.html")
+        let outcome = try await BuiltProgram.run(["map", Fixtures.url("nmea/town.nmea").path, tunnel, "-o", page])
+        #expect(outcome.ending == .exited(0))
+        #expect(outcome.standardError.isEmpty && outcome.standardOutput.isEmpty)
+        #expect(try files() == ["page.html"])
+        let html = try String(contentsOf: folder.url.appending(path: "page.html"), encoding: .utf8)
+        #expect(html.hasPrefix("<!doctype html>") && html.hasSuffix("</html>\n"))
+        #expect(html.contains("town.nmea and 1 more") && html.contains("808"))
+    }
+
+    @Test func readStandardInputAndWriteStandardOutput() async throws {
+        let outcome = try await ChildProcess(
+            arguments: ["/bin/sh", "-c", "gzip -c \"$1\" | \"$0\" map - -o -", BuiltProgram.waypost, tunnel],
+            environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 }, outputLimit: 1 << 22
+        ).run()
+        #expect(outcome.ending == .exited(0))
+        #expect(text(outcome.standardOutput).contains("<title>standard input - Waypost</title>"))
+    }
+
+    @Test func drawWhatIsBeforeTheDamageAndTellBoth() async throws {
+        let lines = try String(contentsOfFile: tunnel, encoding: .utf8)
+        let log = try folder.write(lines.utf8, to: "whole.nmea")
+        let archive = try await ChildProcess(arguments: ["gzip", "-c", log], outputLimit: 1 << 22).run()
+        try folder.write(archive.standardOutput.dropLast(9), to: "cut.nmea.gz")
+        let page = folder.path("page.html")
+        let outcome = try await BuiltProgram.run(["map", folder.path("cut.nmea.gz"), "-o", page])
+        #expect(outcome.ending == .exited(65))
+        #expect(text(outcome.standardError).contains("ends in the middle of the archive"))
+        let html = try String(contentsOfFile: page, encoding: .utf8)
+        #expect(html.contains("<b>Not the whole log:</b>") && html.contains("ends in the middle of the archive"))
+    }
+
+    @Test func leaveNoFileForALogWithoutAFix() async throws {
+        let log = try folder.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: "drive.nmea")
+        let outcome = try await BuiltProgram.run(["map", log, "-o", folder.path("page.html")])
+        #expect(outcome.ending == .exited(65))
+        #expect(
+            text(outcome.standardError).hasPrefix("waypost: no fix with a date in \(log), so there is nothing to draw"))
+        #expect(try files() == ["drive.nmea"])
+    }
+
+    @Test(arguments: [
+        ("missing/page.html", "there is no folder "), (".", "it is a folder; name a file in it"),
+    ])
+    func nameAPlaceThatCannotBeWritten(path: String, remedy: String) async throws {
+        let page = folder.path(path)
+        let outcome = try await BuiltProgram.run(["map", tunnel, "-o", page])
+        #expect(outcome.ending == .exited(1))
+        #expect(text(outcome.standardError).hasPrefix("waypost: \(page) cannot be written: \(remedy)"))
+        #expect(try files().isEmpty)
+    }
+
+    @Test func neverReplaceALogOrADevice() async throws {
+        let log = try folder.write(String(contentsOfFile: tunnel, encoding: .utf8).utf8, to: "drive.nmea")
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link.html"), withDestinationPath: log)
+        let outcome = try await BuiltProgram.run(["map", log, "-o", folder.path("link.html")])
+        #expect(outcome.ending == .exited(64))
+        #expect(try FileSystem.fileSize(at: log) > 90_000)
+        let device = try await BuiltProgram.run(["map", log, "-o", "/dev/null"])
+        #expect(device.ending == .exited(0))
+        #expect(try FileSystem.entry(at: "/dev/null") == .other)
+    }
+
+    @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedLogs.names)
+    func drawEveryRecordedReceiver(log: String) async throws {
+        let recorded = try #require(Fixtures.recordedReceivers).appending(path: "gpsd/\(log)").path
+        let outcome = try await BuiltProgram.run(["map", recorded, "-o", "-"])
+        let hasFix = !(try await BuiltProgram.run(["fixes", recorded]).standardOutput.isEmpty)
+        #expect(outcome.ending == .exited(hasFix ? 0 : 65))
+        #expect(outcome.standardOutput.isEmpty != hasFix)
+    }
+}

@@ -1,0 +1,153 @@
+import FoundationEssentials
+import GNSS
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@testable import WaypostCommand
+
+@Suite struct MapPages {
+    static func page(_ fixes: [Fix], name: String = "drive.nmea", failure: String? = nil) -> String? {
+        var survey = TrackSurvey()
+        for fix in fixes { survey.add(fix) }
+        let log = MapLog(name: name, statistics: NMEADecoder().statistics)
+        return MapPage(logs: [log], survey: survey, failure: failure).bytes.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    static func decoded(_ drive: String) throws -> [Fix] {
+        var decoder = NMEADecoder()
+        var fixes: [Fix] = []
+        let bytes = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(drive).nmea")))
+        decoder.decode(bytes.span, receivedAt: .zero) { fixes.append($0) }
+        decoder.finish { fixes.append($0) }
+        return fixes
+    }
+
+    @Test func showTrackGapAndFigures() throws {
+        let page = try #require(try Self.page(Self.decoded("tunnel")))
+        for words in [
+            "<!doctype html>", "<title>drive.nmea - Waypost</title>", "4.57 km", "80.6 km/h", "208",
+            "gap of 1 min 33 s",
+            "class=\"link gap\"", "Speed, km/h", "Altitude above sea level, m", "10:32:30", "start 10:30", "</html>",
+        ] {
+            #expect(page.contains(words), "no \(words)")
+        }
+    }
+
+    @Test func showStops() throws {
+        let page = try #require(try Self.page(Self.decoded("parking")))
+        #expect(page.contains("<h2>Stops</h2>") && page.contains("class=\"stop\""))
+    }
+
+    @Test func needNothingFromOutside() throws {
+        let page = try #require(try Self.page(Self.decoded("town")))
+        for word in ["http:", "https:", "<script", "<link", "@import", "url(", "src="] {
+            #expect(!page.contains(word), "\(word) reaches out")
+        }
+        #expect(page.contains("default-src 'none'"))
+    }
+
+    @Test func areWellFormed() throws {
+        for drive in ["town", "tunnel", "parking"] {
+            let page = try #require(
+                try Self.page(Self.decoded(drive), name: "<a & \"b\">\u{7}.nmea", failure: "cut <off>"))
+            var open: [Substring] = []
+            for match in page.matches(of: /<(\/?)([a-z0-9]+)[^>]*?(\/?)>/) where match.output.2 != "meta" {
+                let (slash, name) = (match.output.1, match.output.2)
+                if slash.isEmpty {
+                    if match.output.3.isEmpty { open.append(name) }
+                } else {
+                    let last = open.popLast()
+                    #expect(last == name)
+                }
+            }
+            #expect(open.isEmpty, "\(open)")
+            #expect(!page.contains("<a &") && !page.contains("cut <off>") && !page.contains("\u{7}"))
+            #expect(page.contains("&lt;a &amp; &quot;b&quot;&gt;\u{FFFD}.nmea"))
+            #expect(!page.contains("nan") && !page.contains("inf\""))
+        }
+    }
+
+    @Test(arguments: [
+        ("plain.nmea", "plain.nmea"), ("<b>", "&lt;b&gt;"), ("a&b", "a&amp;b"), ("\"'", "&quot;&#39;"),
+        ("a\nb\u{7F}", "a\u{FFFD}b\u{FFFD}"), ("Zürich 東", "Zürich 東"),
+    ])
+    func escapeNames(name: String, text: String) { #expect(Markup.escaped(name) == text) }
+
+    static let odd: [(String, [Fix])] = [
+        ("one fix", [sample(0, 53.55, 10)]), ("two in one place", [sample(0, 53.55, 10), sample(1, 53.55, 10)]),
+        ("the date line", [sample(0, -16.8, 179.9995), sample(1, -16.8, -179.9999), sample(2, -16.8, -179.999)]),
+        ("the pole", [sample(0, 89.9999, 10), sample(1, 90, 0), sample(2, 89.9999, -170)]),
+        ("both ends of the earth", [sample(0, 10, 10), sample(1, -10, -170), sample(100_000, 10, 10)]),
+        ("time that goes back", [sample(100, 53.55, 10), sample(0, 53.55, 10), sample(0, 53.56, 10)]),
+        ("decades", [sample(0, 53.55, 10), sample(1_400_000_000, 53.55, 10), sample(1_400_000_001, 53.55, 10)]),
+    ]
+
+    static func sample(_ seconds: Int64, _ latitude: Double, _ longitude: Double) -> Fix {
+        Fix(timeOfFix: UTCTime(millisecondsSince1970: seconds * 1000), latitude: latitude, longitude: longitude)
+    }
+
+    @Test(arguments: odd) func standWhatRarelyComes(what: String, fixes: [Fix]) throws {
+        for speed in [nil, 0, 12.5] as [Double?] {
+            let page = try #require(
+                Self.page(
+                    fixes.map { fix in
+                        var fix = fix
+                        fix.speedMetersPerSecond = speed
+                        return fix
+                    }))
+            #expect(!page.contains("nan"))
+            #expect(page.utf8.count < 40_000)
+        }
+    }
+
+    @Test func acrossTheDateLineAreNarrow() throws {
+        var line = TrackLine()
+        for (second, longitude) in [179.9995, 179.9999, -179.9997, -179.999].enumerated() {
+            line.add(Self.sample(Int64(second), -16.8, longitude), beginsPiece: second == 0)
+        }
+        let frame = try #require(MapFrame.fitting(line)?.frame)
+        #expect(frame.metersPerPixel < 0.3)
+        #expect(abs(abs(frame.middle.longitude) - 180) < 0.001)
+    }
+
+    @Test func areNoneWithoutAFix() { #expect(Self.page([]) == nil) }
+
+    /// The line as drawn, read back from the page, against every fix.
+    @Test(arguments: ["town", "motorway", "tunnel", "parking", "tenHertz"])
+    func drawTheTrackWithinHalfAPixel(drive: String) throws {
+        let fixes = try Self.decoded(drive)
+        var survey = TrackSurvey()
+        for fix in fixes { survey.add(fix) }
+        let fitted = try #require(MapFrame.fitting(survey.drawn.line))
+        let paths = TrackPaths(fitted.vertices, scale: SpeedScale(top: survey.speeds.usualTop))
+        let strokes = paths.data.flatMap(Self.strokes)
+        #expect(!strokes.isEmpty)
+        var worst = 0.0
+        for fix in fixes {
+            let pixel = fitted.frame.pixel(of: fix)
+            var nearest = Double.infinity
+            for stroke in strokes {
+                for (from, to) in zip(stroke, stroke.count > 1 ? stroke.dropFirst() : stroke[...]) {
+                    nearest = min(nearest, pixel.distance(toSegmentFrom: from, to: to))
+                }
+            }
+            worst = max(worst, nearest)
+        }
+        #expect(worst < 0.5, "\(worst) pixels")
+    }
+
+    static func strokes(of data: String) -> [[PlanePoint]] {
+        data.split(separator: "M").map { stroke in
+            var place = PlanePoint(x: 0, y: 0)
+            var numbers = stroke.matches(of: /-?\d+/).compactMap { Double($0.output) }[...]
+            if stroke.contains("h0") { numbers = numbers.prefix(2) }
+            var points: [PlanePoint] = []
+            while let x = numbers.popFirst(), let y = numbers.popFirst() {
+                place = place + PlanePoint(x: x / 10, y: y / 10)
+                points.append(place)
+            }
+            return points
+        }
+    }
+}

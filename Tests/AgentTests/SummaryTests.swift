@@ -1,0 +1,84 @@
+import FoundationEssentials
+import GNSS
+import Testing
+import WaypostTestSupport
+
+@testable import WaypostCommand
+
+@Suite struct Summary {
+    static func text(_ paths: String...) async -> String {
+        let (logs, total, _) = await LogSummary.survey(paths)
+        return FixesSummary(logs: logs, total: total).text
+    }
+
+    @Test func isASectionALog() async {
+        let path = Fixtures.url("nmea/tunnel.nmea").path
+        #expect(
+            await Self.text(path) == """
+                \(path)
+                  receiver     not named in the log
+                  talkers      GN several constellations, GP GPS
+                  sentences    1680 in 1680 lines, 91.9 kB
+                               GNGGA 300  GNGLL 300  GNGSA 300  GNRMC 300  GNVTG 300  GPGSV 180
+                  fixes        208 of 300 epochs; 92 without a position
+                  time         2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s
+                  distance     4.57 km
+                  top speed    80.6 km/h (22.4 m/s)
+                  accuracy     4.0 m on average, 8.5 m at worst
+                  breaks       1 gap of 1 min 33 s
+                               10:31:39 to 10:33:12  gap of 1 min 33 s
+                """)
+    }
+
+    @Test func ofSeveralLogsEndsWithTheirTotal() async {
+        let (town, tunnel) = (Fixtures.url("nmea/town.nmea").path, Fixtures.url("nmea/tunnel.nmea").path)
+        let text = await Self.text(town, tunnel, "/nonexistent.nmea")
+        #expect(text.contains("\n\ntotal of 2 logs\n  fixes        808\n"))
+        #expect(text.contains("time goes back once"))
+        #expect(!text.contains("nonexistent"))
+    }
+
+    @Test func namesReceiverRefusalsAndWarnings() async throws {
+        let folder = try TemporaryFolder()
+        let bodies = [
+            "GPTXT,01,01,02,u-blox ag - www.u-blox.com", "PUBX,40,GLL", "GPTXT,01,01,01,ANTSTATUS=OPEN",
+            "GPTXT,01,01,01,ANTSTATUS=OPEN",
+        ]
+        let lines = bodies.map { body in
+            let digits = String(body.utf8.reduce(0, ^), radix: 16)
+            return "$\(body)*\(digits.count == 1 ? "0" : "")\(digits)\n"
+        }
+        let log = try folder.write((lines.joined() + "$GPGLL,1*00\n$GPGLL,1*00\n$GPGLL,1\n").utf8, to: "drive.log")
+        let text = await Self.text(log)
+        for words in [
+            "receiver     u-blox ag - www.u-blox.com\n", "talkers      GP GPS\n",
+            "refused      2  checksum does not agree, first in line 5\n", "             1  no checksum, in line 7\n",
+            "fixes        none in 0 epochs\n",
+            "warnings     the receiver reports an open antenna line: check the antenna's plug (2 times, first\n",
+        ] {
+            #expect(text.contains(words), "no \"\(words)\" in \(text)")
+        }
+    }
+
+    @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedLogs.names)
+    func isAtMostAHundredColumnsWide(log: String) async throws {
+        let folder = try #require(Fixtures.recordedReceivers)
+        let path = folder.appending(path: "gpsd/\(log)").path
+        let text = await Self.text(path)
+        for line in text.split(separator: "\n").dropFirst() { #expect(line.count <= 100, "\(line)") }
+        #expect(!text.contains(" 1 fixes") && !text.contains(" 1 lines") && !text.contains(" 1 epochs"))
+    }
+
+    @Test func ofNothingSaysSo() async {
+        #expect(await Self.text() == "total of 0 logs\n  fixes        none")
+    }
+}
+
+/// The recorded receivers' logs that lie beside the checkout on some machines.
+enum RecordedLogs {
+    static let names: [String] = {
+        guard let folder = Fixtures.recordedReceivers else { return [] }
+        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "gpsd").path)
+        return (names ?? []).filter { $0.hasSuffix(".log") }.sorted()
+    }()
+}
