@@ -19,9 +19,9 @@ import WaypostTestSupport
         return LiveSource(receiver: LiveReceiver(endpoint: endpoint, decoder: NMEADecoder()))
     }
 
-    @Test(arguments: [(9600, B9600, 0), (115_200, B115200, 1), (4800, B4800, 3), (460_800, B460800, 6)])
+    @Test(arguments: [(9600, B9600, 0), (115_200, B115200, 1), (460_800, B460800, 6)])
     func findsTheRateAndLosesNothingOfTheFirstEpoch(baudRate: Int, speed: CInt, place: Int) async throws {
-        try await observe(source(trial: .milliseconds(300))) { observer in
+        try await observe(source(trial: .milliseconds(500))) { observer in
             while case .state(let state)? = await observer.next(), state.kind == .starting {
                 try terminal.send(terminal.speed == UInt32(speed) ? Array(epoch(second: 1).utf8) : Self.garbage)
             }
@@ -33,16 +33,18 @@ import WaypostTestSupport
         }
     }
 
-    @Test func goesOnLookingAfterARoundInVain() async throws {
-        try await observe(source(trial: .milliseconds(5))) { observer in
+    @Test func goesOnLookingAfterARoundInVain() async {
+        await observe(source(trial: .milliseconds(5))) { observer in
             #expect(await observer.state(saying: "silent at every usual baud rate") != nil)
-            let told = observer.states.count
-            // A pseudo-terminal carries the bytes at any rate: as a USB device, which ignores it.
-            while observer.states.count == told {
-                try terminal.send(epoch(second: 1))
-                _ = await observer.next()
+            // A pseudo-terminal carries the bytes at any rate, as a USB device does.
+            let receiver = Task {
+                while !Task.isCancelled {
+                    try terminal.send(epoch(second: 1))
+                    await Task.yield()
+                }
             }
-            #expect(observer.states.last?.contains("receiving at") == true, "\(observer.states)")
+            #expect(await observer.state(saying: "receiving at") != nil)
+            receiver.cancel()
         }
     }
 
@@ -50,7 +52,7 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         let link = folder.path("receiver")
         unsafe symlink(terminal.path, link)
-        let endpoint = SearchingSerialEndpoint(device: link, search: BaudRateSearch(trial: .milliseconds(300)))
+        let endpoint = SearchingSerialEndpoint(device: link, search: BaudRateSearch(trial: .milliseconds(500)))
         let source = LiveSource(receiver: LiveReceiver(endpoint: endpoint, decoder: NMEADecoder()))
         try await observe(source) { observer in
             await observer.state(saying: "now 115200")
