@@ -135,6 +135,13 @@ let package = Package(
             ],
             path: "Tests/Benchmarks/Agent", swiftSettings: houseStyle),
         .executableTarget(
+            name: "ReceiverBenchmark",
+            dependencies: [
+                "BenchmarkReport", "GNSS", "GNSSReceiver", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
+                "WaypostTestSupport",
+            ],
+            path: "Tests/Benchmarks/Receiver", swiftSettings: houseStyle),
+        .executableTarget(
             name: "OutboxBenchmark",
             dependencies: ["BenchmarkReport", "SQLiteOutbox", "LocationReporting", "LinuxPlatform", "GNSS", "CSQLite"],
             path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),

@@ -1,5 +1,6 @@
 import FleetEngine
 import FoundationEssentials
+import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
 import StrictJSON
@@ -55,6 +56,13 @@ import WaypostTestSupport
         #expect(configuration.status.address.description == "127.0.0.1:9464")
     }
 
+    @Test(arguments: [("\"automatic\"", BaudRate.automatic), ("115200", 115_200)])
+    func theBaudRateIsANumberOrLookedFor(text: String, baudRate: BaudRate) throws {
+        let serial = "\"serial\", \"device\": \"/dev/x\", \"baudRate\": \(text)"
+        let configuration = try Self.read(Self.smallest.replacing("\"stdin\"", with: serial))
+        #expect(configuration.receiver == .serial(device: "/dev/x", baudRate: baudRate))
+    }
+
     /// What replaces what in the smallest configuration, and the problem that comes of it.
     @Test(arguments: [
         ("\"vehicle\"", "\"vehicel\"", "\"vehicel\" is not a key of Waypost; did you mean \"vehicle\"?"),
@@ -79,7 +87,7 @@ import WaypostTestSupport
         ("\"stdin\"", "\"serial\"", "\"receiver.device\" is missing; write a text in quotes"),
         (
             "\"stdin\"", "\"serial\", \"device\": \"/dev/x\", \"baudRate\": 12",
-            "\"receiver.baudRate\" is 12; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800 or 921600"
+            "\"receiver.baudRate\" is 12; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600 or \"automatic\""
         ),
         ("\"stdin\"", "\"stdin\", \"device\": \"/dev/x\"", "\"receiver.device\" is not a key of Waypost"),
         (

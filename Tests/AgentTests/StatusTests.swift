@@ -55,6 +55,20 @@ import WaypostTestSupport
         #expect(!report(monitor).isHealthy)
     }
 
+    @Test func tellsTheReceiversState() {
+        let monitor = monitor()
+        #expect(report(monitor).receiver.kind == "starting")
+        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
+        monitor.observe(.receiver(.receiving(source: "/dev/x")))
+        #expect(report(monitor).headline.hasPrefix("last fix 0 s ago; "))
+        monitor.observe(.receiver(.noPosition(source: "/dev/x", hadOne: true)))
+        #expect(report(monitor).receiver.kind == "noPosition")
+        #expect(report(monitor).headline.hasPrefix("last fix 0 s ago (/dev/x: receiving, no position any more"))
+        let lines = report(monitor).metrics.split(separator: "\n")
+        #expect(lines.contains("waypost_receiver_state{state=\"noPosition\"} 1"))
+        #expect(lines.contains("waypost_receiver_state{state=\"receiving\"} 0"))
+    }
+
     @Test(arguments: [
         ("GET", "/status", 200), ("GET", "/metrics", 200), ("GET", "/healthz", 200), ("GET", "/healthz?x=1", 200),
         ("GET", "/", 404), ("POST", "/status", 405), ("GET", "/../etc/passwd", 404),
@@ -126,6 +140,28 @@ import WaypostTestSupport
         log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
         #expect(lines.all.count == 2)
         #expect(lines.all.last == "<6>delivery works again; 1 updates delivered at once")
+    }
+
+    /// A start is no trouble, a missing position is.
+    @Test(arguments: [
+        (ReceiverState.starting(source: "/dev/x", detail: "open at 9600 baud"), "<6>/dev/x: open at 9600 baud"),
+        (
+            .receiving(source: "/dev/x", detail: "at 115200 baud (found)"),
+            "<6>/dev/x: receiving at 115200 baud (found)"
+        ),
+        (
+            .noPosition(source: "/dev/x", hadOne: false),
+            "<4>/dev/x: receiving, no position yet: antenna and sky view"
+        ),
+        (
+            .noPosition(source: "/dev/x", hadOne: true),
+            "<4>/dev/x: receiving, no position any more: antenna and sky view"
+        ),
+        (.waiting(source: "/dev/x", reason: "not there"), "<4>/dev/x: not there"),
+    ])
+    func givesEachStateItsLevel(state: ReceiverState, line: String) {
+        log().observe(.receiver(state))
+        #expect(lines.all == [line])
     }
 
     @Test func tellsAReceiversStateWhenItChanges() {

@@ -39,7 +39,7 @@ import WaypostTestSupport
             case .whileTheTokenEndpointHangs: for await _ in gate.arrivals.prefix(1) {}
             }
         } else {
-            try #require(await service.errors.line(saying: "is not there") != nil)
+            try #require(await service.errors.line(saying: "not there") != nil)
         }
 
         let stop = await service.terminate()

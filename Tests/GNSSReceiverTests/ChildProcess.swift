@@ -10,14 +10,18 @@ final class ChildProcess {
 
     private(set) var processID: pid_t = 0
 
-    /// Starts `arguments[0]`, found by `PATH`, with `input` opened as its standard input.
-    init(_ arguments: [String], input: String = "/dev/null") throws {
+    /// Starts `arguments[0]`, found by `PATH`, with `input` opened as its standard input, or with `open` for it.
+    init(_ arguments: [String], input: String = "/dev/null", open: CInt? = nil) throws {
         var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe pointers.forEach { unsafe free($0) } }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY | O_NOCTTY, 0)
+        if let open {
+            unsafe posix_spawn_file_actions_adddup2(&actions, open, STDIN_FILENO)
+        } else {
+            unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY | O_NOCTTY, 0)
+        }
         // gpsd complains of the missing D-Bus, which is no concern of the test.
         unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
         let code = unsafe posix_spawnp(&processID, arguments[0], &actions, nil, &pointers, environ)

@@ -42,4 +42,28 @@ import Testing
         #expect(session.take(Array(text.utf8).span, at: .seconds(1)) != nil)
         #expect(session.watch.hasSentence)
     }
+
+    /// At 9600 baud the sentences in view take half a second: the fix does not wait for them.
+    @Test mutating func givesTheFixWithItsLastUsefulSentence() {
+        let byteTime = Duration.seconds(1) / 960
+        let inView = (1...6).map { part in
+            sentence("GPGSV,6,\(part),24,01,40,083,46,02,17,308,41,12,07,344,39,14,22,228,45")
+        }.joined()
+        var fixes: [(sent: Duration, expected: Duration)] = []
+        for second in 1...6 {
+            let useful = Array(epoch(second: second).utf8)
+            var now = Duration.seconds(second)
+            for (index, byte) in (useful + Array(inView.utf8)).enumerated() {
+                now += byteTime
+                _ = session.lineIsIdle(at: now)  // completes what is not learned yet
+                guard session.take([byte].span, at: now) != nil else { continue }
+                // The line end is not waited for.
+                fixes.append((now, .seconds(second) + byteTime * (useful.count - 2)))
+                #expect(index < useful.count, "the fix came with byte \(index) of the epoch")
+            }
+        }
+        // The first epochs teach which sentence is the last.
+        #expect(fixes.count >= 3)
+        #expect(fixes.suffix(3).allSatisfy { $0.sent == $0.expected }, "\(fixes)")
+    }
 }

@@ -55,4 +55,17 @@ import Testing
     func changesNextAtAKnownTime(bytes: [(at: Double, sentences: Int)], now: Double, next: Double) {
         #expect(watch(bytes: bytes).nextChange(after: .seconds(now)) == .seconds(next))
     }
+
+    /// A line that may be opened in another way is left when its trial is over, unless a sentence has come.
+    @Test(
+        arguments: [
+            ([], 2.4, false), ([], 2.5, true), ([(1, 0)], 2.5, true), ([(1, 1)], 15.9, false), ([(1, 1)], 16, true),
+        ]
+            as [([(at: Double, sentences: Int)], Double, Bool)])
+    func isOverdueAfterItsTrial(bytes: [(at: Double, sentences: Int)], now: Double, isOverdue: Bool) {
+        var watch = LineWatch(openedAt: .zero, trial: .seconds(2.5))
+        #expect(watch.nextChange(after: .zero) == .seconds(2.5))
+        for arrival in bytes { watch.bytesArrived(sentences: arrival.sentences, at: .seconds(arrival.at)) }
+        #expect(watch.isOverdue(at: .seconds(now)) == isOverdue)
+    }
 }

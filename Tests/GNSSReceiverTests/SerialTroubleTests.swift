@@ -22,7 +22,7 @@ import WaypostTestSupport
                     await Task.yield()
                 }
             }
-            #expect(await observer.state(saying: "check baudRate, now 4800") != nil)
+            #expect(await observer.state(saying: "check baudRate, now 4800 (\"automatic\" finds the right one)") != nil)
             noise.cancel()
         }
     }
@@ -30,7 +30,8 @@ import WaypostTestSupport
     @Test func aBusyDeviceNamesItsHolder() async throws {
         let holder = try SerialLine(path: terminal.path, baudRate: 9600)
         await observe(SerialReceiver(device: terminal.path, baudRate: 9600)) { observer in
-            let state = await observer.state(saying: "is held by")
+            let state = await observer.state(saying: "held by")
+            #expect(state?.description.hasPrefix("\(terminal.path): held by ") == true)
             #expect(state?.description.contains("(process \(ProcessInfo.processInfo.processIdentifier))") == true)
         }
         withExtendedLifetime(holder) {}
@@ -44,27 +45,50 @@ import WaypostTestSupport
         }
     }
 
+    @Test(.enabled(if: ChildProcess.gpsd != nil, "gpsd is not installed"))
+    func aDaemonThatReadsTheLineIsNamedWithItsRemedy() async throws {
+        let port = try LoopbackSocket(.stream).port  // free a moment ago
+        let daemon = try ChildProcess([ChildProcess.gpsd ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path])
+        while DeviceHolder.others(of: terminal.path).isEmpty { await Task.yield() }
+        let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
+        await observe(receiver) { observer in
+            let words = "also open in gpsd (process \(daemon.processID)); read from it instead (receiver.type gpsd)"
+            #expect(await observer.state(saying: words) != nil)
+        }
+    }
+
     @Test func aProgramThatKeepsTheLineToItselfIsNamed() async throws {
         let other = try ChildProcess(["sleep", "60"], input: terminal.path)
         let exclusive = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         clinux_set_exclusive(exclusive.raw)
         await observe(SerialReceiver(device: terminal.path, baudRate: 9600)) { observer in
-            #expect(await observer.state(saying: "is held by sleep (process \(other.processID)); stop it") != nil)
+            #expect(await observer.state(saying: "held by sleep (process \(other.processID)); stop it") != nil)
         }
         _ = consume exclusive
     }
 
+    @Test func aProgramThatHasLockedTheLineIsNamed() async throws {
+        let locked = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        try valueOrSystemError("flock") { flock(locked.raw, LOCK_EX | LOCK_NB) }
+        // The lock goes over to the process, which has the same open file.
+        let other = try ChildProcess(["sleep", "60"], open: locked.raw)
+        _ = consume locked
+        await observe(SerialReceiver(device: terminal.path, baudRate: 9600)) { observer in
+            #expect(await observer.state(saying: "held by sleep (process \(other.processID)); stop it") != nil)
+        }
+    }
+
     @Test(arguments: [
-        ("/dev/no-such-receiver", 9600, "/dev/no-such-receiver is not there; plug the receiver in"),
-        ("/dev/null", 9600, "/dev/null is not a serial line"), ("/tmp", 9600, "/tmp is not a serial line"),
+        ("/dev/no-such-receiver", 9600, "/dev/no-such-receiver: not there; plug the receiver in"),
+        ("/dev/null", 9600, "/dev/null: not a serial line"), ("/tmp", 9600, "/tmp: not a serial line"),
         (
             "/dev/null", 12,
-            "12 is not a baud rate of a receiver; use 4800, 9600, 19200, 38400, 57600, 115200, "
+            "/dev/null: 12 is not a baud rate of a receiver; use 4800, 9600, 19200, 38400, 57600, 115200, "
                 + "230400, 460800 or 921600"
         ),
     ])
     func isAStateWithAReason(device: String, baudRate: Int, words: String) async throws {
-        let ending = await observe(SerialReceiver(device: device, baudRate: baudRate)) { observer in
+        let ending = await observe(SerialReceiver(device: device, baudRate: .fixed(baudRate))) { observer in
             #expect(await observer.state(saying: words) != nil)
         }
         #expect(ending?.code == .cancelled)
@@ -75,7 +99,7 @@ import WaypostTestSupport
         let device = stage == .missing ? "/dev/no-such-receiver" : terminal.path
         var cancelled: ContinuousClock.Instant?
         let ending = try await observe(SerialReceiver(device: device, baudRate: 9600)) { observer in
-            await observer.state(saying: stage == .missing ? "is not there" : "open at 9600 baud")
+            await observer.state(saying: stage == .missing ? "not there" : "open at 9600 baud")
             if stage == .receiving {
                 try terminal.send(epoch(second: 1))
                 await observer.state(saying: "receiving")

@@ -55,19 +55,35 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        (SerialLineError.permissionDenied(path: "/dev/ttyS0"), "usermod -aG dialout USER"),
-        (.busy(path: "/dev/ttyS0", holders: []), "/dev/ttyS0 is held by another program; stop it"),
+        (SerialLineError.permissionDenied(path: "/dev/ttyS0"), "not for this user to open; add it to the group"),
+        (.missing(path: "/dev/ttyS0"), "not there; plug the receiver in"),
+        (.busy(path: "/dev/ttyS0", holders: []), "held by another program; find it as root (fuser -v /dev/ttyS0)"),
         (
             .busy(
                 path: "/dev/ttyS0",
-                holders: [DeviceHolder(processID: 7, command: "gpsd"), DeviceHolder(processID: 8, command: nil)]),
-            "is held by gpsd (process 7) and a process (process 8); stop it"
+                holders: [DeviceHolder(processID: 7, command: "cat"), DeviceHolder(processID: 8, command: nil)]),
+            "held by cat (process 7) and a process (process 8); stop it, or have it leave the device alone"
         ),
         (.baudRateNotTaken(path: "/dev/ttyS0", baudRate: 460_800), "does not take 460800 baud; choose"),
-        (.system(SystemError(call: "flush /dev/ttyS0", number: EIO)), "flush /dev/ttyS0: Input/output error"),
+        (
+            .system(path: "/dev/ttyS0", SystemError(call: "cannot be flushed", number: EIO)),
+            "cannot be flushed: Input/output error"
+        ),
     ])
     func failsWithTheRemedy(error: SerialLineError, words: String) {
-        #expect(error.description.contains(words), "\(error)")
+        #expect(error.reason.hasPrefix(words), "\(error)")
+        #expect(error.description == "/dev/ttyS0: \(error.reason)")
+    }
+
+    @Test(arguments: [
+        ("gpsd", "receiver.type gpsd"), ("ModemManager", "ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules"),
+        ("agetty", "systemctl disable --now serial-getty@ttyS0"), ("brltty", "brltty-udev"),
+        ("waypost", "stop the other Waypost"), ("minicom", "stop it, or have it leave the device alone"),
+        (nil, "stop it, or have it leave the device alone"),
+    ])
+    func tellsWhatToDoAboutItsHolder(command: String?, words: String) {
+        let holder = DeviceHolder(processID: 7, command: command)
+        #expect(holder.remedy(for: "/dev/ttyS0").contains(words))
     }
 
     @Test func showsWhoHasADeviceOpen() throws {

@@ -35,6 +35,13 @@ package final class PseudoTerminal: Sendable {
 
     package func send(_ text: String) throws(SystemError) { try send(Array(text.utf8)) }
 
+    /// The speed that the reader has set, as `B9600` of termios(3); `nil` once unplugged.
+    package var speed: UInt32? {
+        guard let raw = controller.withLock({ $0 }) else { return nil }
+        var settings = termios()
+        return unsafe tcgetattr(raw, &settings) == 0 ? unsafe cfgetispeed(&settings) : nil
+    }
+
     /// The device goes: whoever has it open reads an error or its end.
     package func unplug() {
         let raw = controller.withLock { controller in

@@ -12,6 +12,13 @@ struct LineSession: Sendable {
 
     init(decoder: NMEADecoder, watch: LineWatch) { (self.decoder, self.watch) = (decoder, watch) }
 
+    /// What the bytes so far say of the rate at which they were read.
+    var evidence: BaudRateSearch.Evidence {
+        if watch.hasSentence { return .sentences }
+        if decoder.statistics.binaryBytes > 0 { return .binaryFrames }
+        return watch.hasBytes ? .noise : .silence
+    }
+
     /// Takes the next bytes and gives the newest fix in them.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> Fix? {
         var newest: Fix?

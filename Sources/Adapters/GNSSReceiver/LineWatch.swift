@@ -18,16 +18,26 @@ struct LineWatch: Sendable, Hashable {
 
     /// How long any line may be without a sentence.
     private let patience: Duration
+    /// How long the line may be without a first sentence before it is opened in another way.
+    private let trial: Duration?
+    private let openedAt: Duration
     /// The receiver's own pace: the longest recent time between sentences.
     private(set) var interval: Duration
     /// Whether a sentence has come since the line was opened.
     private(set) var hasSentence = false
+    /// Whether a byte has come since the line was opened.
+    private(set) var hasBytes = false
     private var lastByte: Duration
     private var lastSentence: Duration
 
     /// `interval` is what a watch of the same line had learned before.
-    init(openedAt: Duration, interval: Duration = .zero, patience: Duration = .seconds(5)) {
-        (self.interval, self.patience, lastByte, lastSentence) = (interval, patience, openedAt, openedAt)
+    ///
+    /// `trial` is for a line that may be opened in another way when no sentence comes.
+    init(
+        openedAt: Duration, interval: Duration = .zero, patience: Duration = .seconds(5), trial: Duration? = nil
+    ) {
+        (self.interval, self.patience, self.trial) = (interval, patience, trial)
+        (self.openedAt, lastByte, lastSentence) = (openedAt, openedAt, openedAt)
     }
 
     /// How long this line may be without a sentence.
@@ -35,7 +45,7 @@ struct LineWatch: Sendable, Hashable {
 
     /// Bytes have arrived, and `sentences` ended within them.
     mutating func bytesArrived(sentences: Int, at now: Duration) {
-        lastByte = now
+        (lastByte, hasBytes) = (now, true)
         guard sentences > 0 else { return }
         if hasSentence {
             // Within a burst gaps are short: the longest fades slowly enough to outlast one.
@@ -50,10 +60,15 @@ struct LineWatch: Sendable, Hashable {
     }
 
     /// Whether the line should be closed and opened anew.
-    func isOverdue(at now: Duration) -> Bool { now - lastSentence >= limit * 3 }
+    func isOverdue(at now: Duration) -> Bool { now >= overdueAt }
+
+    private var overdueAt: Duration {
+        if let trial, !hasSentence { return openedAt + trial }
+        return lastSentence + limit * 3
+    }
 
     /// The next moment after `now` at which the judgement changes if nothing arrives.
     func nextChange(after now: Duration) -> Duration {
-        [lastSentence + limit, lastByte + limit].filter { $0 > now }.min() ?? lastSentence + limit * 3
+        min([lastSentence + limit, lastByte + limit].filter { $0 > now }.min() ?? overdueAt, overdueAt)
     }
 }

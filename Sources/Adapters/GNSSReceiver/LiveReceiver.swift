@@ -8,6 +8,10 @@ struct LiveReceiver: Sendable {
     let decoder: NMEADecoder
     /// How long a line may be without a sentence before that is reported (see `LineWatch`).
     var patience = Duration.seconds(5)
+    /// How long sentences may come without a position before that is reported (see `PositionWatch`).
+    var positionPatience = Duration.seconds(60)
+    /// When a lost line is opened again, unless something tells that it is back.
+    var schedule = ReopenSchedule()
     /// Keeps what is read, when asked to.
     var recording: RecordingSettings?
 

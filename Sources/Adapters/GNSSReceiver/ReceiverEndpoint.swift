@@ -12,10 +12,14 @@ protocol ReceiverEndpoint: Sendable {
 
     /// What is wrong with a line that has brought no sentence for `limit`, and what to do about it.
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String
+
+    /// Tells when a line that is not there may have come back; `nil` where nothing does.
+    func watchForReturn() -> DirectoryWatch?
 }
 
 extension ReceiverEndpoint {
     var canReopen: Bool { true }
+    func watchForReturn() -> DirectoryWatch? { nil }
 }
 
 /// What can be wrong with an open line.
@@ -44,6 +48,27 @@ protocol ReceiverLine: AnyObject, Sendable {
     var greeting: String { get }
     /// Takes what is there, without waiting.
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead
+
+    /// How long to wait for a first sentence before the endpoint opens the line in another way; `nil` when there is none.
+    var trial: Duration? { get }
+    /// Whether the greeting is news even if the line was opened anew for bringing nothing.
+    var isOpeningNews: Bool { get }
+    /// What the first sentence proved of the line, as `at 9600 baud`; may be empty.
+    var discovery: String { get }
+    /// A sentence has come for the first time since the line was opened.
+    func firstSentenceArrived()
+    /// The line is closed for bringing no sentence for too long, having brought `evidence`; gives what the operator
+    /// should know now.
+    func givenUp(after evidence: BaudRateSearch.Evidence) -> String?
+}
+
+/// A line that can be opened in one way only.
+extension ReceiverLine {
+    var trial: Duration? { nil }
+    var isOpeningNews: Bool { false }
+    var discovery: String { "" }
+    func firstSentenceArrived() {}
+    func givenUp(after evidence: BaudRateSearch.Evidence) -> String? { nil }
 }
 
 /// What one read from a line gave.

@@ -24,7 +24,8 @@ struct ReceiverLoop {
     private let recorder: ReceiverRecorder?
     /// Takes one datagram of any size; a tty gives 4 KiB at most.
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    private var schedule = ReopenSchedule()
+    private var reopening: ReopenWait
+    private var position: PositionWatch
     private var interval = Duration.zero
     private var reported: ReceiverState?
     /// The line was opened anew for being silent: that alone is no news.
@@ -33,6 +34,8 @@ struct ReceiverLoop {
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
         (endpoint, newDecoder, patience) = (receiver.endpoint, receiver.decoder, receiver.patience)
         (self.stop, self.mailbox) = (stop, mailbox)
+        reopening = ReopenWait(schedule: receiver.schedule)
+        position = PositionWatch(patience: receiver.positionPatience)
         recorder = receiver.recording.map(ReceiverRecorder.init)
     }
 
@@ -55,7 +58,16 @@ struct ReceiverLoop {
                 report(.waiting(source: endpoint.name, reason: reason))
             }
             isSecondChance = false
-            if case .success(.stopped) = wait(on: nil, for: schedule.nextDelay()) { return }
+            guard waitForReturn() else { return }
+        }
+    }
+
+    /// False when stopped.
+    private mutating func waitForReturn() -> Bool {
+        do throws(SystemError) {
+            return try reopening.wait(for: endpoint, unless: stop)
+        } catch {
+            return true  // a wait that fails has no reason to fail again
         }
     }
 
@@ -72,27 +84,41 @@ struct ReceiverLoop {
     }
 
     private mutating func receive(from line: any ReceiverLine) -> Ending {
-        let watch = LineWatch(openedAt: MonotonicTime.now, interval: interval, patience: patience)
+        let watch = LineWatch(
+            openedAt: MonotonicTime.now, interval: interval, patience: patience, trial: line.trial)
         var session = LineSession(decoder: newDecoder, watch: watch)
         var judged: LineWatch.Condition?
+        position.lineOpened()
         defer {
             interval = session.watch.interval
-            if session.watch.hasSentence { schedule.reset() }
+            if session.watch.hasSentence { reopening.lineProvedGood() }
             if let last = session.finish() { mailbox.post(last) }
             while let warning = session.takeWarning() { mailbox.post(warning) }
         }
         while true {
             let now = MonotonicTime.now
-            if endpoint.canReopen, session.watch.isOverdue(at: now) { return .overdue }
+            if endpoint.canReopen, session.watch.isOverdue(at: now) {
+                if let complaint = line.givenUp(after: session.evidence) {
+                    report(.waiting(source: endpoint.name, reason: complaint))
+                }
+                return .overdue
+            }
             let condition = session.watch.condition(at: now)
-            if condition != judged { report(condition, of: line, for: session.watch.limit) }
+            if condition != judged {
+                report(condition, of: line, for: session.watch.limit)
+            } else if condition == .receiving {
+                report(positionsOn: line, at: now)
+            }
             judged = condition
 
-            switch wait(on: line, for: session.wakeUp(after: now) - now) {
+            let wakeUp = session.wakeUp(after: now)
+            switch wait(on: line, for: min(wakeUp, position.nextChange(after: now) ?? wakeUp) - now) {
             case .failure(let error): return .lost("\(error)")
             case .success(.stopped): return .stopped
             case .success(.timedOut):
-                if let fix = session.lineIsIdle(at: MonotonicTime.now) { mailbox.post(fix) }
+                guard let fix = session.lineIsIdle(at: MonotonicTime.now) else { continue }
+                position.sentencesArrived(withPosition: true, at: MonotonicTime.now)
+                mailbox.post(fix)
             case .success(.ready(let isHungUp)):
                 if let ending = drain(line, isHungUp: isHungUp, into: &session) { return ending }
             }
@@ -104,9 +130,13 @@ struct ReceiverLoop {
         _ line: any ReceiverLine, isHungUp: Bool, into session: inout LineSession
     ) -> Ending? {
         var newest: Fix?
+        let hadSentence = session.watch.hasSentence
         defer {
-            if session.watch.condition(at: MonotonicTime.now) == .receiving {
-                report(.receiving(source: endpoint.name))
+            let now = MonotonicTime.now
+            if session.watch.hasSentence, !hadSentence { line.firstSentenceArrived() }
+            if session.watch.condition(at: now) == .receiving {
+                position.sentencesArrived(withPosition: newest != nil, at: now)
+                report(positionsOn: line, at: now)
             }
             while let warning = session.takeWarning() { mailbox.post(warning) }
             if let newest { mailbox.post(newest) }
@@ -144,11 +174,20 @@ struct ReceiverLoop {
 
     private mutating func report(_ condition: LineWatch.Condition, of line: any ReceiverLine, for limit: Duration) {
         switch condition {
-        case .opened where isSecondChance: break
-        case .opened: report(.waiting(source: endpoint.name, reason: line.greeting))
-        case .receiving: report(.receiving(source: endpoint.name))
+        case .opened where isSecondChance && !line.isOpeningNews: break
+        case .opened: report(.starting(source: endpoint.name, detail: line.greeting))
+        case .receiving: report(positionsOn: line, at: MonotonicTime.now)
         case .silent: report(complaint: .silence, for: limit)
         case .noise: report(complaint: .noise, for: limit)
+        }
+    }
+
+    /// Sentences arrive; so do positions, or not.
+    private mutating func report(positionsOn line: any ReceiverLine, at now: Duration) {
+        switch position.condition(at: now) {
+        case .good: report(.receiving(source: endpoint.name, detail: line.discovery))
+        case .noneYet: report(.noPosition(source: endpoint.name, hadOne: false))
+        case .lost: report(.noPosition(source: endpoint.name, hadOne: true))
         }
     }
 

@@ -14,20 +14,26 @@ package struct SerialReceiver: FixSource {
 
     /// `patience` is how long the line may be without a sentence before that is reported.
     package init(
-        device: String, baudRate: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+        device: String, baudRate: BaudRate, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
         recording: RecordingSettings? = nil
     ) {
-        receiver = LiveReceiver(
-            endpoint: SerialEndpoint(device: device, baudRate: baudRate), decoder: decoder, patience: patience,
-            recording: recording)
+        let endpoint: any ReceiverEndpoint =
+            switch baudRate {
+            case .fixed(let baudRate): SerialEndpoint(device: device, baudRate: baudRate)
+            case .automatic: SearchingSerialEndpoint(device: device)
+            }
+        receiver = LiveReceiver(endpoint: endpoint, decoder: decoder, patience: patience, recording: recording)
     }
+
+    /// How long it may take to find the rate of a receiver that sends.
+    package static var longestSearch: Duration { BaudRateSearch.roundTime }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
         try await receiver.run(deliver: deliver)
     }
 }
 
-/// A serial device by its path.
+/// A serial device by its path, at a rate that is known.
 struct SerialEndpoint: ReceiverEndpoint {
     let device: String
     let baudRate: Int
@@ -38,23 +44,35 @@ struct SerialEndpoint: ReceiverEndpoint {
         do throws(SerialLineError) {
             return OpenSerialLine(try SerialLine(path: device, baudRate: baudRate), baudRate: baudRate)
         } catch {
-            throw .notNow("\(error)")
+            throw .notNow(error.reason)
         }
     }
 
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
-        let complaint =
-            switch trouble {
-            case .silence:
-                "silent for \(limit.components.seconds) s; check power and cable, and that this is the port on which "
-                    + "the receiver sends NMEA"
-            case .noise:
-                "bytes come but no NMEA sentence for \(limit.components.seconds) s; check baudRate, now \(baudRate), "
-                    + "or switch the receiver's output to NMEA"
-            }
+        switch trouble {
+        case .silence: Self.silence(on: device, for: limit)
+        case .noise:
+            "bytes come but no NMEA sentence for \(limit.components.seconds) s; check baudRate, now \(baudRate) "
+                + "(\"automatic\" finds the right one), or switch the receiver's output to NMEA"
+                + Self.otherReaders(of: device)
+        }
+    }
+
+    func watchForReturn() -> DirectoryWatch? { Self.watchForReturn(of: device) }
+
+    /// What is said of a serial line on which nothing comes.
+    static func silence(on device: String, for limit: Duration) -> String {
+        "silent for \(limit.components.seconds) s; check power and cable, and that this is the port on which the "
+            + "receiver sends NMEA" + otherReaders(of: device)
+    }
+
+    /// `nil` where the system has no inotify descriptor left: then the line is tried from time to time only.
+    static func watchForReturn(of device: String) -> DirectoryWatch? { try? DirectoryWatch(for: device) }
+
+    /// Each reader of a serial line takes bytes away from the others.
+    private static func otherReaders(of device: String) -> String {
         let others = DeviceHolder.others(of: device)
-        return others.isEmpty
-            ? complaint : "\(complaint); also open in \(others.map(\.description).joined(separator: " and "))"
+        return others.isEmpty ? "" : "; also open in \(DeviceHolder.explanation(of: others, for: device))"
     }
 }
 

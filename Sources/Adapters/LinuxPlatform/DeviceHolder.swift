@@ -18,7 +18,9 @@ package struct DeviceHolder: Sendable, Hashable, CustomStringConvertible {
         guard let device = resolvedPath(path) else { return [] }
         return directoryEntries("/proc").compactMap { Int32($0) }.sorted()
             .filter { process in
-                directoryEntries("/proc/\(process)/fd").contains { linkTarget("/proc/\(process)/fd/\($0)") == device }
+                directoryEntries("/proc/\(process)/fd").contains {
+                    FileSystem.linkTarget(at: "/proc/\(process)/fd/\($0)") == device
+                }
             }
             .map { DeviceHolder(processID: $0, command: commandName(ofProcess: $0)) }
     }
@@ -32,13 +34,6 @@ private func resolvedPath(_ path: String) -> String? {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
     return unsafe String(cString: resolved)
-}
-
-/// Where a symbolic link points; `nil` when it is none, or may not be read.
-private func linkTarget(_ path: String) -> String? {
-    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe readlink(path, &bytes, bytes.count)
-    return count < 0 ? nil : String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
 /// The names in a folder; empty when it may not be read.

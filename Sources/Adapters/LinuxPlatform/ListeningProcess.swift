@@ -19,7 +19,7 @@ package func listeningProcess(port: UInt16) -> String? {
     guard let link else { return nil }
     for processID in names(inFolder: "/proc").compactMap({ Int32($0) }) {
         let folder = "/proc/\(processID)/fd"
-        for name in names(inFolder: folder) where target(ofLink: "\(folder)/\(name)") == link {
+        for name in names(inFolder: folder) where FileSystem.linkTarget(at: "\(folder)/\(name)") == link {
             return "process \(processID)" + (commandName(ofProcess: processID).map { ", \($0)" } ?? "")
         }
     }
@@ -49,10 +49,4 @@ private func names(inFolder path: String) -> [String] {
         }
     }
     return names
-}
-
-private func target(ofLink path: String) -> String? {
-    var target = [CChar](repeating: 0, count: 256)
-    let count = unsafe readlink(path, &target, target.count)
-    return count > 0 ? String(decoding: target[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
 }

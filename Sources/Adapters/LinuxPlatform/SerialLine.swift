@@ -19,7 +19,7 @@ package final class SerialLine: Sendable {
 
     /// Opens the device at `path`, which may be a link, and takes it for ourselves.
     package init(path: String, baudRate: Int) throws(SerialLineError) {
-        guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(baudRate) }
+        guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(path: path, baudRate: baudRate) }
         let descriptor = try Self.open(path)
         guard isatty(descriptor.raw) == 1 else { throw .notASerialLine(path: path) }
         try Self.take(descriptor.raw, path)
@@ -79,18 +79,18 @@ package final class SerialLine: Sendable {
     private static func configure(_ raw: CInt, _ path: String, _ speed: speed_t) throws(SerialLineError) {
         do throws(SystemError) {
             var settings = termios()
-            try valueOrSystemError("settings of \(path)") { unsafe tcgetattr(raw, &settings) }
+            try valueOrSystemError("settings cannot be read") { unsafe tcgetattr(raw, &settings) }
             unsafe cfmakeraw(&settings)  // also: reads return from one byte on
             settings.c_iflag &= ~tcflag_t(IXOFF | IXANY | INPCK)
             settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
             settings.c_cflag &= ~(tcflag_t(CSTOPB | HUPCL) | tcflag_t(CRTSCTS))
             unsafe cfsetispeed(&settings, speed)
             unsafe cfsetospeed(&settings, speed)
-            try valueOrSystemError("configure \(path)") { unsafe tcsetattr(raw, TCSANOW, &settings) }
+            try valueOrSystemError("cannot be set up") { unsafe tcsetattr(raw, TCSANOW, &settings) }
             // What came in at the old rate is noise.
-            try valueOrSystemError("flush \(path)") { tcflush(raw, TCIFLUSH) }
+            try valueOrSystemError("cannot be flushed") { tcflush(raw, TCIFLUSH) }
         } catch {
-            throw .system(error)
+            throw .system(path: path, error)
         }
     }
 

@@ -1,5 +1,6 @@
 import FleetEngine
 import GNSS
+import GNSSReceiver
 import HTTPMessages
 import LocationReporting
 import SQLiteOutbox
@@ -19,8 +20,13 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
         static func bad(_ text: String) -> Self { Self(isGood: false, text: text) }
     }
 
-    /// How long a receiver may take to its first fix here.
+    /// How long a receiver may take to its first fix here, once it is heard.
     private static let patience = Duration.seconds(15)
+
+    private static func patience(with receiver: ReceiverConfiguration) -> Duration {
+        guard case .serial(_, .automatic) = receiver else { return patience }
+        return SerialReceiver.longestSearch + patience
+    }
 
     /// Tries it; takes seconds at most.
     package func run(_ configuration: Configuration) async -> Finding {
@@ -49,6 +55,7 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
 
     private static func receiver(_ configuration: Configuration) async -> Finding {
         let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
+        let patience = patience(with: configuration.receiver)
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))
         return await withTaskGroup(of: Void.self, returning: Finding.self) { group in
             group.addTask {
@@ -68,15 +75,19 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
                 if case .state(let state) = event { last = state }
                 guard case .fix(let fix) = event else { continue }
                 group.cancelAll()
-                return .good(
-                    "fix of \(fix.timeOfFix), \(fix.satellitesUsed.map { "\($0) satellites" } ?? "quality \(fix.quality.rawValue)")"
-                )
+                let quality = fix.satellitesUsed.map { "\($0) satellites" } ?? "quality \(fix.quality.rawValue)"
+                return .good("fix of \(fix.timeOfFix), \(quality)\(discovery(last))")
             }
             group.cancelAll()
             guard let last else { return .bad("no answer within \(patience)") }
             if case .receiving = last { return .bad("\(last), but no fix yet; check the antenna's view of the sky") }
             return .bad(last.description)
         }
+    }
+
+    /// What the receiver's line proved to be, if that had to be found out.
+    private static func discovery(_ state: ReceiverState?) -> String {
+        if case .receiving(_, let detail)? = state, !detail.isEmpty { ", \(detail)" } else { "" }
     }
 
     private static func token(_ configuration: Configuration) async -> Finding {

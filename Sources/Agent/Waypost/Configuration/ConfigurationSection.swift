@@ -52,13 +52,14 @@ struct ConfigurationSection {
         }
     }
 
-    /// One of the whole numbers in `choices`.
-    mutating func integer(_ key: String, among choices: [Int], default fallback: Int) -> Int {
+    /// One of the whole numbers in `choices`, or `nil` for `word`, which stands in their place.
+    mutating func integer(_ key: String, among choices: [Int], or word: String, default fallback: Int) -> Int? {
         switch member(key) {
         case .integer(let value)? where choices.contains(Int(value)): return Int(value)
+        case .string(word)?: return nil
         case nil: return fallback
         case let other?:
-            wrong(key, other, "use \(Self.alternatives(choices.map(String.init)))")
+            wrong(key, other, "use \(Self.alternatives(choices.map(String.init) + ["\"\(word)\""]))")
             return fallback
         }
     }

@@ -1,6 +1,8 @@
+package import GNSSReceiver
+
 /// Where the receiver's bytes come from.
 package enum ReceiverConfiguration: Sendable, Hashable {
-    case serial(device: String, baudRate: Int)
+    case serial(device: String, baudRate: BaudRate)
     case file(path: String)
     case standardInput
     case tcp(host: String, port: Int)
@@ -19,11 +21,9 @@ extension ReceiverConfiguration {
         defer { section.finish() }
         switch kind {
         case .serial:
-            self = .serial(
-                device: section.string("device"),
-                baudRate: section.integer(
-                    "baudRate", among: [4800, 9600, 19200, 38400, 57600, 115_200, 230_400, 460_800, 921_600],
-                    default: 9600))
+            let baudRate = section.integer(
+                "baudRate", among: SerialReceiver.supportedBaudRates, or: "automatic", default: 9600)
+            self = .serial(device: section.string("device"), baudRate: baudRate.map(BaudRate.fixed) ?? .automatic)
         case .file: self = .file(path: section.string("path"))
         case .stdin: self = .standardInput
         case .tcp:

@@ -54,7 +54,7 @@ package final class EventLog: ReportingObserver {
             return state.receiver != text
         }
         guard isNew else { return }
-        if case .waiting = receiver { log.write(.warning, text) } else { log.write(.info, text) }
+        log.write(receiver.isTrouble ? .warning : .info, text)
     }
 
     private func remind(of label: String, _ text: String) {

@@ -1,3 +1,5 @@
+import LocationReporting
+
 extension StatusReport {
     /// The same in Prometheus's text format, version 0.0.4.
     package var metrics: String {
@@ -29,6 +31,9 @@ extension StatusReport {
         family("sent_bytes_total", "counter", "Bytes of requests to Fleet Engine.", [("", bytesSent)])
         family("received_bytes_total", "counter", "Bytes of answers from Fleet Engine.", [("", bytesReceived)])
         family("uptime_seconds", "gauge", "Seconds since the start.", [("", uptimeSeconds)])
+        family(
+            "receiver_state", "gauge", "1 for the state that the receiver is in.",
+            ReceiverState.Kind.allCases.map { ("state=\"\($0.rawValue)\"", $0.rawValue == receiver.kind ? 1 : 0) })
         if let seconds = receiver.secondsSinceFix {
             family("seconds_since_fix", "gauge", "Seconds since the last believed fix.", [("", seconds)])
         }

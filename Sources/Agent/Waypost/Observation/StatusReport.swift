@@ -6,6 +6,8 @@ package import LocationReporting
 package struct StatusReport: Sendable, Encodable {
     package struct Receiver: Sendable, Encodable {
         package var state: String
+        /// The kind of the state: `starting`, `receiving`, `noPosition`, `waiting` or `ended`.
+        package var kind: String
         /// Seconds since the last believed fix; absent before the first.
         package var secondsSinceFix: Int?
         package var timeOfFix: String?
@@ -50,7 +52,8 @@ package struct StatusReport: Sendable, Encodable {
         self.vehicle = vehicle
         uptimeSeconds = Int(now / .seconds(1))
         receiver = Receiver(
-            state: snapshot.receiver?.description ?? "starting", secondsSinceFix: seconds(since: snapshot.lastFixAt),
+            state: snapshot.receiver?.description ?? "starting",
+            kind: (snapshot.receiver?.kind ?? .starting).rawValue, secondsSinceFix: seconds(since: snapshot.lastFixAt),
             timeOfFix: snapshot.lastFix?.timeOfFix.description, quality: snapshot.lastFix?.quality.rawValue,
             warnings: snapshot.warningsAt.filter { now - $0.value < .seconds(600) }.map(\.key.description).sorted())
         delivery = Delivery(
@@ -74,12 +77,17 @@ package struct StatusReport: Sendable, Encodable {
         (delivery.troubleSeconds ?? 0) < 300 && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
     }
 
+    private var fixIsExpected: Bool {
+        receiver.kind == ReceiverState.Kind.receiving.rawValue && receiver.secondsSinceFix != nil
+    }
+
     /// One line for `systemctl status`.
     package var headline: String {
-        let fix = receiver.secondsSinceFix.map { "last fix \($0) s ago" } ?? "no fix yet (\(receiver.state))"
+        let fix = receiver.secondsSinceFix.map { "last fix \($0) s ago" } ?? "no fix yet"
+        let why = fixIsExpected ? "" : " (\(receiver.state))"
         let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? "nothing delivered yet"
         let trouble = delivery.trouble.map { "; \($0)" } ?? ""
-        return "\(fix); \(sent); \(ledger.pending) pending\(trouble)"
+        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)"
     }
 }
 

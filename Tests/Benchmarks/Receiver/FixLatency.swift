@@ -1,0 +1,60 @@
+import BenchmarkReport
+import GNSS
+import GNSSReceiver
+import LinuxPlatform
+import LocationReporting
+import WaypostTestSupport
+
+/// From before the last useful byte of an epoch is written to the line to the delivery of its fix: tty, thread, decoder,
+/// mailbox, task.
+enum FixLatency {
+    /// Until the receiver's last sentence is learned.
+    private static let warmUp = 5
+
+    private struct Measurement {
+        var sent: [Int64: ContinuousClock.Instant] = [:]
+        var samples = Samples()
+    }
+
+    static func measure(_ drive: PacedDrive) async throws -> Samples {
+        let line = PacedLine(terminal: try PseudoTerminal(), drive: drive)
+        let receiver = SerialReceiver(device: line.terminal.path, baudRate: .fixed(drive.baudRate))
+        let measurement = Locked(Measurement())
+        let (openings, opened) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        return try await withThrowingTaskGroup { group in
+            group.addTask {
+                do throws(FixSourceError) {
+                    try await receiver.run { event in
+                        let now = ContinuousClock.now
+                        switch event {
+                        case .fix(let fix):
+                            measurement.withLock { measurement in
+                                let sent = measurement.sent.removeValue(forKey: fix.timeOfFix.millisecondsSince1970)
+                                if let sent { measurement.samples.append(sent.duration(to: now)) }
+                            }
+                        case .state: opened.yield()
+                        case .progress: break
+                        }
+                    }
+                } catch {
+                    guard error.code == .cancelled else { throw error }
+                }
+            }
+            for await _ in openings { break }
+            let feeding = await onThread(named: "paced-line") { () -> SystemError? in
+                do throws(SystemError) {
+                    try line.run { number in
+                        guard number >= warmUp else { return }
+                        let time = drive.epochs[number].time.millisecondsSince1970
+                        measurement.withLock { $0.sent[time] = .now }
+                    }
+                    return nil
+                } catch { return error }
+            }
+            if let feeding { throw feeding }
+            group.cancelAll()
+            try await group.waitForAll()
+            return measurement.withLock { $0.samples }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import GNSS
+import ReceiverSimulator
+
+/// A drive as a receiver sends it that puts what is worth waiting for first: RMC VTG GGA GSA, then satellites in view.
+struct PacedDrive {
+    struct Epoch {
+        let time: UTCTime
+        let bytes: [UInt8]
+        /// How many of them there are up to the checksum of the last useful sentence.
+        let usefulBytes: Int
+    }
+
+    private(set) var epochs: [Epoch] = []
+    let baudRate: Int
+    /// From one epoch to the next.
+    let interval: Duration
+
+    /// With 8 data bits each byte takes ten bits on the line.
+    var byteTime: Duration { .seconds(10) / baudRate }
+    var meanBytes: Int { epochs.map(\.bytes.count).reduce(0, +) / max(epochs.count, 1) }
+
+    /// What is still to come of an epoch when its last useful byte is there.
+    var meanRest: Duration {
+        byteTime * (epochs.map { $0.bytes.count - $0.usefulBytes }.reduce(0, +) / max(epochs.count, 1))
+    }
+
+    /// `constellations`: how many send their satellites in view.
+    init(_ situation: DriveSituation, baudRate: Int, epochs count: Int, constellations: Int = 1) {
+        self.baudRate = baudRate
+        interval = situation == .tenHertz ? .milliseconds(100) : .seconds(1)
+        let drive = Drive(situation, duration: interval * count, satellitesInViewEvery: 1)
+        for epoch in drive {
+            var useful: [UInt8] = []
+            var inView: [UInt8] = []
+            for line in String(decoding: epoch.sentences, as: UTF8.self).split(separator: "\r\n") {
+                let payload = line.dropFirst().prefix { $0 != "*" }
+                if payload.hasPrefix("GNGLL") { continue }
+                guard payload.hasPrefix("GPGSV") else {
+                    useful += Self.sentence(payload)
+                    continue
+                }
+                for talker in ["GP", "GL", "GA"].prefix(constellations) {
+                    inView += Self.sentence(talker + payload.dropFirst(2))
+                }
+            }
+            epochs.append(
+                Epoch(time: epoch.time, bytes: useful + inView, usefulBytes: useful.count - "\r\n".utf8.count))
+        }
+    }
+
+    /// Its first epochs alone.
+    func prefix(_ count: Int) -> PacedDrive {
+        var drive = self
+        drive.epochs = Array(epochs.prefix(count))
+        return drive
+    }
+
+    private static func sentence(_ payload: some StringProtocol) -> [UInt8] {
+        let digits = String(payload.utf8.reduce(0, ^), radix: 16, uppercase: true)
+        return Array("$\(payload)*\(digits.utf8.count < 2 ? "0" : "")\(digits)\r\n".utf8)
+    }
+}

@@ -1,0 +1,38 @@
+import Glibc
+import LinuxPlatform
+import WaypostTestSupport
+
+/// Sends a drive to a pseudo-terminal no faster than a line of its baud rate carries it.
+struct PacedLine {
+    /// A serial port hands its bytes over when so many have come, or when a pause begins.
+    private static let chunkBytes = 16
+
+    let terminal: PseudoTerminal
+    let drive: PacedDrive
+
+    /// Sends all epochs; blocks. `announce`: called with an epoch's number just before the chunk is written that ends
+    /// with its last useful byte.
+    func run(announce: (Int) -> Void) throws(SystemError) {
+        let start = MonotonicTime.now
+        for (number, epoch) in drive.epochs.enumerated() {
+            let begin = start + drive.interval * number
+            var sent = 0
+            while sent < epoch.bytes.count {
+                var end = min(sent + Self.chunkBytes, epoch.bytes.count)
+                if sent < epoch.usefulBytes { end = min(end, epoch.usefulBytes) }
+                Self.sleep(until: begin + drive.byteTime * end)
+                let chunk = Array(epoch.bytes[sent..<end])
+                if end == epoch.usefulBytes { announce(number) }
+                try terminal.send(chunk)
+                sent = end
+            }
+        }
+    }
+
+    /// To the microsecond, for `poll` counts in milliseconds.
+    private static func sleep(until moment: Duration) {
+        let (seconds, attoseconds) = moment.components
+        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        while unsafe clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &time, nil) == EINTR {}
+    }
+}

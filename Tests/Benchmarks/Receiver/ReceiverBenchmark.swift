@@ -1,0 +1,31 @@
+import BenchmarkReport
+import LinuxPlatform
+import ReceiverSimulator
+
+/// How long the receiver's last useful byte is under way to the fix, on a serial line whose bytes take their time.
+///
+/// Usage: `ReceiverBenchmark [SECONDS]`; 60 unless told. Prints one JSON object a case (`BenchmarkCase`).
+/// `docs/benchmarks.md` describes each case.
+@main enum ReceiverBenchmark {
+    static func main() async throws {
+        let seconds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 60
+        try await measure("10-hertz", PacedDrive(.tenHertz, baudRate: 115_200, epochs: seconds * 10))
+        try await measure("9600-baud", PacedDrive(.town, baudRate: 9600, epochs: seconds, constellations: 2))
+    }
+
+    private static func measure(_ name: String, _ drive: PacedDrive) async throws {
+        let fixes = try await FixLatency.measure(drive)
+        let reads = try await BareReadLatency.measure(drive.prefix(drive.epochs.count / 3))
+        for (share, label) in [(0.5, "p50"), (0.99, "p99")] {
+            var line = BenchmarkCase("receiver.last-byte-to-fix.\(name).\(label)", fixes.percentile(share), "ms")
+            if share > 0.9 { line = line.keeping(.atMost(1)) }
+            try line.against("a loop that polls and reads the same bytes", reads.percentile(share))
+                .with("p90", fixes.percentile(0.9)).with("most", fixes.percentile(1))
+                .with("mostOfLoop", reads.percentile(1)).with("fixes", Double(fixes.count))
+                .with("epochBytes", Double(drive.meanBytes)).with(
+                    "stillToComeMilliseconds", drive.meanRest / .milliseconds(1)
+                )
+                .print()
+        }
+    }
+}

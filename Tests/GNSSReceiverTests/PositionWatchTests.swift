@@ -1,0 +1,38 @@
+import Testing
+
+@testable import GNSSReceiver
+
+@Suite struct Positions {
+    /// Arrivals at seconds, with or without a position; then the judgement at a moment.
+    @Test(
+        arguments: [
+            ([], 1000, PositionWatch.Condition.good), ([(5, false)], 64.9, .good), ([(5, false)], 65, .noneYet),
+            ([(5, false), (64, false)], 65, .noneYet), ([(5, false), (64, true)], 65, .good),
+            ([(5, true), (60, false)], 64.9, .good), ([(5, true), (60, false)], 65, .lost),
+            ([(5, true), (66, true), (67, false)], 126, .lost), ([(5, false), (70, true)], 129, .good),
+        ] as [([(at: Double, withPosition: Bool)], Double, PositionWatch.Condition)])
+    func areMissedAfterAMinute(
+        arrivals: [(at: Double, withPosition: Bool)], now: Double, condition: PositionWatch.Condition
+    ) {
+        var watch = PositionWatch(patience: .seconds(60))
+        watch.lineOpened()
+        for arrival in arrivals { watch.sentencesArrived(withPosition: arrival.withPosition, at: .seconds(arrival.at)) }
+        #expect(watch.condition(at: .seconds(now)) == condition)
+    }
+
+    @Test func haveAMinuteAgainOnALineThatIsBack() {
+        var watch = PositionWatch(patience: .seconds(60))
+        watch.sentencesArrived(withPosition: true, at: .seconds(1))
+        watch.lineOpened()
+        #expect(watch.condition(at: .seconds(500)) == .good && watch.nextChange(after: .seconds(500)) == nil)
+        watch.sentencesArrived(withPosition: false, at: .seconds(500))
+        #expect(watch.condition(at: .seconds(559)) == .good && watch.condition(at: .seconds(560)) == .lost)
+    }
+
+    @Test func areMissedAtAKnownTime() {
+        var watch = PositionWatch(patience: .seconds(60))
+        watch.sentencesArrived(withPosition: false, at: .seconds(1))
+        #expect(watch.nextChange(after: .seconds(1)) == .seconds(61))
+        #expect(watch.nextChange(after: .seconds(61)) == nil)
+    }
+}

@@ -1,0 +1,89 @@
+import FoundationEssentials
+import GNSS
+import LinuxPlatform
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import GNSSReceiver
+
+/// A serial endpoint that counts how often it is opened.
+private final class CountingEndpoint: ReceiverEndpoint {
+    private let endpoint: SerialEndpoint
+    private let count = Locked(0)
+
+    init(device: String) { endpoint = SerialEndpoint(device: device, baudRate: 9600) }
+
+    var openings: Int { count.withLock { $0 } }
+    var name: String { endpoint.name }
+
+    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+        count.withLock { $0 += 1 }
+        return try endpoint.open(unless: stop)
+    }
+
+    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
+        endpoint.complaint(about: trouble, for: limit)
+    }
+
+    func watchForReturn() -> DirectoryWatch? { endpoint.watchForReturn() }
+}
+
+/// A receiver that goes and comes back under another number, while the next attempt is an hour away: what opens it
+/// again is its arrival alone.
+@Suite(.timeLimit(.minutes(1))) struct ReturningReceiver {
+    private let folder: TemporaryFolder
+    private let files = FileManager.default
+    private let endpoint: CountingEndpoint
+    private let source: LiveSource
+
+    init() throws {
+        folder = try TemporaryFolder()
+        endpoint = CountingEndpoint(device: folder.path("serial/by-id/usb-receiver"))
+        source = LiveSource(
+            receiver: LiveReceiver(
+                endpoint: endpoint, decoder: NMEADecoder(), schedule: ReopenSchedule(delays: [.seconds(3600)])))
+    }
+
+    private func plugIn() throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal()
+        try files.createDirectory(atPath: folder.path("serial/by-id"), withIntermediateDirectories: true)
+        try files.createSymbolicLink(atPath: endpoint.name, withDestinationPath: terminal.path)
+        return terminal
+    }
+
+    /// The folder goes with the last link in it.
+    private func unplug(_ terminal: PseudoTerminal) throws {
+        try files.removeItem(atPath: folder.path("serial"))
+        terminal.unplug()
+    }
+
+    @Test func isNoticedAtOnce() async throws {
+        try await observe(source) { observer in
+            await observer.state(saying: "not there")
+            for second in 1...3 {
+                let terminal = try plugIn()
+                await observer.state(saying: "open at 9600 baud")
+                try terminal.send(epoch(second: second))
+                await observer.state(saying: "receiving")
+                try unplug(terminal)
+                #expect(await observer.state(saying: "not there") != nil)
+            }
+        }
+    }
+
+    @Test func isNoticedInAStormThatKeepsNobodyBusy() async throws {
+        try await observe(source) { observer in
+            await observer.state(saying: "not there")
+            for number in 0..<2000 {
+                let other = try folder.write([], to: "other-\(number)")
+                try files.removeItem(atPath: other)
+            }
+            let terminal = try plugIn()
+            #expect(await observer.state(saying: "open at 9600 baud") != nil)
+            // The first, the one after the watch began, and one for each of the three steps of the way.
+            #expect(endpoint.openings <= 5)
+            withExtendedLifetime(terminal) {}
+        }
+    }
+}
