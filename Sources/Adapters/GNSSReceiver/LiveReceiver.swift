@@ -5,11 +5,28 @@ import LocationReporting
 /// What all live receivers have in common: a thread that reads and decodes, and a task that delivers the newest.
 struct LiveReceiver: Sendable {
     let endpoint: any ReceiverEndpoint
-    let decoder: NMEADecoder
+    /// Begins anew with each opening of the line.
+    let decoder: any LineDecoder
     /// How long a line may be without a sentence before that is reported (see `LineWatch`).
-    var patience = Duration.seconds(5)
+    let patience: Duration
     /// Keeps what is read, when asked to.
-    var recording: RecordingSettings?
+    let recording: RecordingSettings?
+
+    init(
+        endpoint: any ReceiverEndpoint, decoder: any LineDecoder, patience: Duration = .seconds(5),
+        recording: RecordingSettings? = nil
+    ) {
+        (self.endpoint, self.decoder, self.patience) = (endpoint, decoder, patience)
+        self.recording = recording
+    }
+
+    /// A receiver that speaks NMEA 0183.
+    init(
+        endpoint: any ReceiverEndpoint, decoder: NMEADecoder, patience: Duration = .seconds(5),
+        recording: RecordingSettings? = nil
+    ) {
+        self.init(endpoint: endpoint, decoder: SentenceDecoder(decoder), patience: patience, recording: recording)
+    }
 
     /// See `FixSource.run`. When this returns or throws, the thread has ended and the line is closed.
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

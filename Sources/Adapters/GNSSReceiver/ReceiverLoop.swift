@@ -17,7 +17,7 @@ struct ReceiverLoop {
     private static let longestDrain = 1 << 20
 
     private let endpoint: any ReceiverEndpoint
-    private let newDecoder: NMEADecoder
+    private let newDecoder: any LineDecoder
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
     private let patience: Duration
@@ -75,6 +75,7 @@ struct ReceiverLoop {
         let watch = LineWatch(openedAt: MonotonicTime.now, interval: interval, patience: patience)
         var session = LineSession(decoder: newDecoder, watch: watch)
         var judged: LineWatch.Condition?
+        var heard: String?
         defer {
             interval = session.watch.interval
             if session.watch.hasSentence { schedule.reset() }
@@ -84,8 +85,12 @@ struct ReceiverLoop {
             let now = MonotonicTime.now
             if endpoint.canReopen, session.watch.isOverdue(at: now) { return .overdue }
             let condition = session.watch.condition(at: now)
-            if condition != judged { report(condition, of: line, for: session.watch.limit) }
-            judged = condition
+            if let complaint = session.complaint {
+                report(.waiting(source: endpoint.name, reason: complaint))
+            } else if condition != judged || heard != nil {
+                report(condition, of: line, for: session.watch.limit)
+            }
+            (judged, heard) = (condition, session.complaint)
 
             switch wait(on: line, for: session.wakeUp(after: now) - now) {
             case .failure(let error): return .lost("\(error)")
@@ -104,7 +109,7 @@ struct ReceiverLoop {
     ) -> Ending? {
         var newest: Fix?
         defer {
-            if session.watch.condition(at: MonotonicTime.now) == .receiving {
+            if session.complaint == nil, session.watch.condition(at: MonotonicTime.now) == .receiving {
                 report(.receiving(source: endpoint.name))
             }
             if let newest { mailbox.post(newest) }

@@ -10,10 +10,6 @@ struct FixCalendar {
     private var dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
 
-    /// Dates further before the reference than this are not believed: clocks of servers and receivers differ a little.
-    private static let toleranceMilliseconds = 2 * UTCTime.millisecondsPerDay
-    /// The week number in the GPS message has ten bits.
-    private static let rolloverMilliseconds = 1024 * 7 * UTCTime.millisecondsPerDay
     /// A date sentence this far from a fix still belongs to it: some receivers send it a second ahead.
     private static let offerToleranceMilliseconds: Int32 = 5000
 
@@ -53,17 +49,9 @@ struct FixCalendar {
     /// The stated instant, repaired where that is wanted; `nil` when it cannot be right.
     private mutating func believed(_ dated: DateSentence) -> UTCTime? {
         let stated = Int64(dated.date) * UTCTime.millisecondsPerDay + dated.timeOfDay.posixMilliseconds
-        guard case .repaired(let reference) = dates else { return UTCTime(millisecondsSince1970: stated) }
-        let gap = reference.millisecondsSince1970 - stated
-        let half = Self.rolloverMilliseconds / 2
-        let periods = (gap >= 0 ? gap + half : gap - half) / Self.rolloverMilliseconds
-        let repaired = stated + periods * Self.rolloverMilliseconds
-        guard repaired >= reference.millisecondsSince1970 - Self.toleranceMilliseconds else {
-            warning = .dateBeforeReference
-            return nil
-        }
-        if periods != 0 { warning = .weekRolloverRepaired }
-        return UTCTime(millisecondsSince1970: repaired)
+        let meant = dates.instant(meantBy: UTCTime(millisecondsSince1970: stated))
+        if let found = meant.warning { warning = found }
+        return meant.instant
     }
 
     /// The instant with this time of day within twelve hours of `instant`.
