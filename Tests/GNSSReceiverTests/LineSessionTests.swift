@@ -4,7 +4,7 @@ import Testing
 @testable import GNSSReceiver
 
 @Suite struct Session {
-    private var session = LineSession(decoder: NMEADecoder(), watch: LineWatch(openedAt: .zero))
+    private var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
 
     @Test mutating func givesTheNewestOfSeveralFixes() {
         let text = (1...5).map { epoch(second: $0) }.joined() + epoch(second: 6).prefix(20)
@@ -36,7 +36,7 @@ import Testing
 
     @Test mutating func takesAFixForASentenceWhereThereAreNoChecksums() {
         session = LineSession(
-            decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: true)),
+            decoder: SentenceDecoder(NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: true))),
             watch: LineWatch(openedAt: .zero))
         let text = (1...3).map { epoch(second: $0) }.joined().replacing(/\*../, with: "")
         #expect(session.take(Array(text.utf8).span, at: .seconds(1)) != nil)

@@ -4,29 +4,28 @@ import GNSS
 ///
 /// Knows no descriptor and no clock; all times are on one monotonic scale.
 struct LineSession: Sendable {
-    private var decoder: NMEADecoder
-    private var counter = SentenceCounter()
+    private var decoder: any LineDecoder
     private(set) var watch: LineWatch
     /// The idle deadline that has been told of already; the decoder may keep an epoch back beyond it.
     private var passedDeadline: Duration?
 
-    init(decoder: NMEADecoder, watch: LineWatch) { (self.decoder, self.watch) = (decoder, watch) }
+    init(decoder: any LineDecoder, watch: LineWatch) { (self.decoder, self.watch) = (decoder, watch) }
+
+    /// What the other side says that keeps fixes from coming, if it says so.
+    var complaint: String? { decoder.complaint }
 
     /// What the bytes so far say of the rate at which they were read.
     var evidence: BaudRateSearch.Evidence {
         if watch.hasSentence { return .sentences }
-        if decoder.statistics.binaryBytes > 0 { return .binaryFrames }
+        if decoder.hasBinaryFrames { return .binaryFrames }
         return watch.hasBytes ? .noise : .silence
     }
 
     /// Takes the next bytes and gives the newest fix in them.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> Fix? {
-        var newest: Fix?
-        decoder.decode(bytes, receivedAt: now) { newest = $0 }
-        // A receiver without checksums has no counted sentence, but a fix is proof enough.
-        let sentences = counter.count(in: bytes) + (newest == nil ? 0 : 1)
-        watch.bytesArrived(sentences: sentences, at: now)
-        return newest
+        let content = decoder.take(bytes, at: now)
+        watch.bytesArrived(sentences: content.sentences, at: now)
+        return content.newestFix
     }
 
     /// What the receiver has warned of since the last call.
@@ -34,19 +33,13 @@ struct LineSession: Sendable {
 
     /// Nothing has come until `now`: completes the epoch under way if its time is over.
     mutating func lineIsIdle(at now: Duration) -> Fix? {
-        var newest: Fix?
         let deadline = decoder.idleDeadline
-        decoder.lineIsIdle(at: now) { newest = $0 }
         if let deadline, deadline <= now { passedDeadline = deadline }
-        return newest
+        return decoder.lineIsIdle(at: now)
     }
 
     /// The line has ended: completes the epoch under way.
-    mutating func finish() -> Fix? {
-        var newest: Fix?
-        decoder.finish { newest = $0 }
-        return newest
-    }
+    mutating func finish() -> Fix? { decoder.finish() }
 
     /// When, after `now`, there is something to do though nothing arrives.
     func wakeUp(after now: Duration) -> Duration {

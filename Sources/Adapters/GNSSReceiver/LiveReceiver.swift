@@ -5,7 +5,8 @@ import LocationReporting
 /// What all live receivers have in common: a thread that reads and decodes, and a task that delivers the newest.
 struct LiveReceiver: Sendable {
     let endpoint: any ReceiverEndpoint
-    let decoder: NMEADecoder
+    /// Begins anew with each opening of the line.
+    let decoder: any LineDecoder
     /// How long a line may be without a sentence before that is reported (see `LineWatch`).
     var patience = Duration.seconds(5)
     /// How long sentences may come without a position before that is reported (see `PositionWatch`).
@@ -40,6 +41,19 @@ struct LiveReceiver: Sendable {
         if Task.isCancelled { throw FixSourceError(.cancelled, "\(endpoint.name): stopped") }
         for event in mailbox.take() { await deliver(event) }
         if let error = failure.withLock({ $0 }) { throw error }
+    }
+}
+
+extension LiveReceiver {
+    /// A receiver that speaks NMEA 0183.
+    init(
+        endpoint: any ReceiverEndpoint, decoder: NMEADecoder, patience: Duration = .seconds(5),
+        positionPatience: Duration = .seconds(60), schedule: ReopenSchedule = ReopenSchedule(),
+        recording: RecordingSettings? = nil
+    ) {
+        self.init(
+            endpoint: endpoint, decoder: SentenceDecoder(decoder), patience: patience,
+            positionPatience: positionPatience, schedule: schedule, recording: recording)
     }
 }
 

@@ -17,7 +17,7 @@ struct ReceiverLoop {
     private static let longestDrain = 1 << 20
 
     private let endpoint: any ReceiverEndpoint
-    private let newDecoder: NMEADecoder
+    private let newDecoder: any LineDecoder
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
     private let patience: Duration
@@ -88,6 +88,7 @@ struct ReceiverLoop {
             openedAt: MonotonicTime.now, interval: interval, patience: patience, trial: line.trial)
         var session = LineSession(decoder: newDecoder, watch: watch)
         var judged: LineWatch.Condition?
+        var heard: String?
         position.lineOpened()
         defer {
             interval = session.watch.interval
@@ -104,12 +105,14 @@ struct ReceiverLoop {
                 return .overdue
             }
             let condition = session.watch.condition(at: now)
-            if condition != judged {
+            if let complaint = session.complaint {
+                report(.waiting(source: endpoint.name, reason: complaint))
+            } else if condition != judged || heard != nil {
                 report(condition, of: line, for: session.watch.limit)
             } else if condition == .receiving {
                 report(positionsOn: line, at: now)
             }
-            judged = condition
+            (judged, heard) = (condition, session.complaint)
 
             let wakeUp = session.wakeUp(after: now)
             switch wait(on: line, for: min(wakeUp, position.nextChange(after: now) ?? wakeUp) - now) {
@@ -134,7 +137,7 @@ struct ReceiverLoop {
         defer {
             let now = MonotonicTime.now
             if session.watch.hasSentence, !hadSentence { line.firstSentenceArrived() }
-            if session.watch.condition(at: now) == .receiving {
+            if session.complaint == nil, session.watch.condition(at: now) == .receiving {
                 position.sentencesArrived(withPosition: newest != nil, at: now)
                 report(positionsOn: line, at: now)
             }

@@ -62,7 +62,15 @@ final class SocketLine: ReceiverLine {
 
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
         let read = try LineRead { () throws(SystemError) in try descriptor.read(into: &buffer) }
-        return read == .end && kind == .datagrams ? .nothingYet : read
+        guard kind == .datagrams else { return read }
+        switch read {
+        case .end: return .nothingYet
+        case .bytes(let count) where count < buffer.count:
+            // What a datagram leaves unfinished the next one, which may be of another epoch, does not finish.
+            buffer[count] = UInt8(ascii: "\n")
+            return .bytes(count + 1)
+        default: return read
+        }
     }
 
     /// `nil` when stopped.

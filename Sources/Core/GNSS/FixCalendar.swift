@@ -26,10 +26,6 @@ struct FixCalendar {
     private let dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
 
-    /// Dates further before the earliest than this are not believed: clocks differ a little.
-    private static let toleranceMilliseconds = 2 * UTCTime.millisecondsPerDay
-    /// The week number in the GPS message has ten bits.
-    private static let rolloverMilliseconds = 1024 * 7 * UTCTime.millisecondsPerDay
     /// A date sentence this far from a fix still belongs to it: some receivers send it a second ahead.
     private static let offerToleranceMilliseconds: Int32 = 5000
 
@@ -47,12 +43,7 @@ struct FixCalendar {
     /// Keeps a time of transmission. A live receiver's must not lie before the earliest either; roll-overs are not a
     /// sender's trouble, so that nothing is repaired.
     mutating func noteTransmission(at time: UTCTime) {
-        if case .repaired(_, let earliest) = dates,
-            time.millisecondsSince1970 < earliest.millisecondsSince1970 - Self.toleranceMilliseconds
-        {
-            return
-        }
-        transmitted = time
+        if dates.canBeTrue(time) { transmitted = time }
     }
 
     /// The instant of a valid fix; `nil` while no date is known. `dated` is the date that a valid sentence of the same
@@ -84,17 +75,9 @@ struct FixCalendar {
     /// The stated instant, repaired where that is wanted; `nil` when it cannot be right.
     private mutating func believed(_ dated: DateSentence) -> UTCTime? {
         let stated = Int64(dated.date) * UTCTime.millisecondsPerDay + dated.timeOfDay.posixMilliseconds
-        guard case .repaired(let reference, let earliest) = dates else { return UTCTime(millisecondsSince1970: stated) }
-        let gap = reference().millisecondsSince1970 - stated
-        let half = Self.rolloverMilliseconds / 2
-        let periods = (gap >= 0 ? gap + half : gap - half) / Self.rolloverMilliseconds
-        let repaired = stated + periods * Self.rolloverMilliseconds
-        guard repaired >= earliest.millisecondsSince1970 - Self.toleranceMilliseconds else {
-            warning = .dateTooEarly
-            return nil
-        }
-        if periods != 0 { warning = .weekRolloverRepaired }
-        return UTCTime(millisecondsSince1970: repaired)
+        let meant = dates.instant(meantBy: UTCTime(millisecondsSince1970: stated))
+        if let found = meant.warning { warning = found }
+        return meant.instant
     }
 
     /// The instant with this time of day within twelve hours of `instant`.

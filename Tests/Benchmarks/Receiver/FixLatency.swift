@@ -33,7 +33,7 @@ enum FixLatency {
                                 if let sent { measurement.samples.append(sent.duration(to: now)) }
                             }
                         case .state: opened.yield()
-                        case .progress: break
+                        case .warning, .progress: break
                         }
                     }
                 } catch {

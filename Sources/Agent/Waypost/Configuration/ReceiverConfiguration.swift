@@ -7,7 +7,8 @@ package enum ReceiverConfiguration: Sendable, Hashable {
     case standardInput
     case tcp(host: String, port: Int)
     case udp(host: String, port: Int)
-    case gpsd(host: String, port: Int)
+    /// `device` is the receiver to take when gpsd has several, by the path that gpsd knows.
+    case gpsd(host: String, port: Int, device: String?)
 
     /// The words of `receiver.type`.
     enum Kind: String, CaseIterable { case serial, file, stdin, tcp, udp, gpsd }
@@ -35,7 +36,7 @@ extension ReceiverConfiguration {
         case .gpsd:
             self = .gpsd(
                 host: section.string("host", default: "127.0.0.1"),
-                port: section.integer("port", in: 1...65535, default: 2947))
+                port: section.integer("port", in: 1...65535, default: 2947), device: section.optionalString("device"))
         }
     }
 }

@@ -25,16 +25,19 @@ extension Configuration {
     package func makeSource(
         present: @escaping @Sendable () -> UTCTime, recording: RecordingSettings? = nil
     ) -> any FixSource {
-        let live = NMEADecoder(
-            options: NMEADecoderOptions(dates: .repaired(reference: present, earliest: Release.date)))
+        let dates = NMEADecoderOptions.Dates.repaired(reference: present, earliest: Release.date)
+        let live = NMEADecoder(options: NMEADecoderOptions(dates: dates))
         return switch receiver {
         case .serial(let device, let baudRate):
             SerialReceiver(device: device, baudRate: baudRate, decoder: live, recording: recording)
         case .file(let path): LogReceiver(paths: [path])
         case .standardInput: StandardInputReceiver(decoder: live, recording: recording)
-        case .tcp(let host, let port): TCPReceiver(host: host, port: port, decoder: live, recording: recording)
-        case .udp(let host, let port): UDPReceiver(host: host, port: port, decoder: live, recording: recording)
-        case .gpsd(let host, let port): GPSDReceiver(host: host, port: port, decoder: live, recording: recording)
+        case .tcp(let host, let port):
+            NetworkReceiver(.tcp, host: host, port: port, decoder: live, recording: recording)
+        case .udp(let host, let port):
+            NetworkReceiver(.udp, host: host, port: port, decoder: live, recording: recording)
+        case .gpsd(let host, let port, let device):
+            GPSDReceiver(host: host, port: port, device: device, dates: dates, recording: recording)
         }
     }
 

@@ -1,0 +1,78 @@
+import GNSS
+import StrictJSON
+
+extension Fix {
+    /// A TPV object; `nil` where it has no position, no time, or one that no receiver has found (simulated, typed in).
+    init?(positionReport object: JSONValue) {
+        guard let mode = FixMode(gpsdMode: object["mode"]?.integerValue),
+            let quality = FixQuality(gpsdStatus: object["status"]?.integerValue), let time = object.time,
+            let latitude = object["lat"]?.doubleValue, let longitude = object["lon"]?.doubleValue,
+            (-90...90).contains(latitude), (-180...180).contains(longitude), latitude != 0 || longitude != 0
+        else { return nil }
+        self.init(timeOfFix: time, latitude: latitude, longitude: longitude, quality: quality)
+        self.mode = mode
+        readAltitude(object)
+        speedMetersPerSecond = object["speed"]?.doubleValue.flatMap { (0...515).contains($0) ? $0 : nil }
+        headingDegrees = object["track"]?.doubleValue.flatMap { (0...360).contains($0) ? $0 : nil }
+        if headingDegrees == 360 { headingDegrees = 0 }
+        horizontalAccuracyMeters = Self.accuracy(object)
+    }
+
+    private mutating func readAltitude(_ object: JSONValue) {
+        let aboveSea = object.meters("altMSL")
+        let aboveEllipsoid = object.meters("altHAE")
+        let separation = object.meters("geoidSep")
+        if let aboveSea, let aboveEllipsoid {
+            (altitudeMeters, geoidSeparationMeters) = (aboveSea, aboveEllipsoid - aboveSea)
+        } else if let aboveEllipsoid, let separation {
+            (altitudeMeters, geoidSeparationMeters) = (aboveEllipsoid - separation, separation)
+        } else if aboveEllipsoid == nil {
+            // Before 3.20 there is `alt` alone, which means mean sea level; later versions give it no meaning.
+            (altitudeMeters, geoidSeparationMeters) = (aboveSea ?? object.meters("alt"), separation)
+        }
+    }
+
+    /// Radius of the 68 % circle: gpsd's errors are of 95 %, in the plane (2.45 standard deviations of one axis) or along
+    /// an axis (1.96); 68 % is 1.52 of them.
+    private static func accuracy(_ object: JSONValue) -> Double? {
+        if let horizontal = object.error("eph") { return horizontal * 1.52 / 2.45 }
+        guard let east = object.error("epx"), let north = object.error("epy") else { return nil }
+        return ((east * east + north * north) / 2).squareRoot() * 1.52 / 1.96
+    }
+}
+
+extension FixMode {
+    /// `nil` for 0 (not known) and 1 (no fix).
+    fileprivate init?(gpsdMode: Int64?) {
+        switch gpsdMode {
+        case 2: self = .twoDimensional
+        case 3: self = .threeDimensional
+        default: return nil
+        }
+    }
+}
+
+extension FixQuality {
+    /// `nil` for a time without a position of its own (7) and a simulation (8).
+    fileprivate init?(gpsdStatus: Int64?) {
+        switch gpsdStatus {
+        case 2: self = .dgps
+        case 3: self = .rtkFixed
+        case 4: self = .rtkFloat
+        case 5: self = .estimated
+        case 7, 8: return nil
+        case 9: self = .pps
+        default: self = .gps  // 6 is a fix of satellites that dead reckoning helps
+        }
+    }
+}
+
+extension JSONValue {
+    /// The member `time`: RFC 3339 in UTC.
+    var time: UTCTime? { self["time"]?.stringValue.flatMap(UTCTime.init(rfc3339:)) }
+
+    /// An estimated error in metres, if there is one.
+    func error(_ key: String) -> Double? { self[key]?.doubleValue.flatMap { $0 > 0 && $0 < 1e6 ? $0 : nil } }
+
+    fileprivate func meters(_ key: String) -> Double? { self[key]?.doubleValue.flatMap { abs($0) < 1e6 ? $0 : nil } }
+}

@@ -1,0 +1,56 @@
+package import GNSS
+import LinuxPlatform
+package import LocationReporting
+
+/// Fixes from gpsd, the receiver daemon, by its JSON reports; whatever its receivers speak.
+package struct GPSDReceiver: FixSource {
+    private let receiver: LiveReceiver
+
+    /// `device` is the receiver to take, by the path that gpsd knows; the first with a fix when it is `nil`. `patience`
+    /// is how long gpsd may be without a report before that is told.
+    package init(
+        host: String, port: Int = 2947, device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated,
+        patience: Duration = .seconds(5), recording: RecordingSettings? = nil
+    ) {
+        receiver = LiveReceiver(
+            endpoint: GPSDEndpoint(host: host, port: port, wantsSentences: recording != nil),
+            decoder: GPSDDecoder(GPSDSession(device: device, dates: dates)), patience: patience, recording: recording)
+    }
+
+    package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        try await receiver.run(deliver: deliver)
+    }
+}
+
+/// gpsd by host and port.
+struct GPSDEndpoint: ReceiverEndpoint {
+    let host: String
+    let port: Int
+    /// A recording is replayed by its sentences, so that gpsd is asked for them as well.
+    var wantsSentences = false
+
+    var name: String { "gpsd \(host):\(port)" }
+
+    /// Subscribes to reports on all receivers (gpsd_json(5)): a watch of one of them is refused while it is not there,
+    /// and a request of more than 80 characters may be, too.
+    private var watch: String { "?WATCH={\"enable\":true,\"json\":true\(wantsSentences ? ",\"nmea\":true" : "")}\n" }
+
+    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+        let addresses = try HostLookup(host: host, port: port).addresses(unless: stop)
+        do throws(ReceiverOpenError) {
+            return try SocketLine.connect(to: addresses, request: Array(watch.utf8), unless: stop)
+        } catch {
+            throw error.explained { "cannot connect: \($0); check that gpsd runs (systemctl status gpsd)" }
+        }
+    }
+
+    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
+        switch trouble {
+        case .silence:
+            "no report for \(limit.components.seconds) s; check that gpsd's receiver is plugged in and works (gpsmon)"
+        case .noise:
+            "bytes come but no report on a receiver for \(limit.components.seconds) s; check that gpsd listens there "
+                + "(gpspipe -w), and that it has a receiver that works (gpsmon)"
+        }
+    }
+}

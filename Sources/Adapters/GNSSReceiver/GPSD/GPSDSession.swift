@@ -1,0 +1,130 @@
+import GNSS
+
+/// What gpsd's reports come to on one connection: whose fixes are taken, which go out, and what keeps them from coming.
+///
+/// gpsd reports on all of its receivers. The first that has a fix is taken and kept while it has one, for fixes of two
+/// antennas in turn would make a vehicle jump.
+struct GPSDSession: Sendable {
+    /// How long the receiver that was taken may be without a fix before another one takes its place.
+    private static let loyalty = Duration.seconds(10)
+
+    /// The only one to take, when it is configured.
+    private let wantedDevice: String?
+    private let dates: NMEADecoderOptions.Dates
+    /// By path, whether gpsd has them open; `nil` until it has told.
+    private var devices: [String: Bool]?
+    private var chosen: String?
+    private var lastFixAt = Duration.zero
+    /// The newest of the chosen receiver, or of any while none is chosen.
+    private var sky: (device: String, hdop: Double?, satellitesUsed: Int?)?
+    private var errors: (device: String, time: UTCTime, radiusMeters: Double)?
+    private var assembler = ReportAssembler()
+    /// The receiver that gpsd has closed or lost, and that none has replaced.
+    private var lost: String?
+    private var refusal: String?
+    /// The receiver that has reported, but nothing that can be a fix, and why.
+    private var unfixed: (device: String, reason: String)?
+
+    /// `device` is the path by which gpsd knows the receiver; any will do when it is `nil`.
+    init(device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated) {
+        (wantedDevice, self.dates) = (device, dates)
+    }
+
+    /// Takes the next report; `true` when it proves that there is a receiver.
+    mutating func take(_ report: GPSDReport, at now: Duration, _ emit: (Fix) -> Void) -> Bool {
+        switch report {
+        case .devices(let all):
+            devices = all
+            return false
+        case .device(let path, let isOpen):
+            note(path, isOpen: isOpen, emit)
+            return false
+        case .refusal(let words):
+            refusal = words.printable
+            return false
+        case .position(let device, let fix):
+            guard isWanted(device) else { return false }
+            refusal = nil
+            take(fix, of: device, at: now, emit)
+        case .sky(let device, let hdop, let satellitesUsed):
+            guard isWanted(device) else { return false }
+            if chosen == nil || chosen == device { sky = (device, hdop, satellitesUsed) }
+        case .errors(let device, let time, let radiusMeters):
+            guard isWanted(device) else { return false }
+            if chosen == nil || chosen == device { errors = (device, time, radiusMeters) }
+        case .other(let device): return isWanted(device)
+        }
+        return true
+    }
+
+    /// See `ReportAssembler`.
+    var idleDeadline: Duration? { assembler.idleDeadline }
+    mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { assembler.lineIsIdle(at: now, emit) }
+    mutating func finish(_ emit: (Fix) -> Void) { assembler.complete(emit) }
+
+    /// What keeps fixes from coming, as far as gpsd has told; `nil` once one has come.
+    var complaint: String? {
+        if let refusal { return "gpsd refuses: \(refusal); check its version (gpsd -V)" }
+        guard chosen == nil, let devices else { return nil }
+        if let lost { return "gpsd has lost \(lost.printable); plug it in, or add it again (gpsdctl add)" }
+        if let unfixed { return "\(unfixed.device.printable) \(unfixed.reason)" }
+        let names = devices.keys.sorted().map(\.printable).joined(separator: " and ")
+        if let wantedDevice, devices[wantedDevice] == nil {
+            return "gpsd does not have \(wantedDevice), but \(names.isEmpty ? "no receiver" : names); correct "
+                + "receiver.device, or add it to gpsd (gpsdctl add \(wantedDevice))"
+        }
+        if devices.isEmpty {
+            return "gpsd has no receiver; plug it in, name it in /etc/default/gpsd, or add it (gpsdctl add)"
+        }
+        guard !devices.contains(where: { isWanted($0.key) && $0.value }) else { return nil }
+        return "gpsd cannot open \(wantedDevice ?? names); check that it is plugged in and gpsd may read it"
+    }
+
+    private func isWanted(_ device: String) -> Bool { wantedDevice == nil || wantedDevice == device }
+
+    private mutating func note(_ path: String, isOpen: Bool, _ emit: (Fix) -> Void) {
+        var known = devices ?? [:]
+        if isOpen, known.count < GPSDReport.mostDevices || known[path] != nil {
+            known[path] = true
+        } else if !isOpen {
+            known[path] = nil
+        }
+        devices = known
+        if isOpen, lost == path { lost = nil }
+        if !isOpen, unfixed?.device == path { unfixed = nil }
+        if !isOpen, chosen == path {
+            assembler.complete(emit)
+            (assembler, chosen, sky, errors, lost) = (ReportAssembler(), nil, nil, nil, path)
+        }
+    }
+
+    private mutating func take(_ fix: Fix?, of device: String, at now: Duration, _ emit: (Fix) -> Void) {
+        guard var fix, let time = dates.instant(meantBy: fix.timeOfFix).instant else {
+            if device == chosen { assembler.withdraw() }
+            unfixed = (
+                device,
+                fix == nil
+                    ? "has no position yet; check the antenna's view of the sky"
+                    : "states dates that lie in the past: its fixes wait for a right date"
+            )
+            return
+        }
+        if device != chosen {
+            guard chosen == nil || now - lastFixAt >= Self.loyalty else { return }
+            assembler.complete(emit)
+            (assembler, chosen) = (ReportAssembler(), device)
+        }
+        (lastFixAt, lost, unfixed) = (now, nil, nil)
+        if let errors, errors.device == device, errors.time == fix.timeOfFix {
+            fix.horizontalAccuracyMeters = errors.radiusMeters
+        }
+        if let sky, sky.device == device { (fix.hdop, fix.satellitesUsed) = (sky.hdop, sky.satellitesUsed) }
+        fix.timeOfFix = time
+        assembler.take(fix, at: now, emit)
+    }
+}
+
+extension String {
+    /// Fit for a log line, whoever has sent it.
+    fileprivate var printable: String { String(filter { $0 >= " " && $0 != "\u{7F}" }.prefix(100)) }
+}

@@ -1,0 +1,34 @@
+import GNSS
+
+/// Makes fixes of the bytes of one open line, whatever is spoken on it; all times are on one monotonic scale.
+///
+/// It is called once a read, not once a sentence.
+protocol LineDecoder: Sendable {
+    /// Takes the next bytes.
+    mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> LineContent
+    /// Nothing has come until `now`: completes the epoch under way if its time is over.
+    mutating func lineIsIdle(at now: Duration) -> Fix?
+    /// The line has ended: completes the epoch under way.
+    mutating func finish() -> Fix?
+    /// When a quiet line completes the epoch under way; `nil` when none is.
+    var idleDeadline: Duration? { get }
+    /// A kind of warning that has come since it was last taken; `nil` when all are.
+    mutating func takeWarning() -> ReceiverWarning?
+    /// Whether whole frames of a binary protocol have come: the rate is right, and what is spoken is not wanted.
+    var hasBinaryFrames: Bool { get }
+    /// What the other side says that keeps fixes from coming, and what to do; `nil` when it says no such thing.
+    var complaint: String? { get }
+}
+
+extension LineDecoder {
+    mutating func takeWarning() -> ReceiverWarning? { nil }
+    var hasBinaryFrames: Bool { false }
+    var complaint: String? { nil }
+}
+
+/// What was found in the bytes of one read.
+struct LineContent: Sendable, Hashable {
+    var newestFix: Fix?
+    /// Whole sentences, or what stands for one: each proves that a receiver is there.
+    var sentences = 0
+}

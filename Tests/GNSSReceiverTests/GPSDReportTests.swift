@@ -1,0 +1,126 @@
+import GNSS
+import Testing
+
+@testable import GNSSReceiver
+
+/// A position report with everything in it, as gpsd 3.22 sends it.
+let fullReport =
+    #"{"class":"TPV","device":"/dev/ttyS1","mode":3,"time":"2026-03-31T10:30:25.250Z","ept":0.005,"lat":53.548580333,"#
+    + #""lon":-9.998961667,"altHAE":50.2000,"altMSL":10.6000,"alt":10.6000,"epx":8.224,"epy":19.266,"epv":29.900,"#
+    + #""track":204.0500,"magtrack":207.1306,"magvar":3.1,"speed":13.947,"climb":-0.900,"geoidSep":39.600,"eph":24.5}"#
+
+@Suite struct Report {
+    private func read(_ text: String) -> GPSDReport? { GPSDReport(Array(text.utf8)) }
+
+    private func fix(_ text: String) throws -> Fix? {
+        guard case .position(_, let fix) = try #require(read(text)) else {
+            Issue.record("not read as a position")
+            return nil
+        }
+        return fix
+    }
+
+    @Test func givesTheWholeFix() throws {
+        var expected = Fix(
+            timeOfFix: UTCTime(year: 2026, month: 3, day: 31, millisecondOfDay: 37_825_250), latitude: 53.548580333,
+            longitude: -9.998961667)
+        expected.mode = .threeDimensional
+        expected.altitudeMeters = 10.6
+        expected.geoidSeparationMeters = 50.2 - 10.6
+        expected.speedMetersPerSecond = 13.947
+        expected.headingDegrees = 204.05
+        expected.horizontalAccuracyMeters = 24.5 * 1.52 / 2.45
+        #expect(try fix(fullReport) == expected)
+    }
+
+    @Test(arguments: [
+        (#""mode":3"#, #""mode":1"#), (#""mode":3"#, #""mode":0"#), (#""mode":3,"#, ""), (#""mode":3"#, #""mode":"3""#),
+        (#""mode":3"#, #""mode":3,"status":8"#), (#""mode":3"#, #""mode":3,"status":7"#),
+        (#""lat":53.548580333,"#, ""), (#""lon":-9.998961667"#, #""lon":-180.1"#), (#""lat":53.5"#, #""lat":93.5"#),
+        (#""time":"2026-03-31T10:30:25.250Z","#, ""), ("10:30:25.250Z", "10:30:25.250"), ("03-31T", "02-31T"),
+        (#""lat":53.548580333,"lon":-9.998961667"#, #""lat":0.0,"lon":0.000"#),
+    ])
+    func givesNoFix(where part: String, isReplacedBy other: String) throws {
+        #expect(fullReport.contains(part))
+        #expect(try fix(fullReport.replacing(part, with: other)) == nil)
+    }
+
+    @Test(arguments: [
+        (nil, FixQuality.gps), (0, .gps), (1, .gps), (2, .dgps), (3, .rtkFixed), (4, .rtkFloat), (5, .estimated),
+        (6, .gps), (9, .pps),
+    ])
+    func knowsTheQuality(status: Int?, quality: FixQuality) throws {
+        let mode = status.map { #""mode":2,"status":\#($0)"# } ?? #""mode":2"#
+        let fix = try #require(try fix(fullReport.replacing(#""mode":3"#, with: mode)))
+        #expect(fix.quality == quality && fix.mode == .twoDimensional)
+    }
+
+    /// The versions differ in what they call the altitude.
+    @Test(arguments: [
+        (#""altHAE":50.25,"altMSL":10.75"#, 10.75, 39.5), (#""altHAE":50.25,"geoidSep":39.5"#, 10.75, 39.5),
+        (#""altMSL":10.75"#, 10.75, nil), (#""alt":10.75"#, 10.75, nil), (#""alt":10.75,"geoidSep":39.5"#, 10.75, 39.5),
+        (#""alt":10.75,"altHAE":50.25"#, nil, nil), (#""altMSL":1e9"#, nil, nil),
+    ])
+    func knowsTheAltitude(members: String, altitude: Double?, separation: Double?) throws {
+        let text = #"{"class":"TPV","mode":3,"time":"2026-03-31T10:30:25Z","lat":1,"lon":2,\#(members)}"#
+        let fix = try #require(try fix(text))
+        #expect(fix.altitudeMeters == altitude && fix.geoidSeparationMeters == separation)
+    }
+
+    @Test(arguments: [
+        (#""eph":2.45"#, 1.52), (#""eph":2.45,"epx":9,"epy":9"#, 1.52), (#""epx":1.96,"epy":1.96"#, 1.52),
+        (#""epx":9"#, nil), (#""eph":0"#, nil), (#""eph":-1"#, nil), (#""speed":0"#, nil),
+    ])
+    func turnsErrorsOf95PercentInto68(members: String, radius: Double?) throws {
+        let text = #"{"class":"TPV","mode":3,"time":"2026-03-31T10:30:25Z","lat":1,"lon":2,\#(members)}"#
+        let fix = try #require(try fix(text))
+        #expect((fix.horizontalAccuracyMeters.map { ($0 * 1e6).rounded() / 1e6 }) == radius)
+    }
+
+    @Test(arguments: [
+        (#"{"class":"DEVICES","devices":[]}"#, GPSDReport.devices([:])),
+        (
+            #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":"/dev/a","activated":"2026-11-21T16:30:10.387Z"},"#
+                + #"{"class":"DEVICE","path":"/dev/b"},{"path":"/dev/c","activated":0},7]}"#,
+            .devices(["/dev/a": true, "/dev/b": false, "/dev/c": false])
+        ),
+        (#"{"class":"DEVICE","path":"/dev/a","activated":0}"#, .device(path: "/dev/a", isOpen: false)),
+        (#"{"class":"DEVICE","path":"/dev/a","activated":1269959537.20}"#, .device(path: "/dev/a", isOpen: true)),
+        (
+            #"{"class":"SKY","device":"/dev/a","hdop":0.92,"nSat":11,"uSat":9,"satellites":[]}"#,
+            .sky(device: "/dev/a", hdop: 0.92, satellitesUsed: 9)
+        ),
+        (
+            #"{"class":"SKY","hdop":99.99,"satellites":[{"PRN":2,"used":true},{"PRN":4,"used":false}]}"#,
+            .sky(device: "", hdop: nil, satellitesUsed: 1)
+        ),
+        (
+            #"{"class":"GST","device":"/dev/a","time":"2026-03-31T10:30:25.000Z","rms":1,"lat":3.0,"lon":4.0}"#,
+            .errors(
+                device: "/dev/a", time: UTCTime(year: 2026, month: 3, day: 31, millisecondOfDay: 37_825_000),
+                radiusMeters: 5)
+        ),
+        (#"{"class":"ERROR","message":"Invalid"}"#, .refusal("Invalid")),
+        (#"{"class":"AIS","device":"/dev/a","mmsi":1}"#, .other(device: "/dev/a")),
+    ])
+    func isRead(text: String, report: GPSDReport) { #expect(read(text + "\r") == report) }
+
+    @Test(arguments: [
+        "", "{}", "[]", "{", #"{"class":"VERSION","release":"3.22"}"#, #"{"class":7}"#, #"{"class":"DEVICE"}"#,
+        String(fullReport.dropLast(1)), "$GPRMC,,V,,,,,,,,,,N*53", #"{"class":"GST","device":"/dev/a"}"#,
+    ])
+    func isNone(text: String) { #expect(read(text) == nil) }
+
+    @Test(arguments: [
+        ("2026-03-31T10:30:23.000Z", "2026-03-31T10:30:23.000Z"), ("2026-03-31T10:30:23Z", "2026-03-31T10:30:23.000Z"),
+        ("2026-03-31T10:30:23.1Z", "2026-03-31T10:30:23.100Z"),
+        ("2026-03-31T10:30:23.12345Z", "2026-03-31T10:30:23.123Z"),
+        ("2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000Z"), ("2016-12-31T23:59:60.500Z", "2016-12-31T23:59:59.999Z"),
+        ("2023-02-29T00:00:00Z", nil), ("2026-03-31T24:00:00Z", nil), ("2026-03-31 10:30:23Z", nil),
+        ("2026-03-31", nil),
+        ("", nil), ("2026-03-31T10:30:2Z", nil), ("2026-03-31T10:30:23.Z", "2026-03-31T10:30:23.000Z"),
+        ("2026-03-31T10:30:23.x00Z", nil), ("2026-03-31T10:30:23+00:00", nil), ("2026-03-31T10:30:233Z", nil),
+        ("-026-03-31T10:30:23.000Z", nil), ("2026-03-31T10:30:23ZZ", nil),
+    ])
+    func hasATime(text: String, time: String?) { #expect(UTCTime(rfc3339: text)?.description == time) }
+}

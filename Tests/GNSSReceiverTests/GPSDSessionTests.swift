@@ -1,0 +1,150 @@
+import GNSS
+import Testing
+
+@testable import GNSSReceiver
+
+/// A position report of `device` at a second of a minute.
+func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: Int = 3) -> String {
+    let position = mode < 2 ? "" : #","lat":\#(latitude),"lon":11.5"#
+    let time = #""2026-01-05T10:15:\#(second < 10 ? "0" : "")\#(second).000Z""#
+    return #"{"class":"TPV","device":"\#(device)","mode":\#(mode),"time":\#(time)\#(position)}"#
+}
+
+@Suite struct GPSDReports {
+    private static let release = UTCTime(year: 2026, month: 1, day: 1)
+
+    private var session = GPSDSession()
+    private var fixes: [Fix] = []
+
+    @discardableResult
+    private mutating func take(_ text: String, at now: Duration = .zero) throws -> Bool {
+        let report = try #require(GPSDReport(Array(text.utf8)))
+        var out: [Fix] = []
+        let isProof = session.take(report, at: now) { out.append($0) }
+        fixes += out
+        return isProof
+    }
+
+    private mutating func idle(_ now: Duration) {
+        var out: [Fix] = []
+        session.lineIsIdle(at: now) { out.append($0) }
+        fixes += out
+    }
+
+    @Test mutating func addTheSkyAndTheReceiversOwnErrors() throws {
+        try take(#"{"class":"SKY","device":"/dev/b","hdop":7,"uSat":3}"#)
+        try take(#"{"class":"SKY","device":"/dev/a","hdop":0.8,"uSat":11}"#)
+        try take(#"{"class":"GST","device":"/dev/a","time":"2026-01-05T10:15:01.000Z","lat":3,"lon":4}"#)
+        try take(positionReport("/dev/a", second: 1))
+        try take(#"{"class":"SKY","device":"/dev/b","hdop":7,"uSat":3}"#)
+        try take(positionReport("/dev/a", second: 2))
+        idle(.seconds(1))
+        #expect(fixes.map(\.hdop) == [0.8, 0.8] && fixes.map(\.satellitesUsed) == [11, 11])
+        #expect(fixes.map(\.horizontalAccuracyMeters) == [5, nil])
+    }
+
+    @Test mutating func ofTheFirstReceiverWithAFixAreKept() throws {
+        try take(positionReport("/dev/a", second: 1, mode: 1))
+        for second in 1...3 {
+            try take(positionReport("/dev/b", second: second, latitude: 1), at: .seconds(second))
+            try take(positionReport("/dev/a", second: second, latitude: 2), at: .seconds(second))
+        }
+        #expect(fixes.map(\.latitude) == [1, 1, 1])
+        // It keeps its place without a fix for ten seconds.
+        try take(positionReport("/dev/b", second: 4, mode: 1), at: .seconds(4))
+        try take(positionReport("/dev/a", second: 12, latitude: 2), at: .seconds(12))
+        #expect(fixes.count == 3)
+        try take(positionReport("/dev/a", second: 13, latitude: 2), at: .seconds(13))
+        try take(positionReport("/dev/b", second: 14, latitude: 1), at: .seconds(14))
+        try take(positionReport("/dev/a", second: 14, latitude: 2), at: .seconds(14))
+        #expect(fixes.map(\.latitude) == [1, 1, 1, 2, 2])
+    }
+
+    @Test mutating func ofAnotherReceiverComeAtOnceWhenTheFirstIsRemoved() throws {
+        try take(positionReport("/dev/a", second: 1, latitude: 1))
+        try take(#"{"class":"DEVICE","path":"/dev/a","activated":0}"#)
+        #expect(session.complaint?.hasPrefix("gpsd has lost /dev/a; plug it in") == true)
+        try take(positionReport("/dev/b", second: 2, latitude: 2), at: .seconds(1))
+        idle(.seconds(2))
+        #expect(fixes.map(\.latitude) == [1, 2])
+        #expect(session.complaint == nil)
+    }
+
+    @Test mutating func ofOtherReceiversDoNotCountWhenOneIsWanted() throws {
+        session = GPSDSession(device: "/dev/a")
+        #expect(try !take(positionReport("/dev/b", second: 1)))
+        #expect(try !take(#"{"class":"SKY","device":"/dev/b","hdop":7,"uSat":3}"#))
+        #expect(try take(positionReport("/dev/a", second: 2, latitude: 2)))
+        idle(.seconds(2))
+        #expect(fixes.map(\.latitude) == [2])
+    }
+
+    @Test mutating func haveTheirDatesRepairedLikeSentences() throws {
+        session = GPSDSession(dates: .repaired(reference: { Self.release }, earliest: Self.release))
+        try take(positionReport("/dev/a", second: 1).replacing("2026-01-05", with: "2006-05-22"))
+        idle(.seconds(1))
+        #expect(fixes.map(\.timeOfFix.description) == ["2026-01-05T10:15:01.000Z"])
+        session = GPSDSession(dates: .repaired(reference: { Self.release }, earliest: Self.release))
+        try take(#"{"class":"DEVICES","devices":[{"path":"/dev/a","activated":1}]}"#)
+        try take(positionReport("/dev/a", second: 1).replacing("2026-01-05", with: "2025-09-01"))
+        #expect(session.complaint == "/dev/a states dates that lie in the past: its fixes wait for a right date")
+    }
+
+    static let complaints: [(String?, [String], String?)] = [
+        (nil, [], nil),
+        (nil, [#"{"class":"DEVICES","devices":[]}"#], "gpsd has no receiver; plug it in"),
+        (nil, [#"{"class":"DEVICES","devices":[{"path":"/dev/a","activated":1}]}"#], nil),
+        (
+            nil, [#"{"class":"DEVICES","devices":[{"path":"/dev/a"},{"path":"/dev/b"}]}"#],
+            "gpsd cannot open /dev/a and /dev/b; check that"
+        ),
+        (
+            "/dev/a", [#"{"class":"DEVICES","devices":[{"path":"/dev/b","activated":1}]}"#],
+            "gpsd does not have /dev/a, but /dev/b; correct receiver.device, or add it to gpsd (gpsdctl add /dev/a)"
+        ),
+        ("/dev/a", [#"{"class":"DEVICES","devices":[]}"#], "gpsd does not have /dev/a, but no receiver; correct"),
+        (
+            "/dev/a", [#"{"class":"DEVICES","devices":[{"path":"/dev/a"},{"path":"/dev/b","activated":1}]}"#],
+            "gpsd cannot open /dev/a;"
+        ),
+        (
+            nil,
+            [
+                #"{"class":"DEVICES","devices":[]}"#, #"{"class":"DEVICE","path":"/dev/a","activated":1}"#,
+                positionReport("/dev/a", second: 1, mode: 1),
+            ], "/dev/a has no position yet; check the antenna's view of the sky"
+        ),
+        (
+            nil,
+            [
+                #"{"class":"DEVICES","devices":[{"path":"/dev/a","activated":1}]}"#,
+                positionReport("/dev/a", second: 1, mode: 1), positionReport("/dev/a", second: 2),
+                positionReport("/dev/a", second: 3, mode: 1),
+            ], nil
+        ),
+        (
+            nil, [#"{"class":"ERROR","message":"Invalid\nWATCH"}"#],
+            "gpsd refuses: InvalidWATCH; check its version (gpsd -V)"
+        ),
+    ]
+
+    @Test(arguments: complaints)
+    mutating func tellWhatKeepsFixesFromComing(device: String?, reports: [String], complaint: String?) throws {
+        session = GPSDSession(device: device)
+        for report in reports { try take(report) }
+        if let complaint {
+            #expect(session.complaint?.hasPrefix(complaint) == true, "\(session.complaint ?? "none")")
+        } else {
+            #expect(session.complaint == nil)
+        }
+    }
+
+    @Test mutating func ofDevicesWithoutEndAreForgotten() throws {
+        for number in 0..<100 { try take(#"{"class":"DEVICE","path":"/dev/\#(number)","activated":1}"#) }
+        try take(#"{"class":"DEVICE","path":"/dev/99","activated":0}"#)
+        for number in 0..<GPSDReport.mostDevices {
+            try take(#"{"class":"DEVICE","path":"/dev/\#(number)","activated":0}"#)
+        }
+        #expect(session.complaint?.hasPrefix("gpsd has no receiver") == true)
+    }
+}

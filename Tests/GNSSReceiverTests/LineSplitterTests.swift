@@ -1,0 +1,25 @@
+import Testing
+
+@testable import GNSSReceiver
+
+@Suite struct Splitter {
+    private func lines(_ pieces: [[UInt8]]) -> [String] {
+        var splitter = LineSplitter()
+        var lines: [String] = []
+        for piece in pieces { splitter.take(piece.span) { lines.append(String(decoding: $0, as: UTF8.self)) } }
+        return lines
+    }
+
+    @Test func findsTheSameLinesHoweverTheyAreCut() {
+        let text = Array("one\r\n\ntwo\nthree".utf8)
+        #expect(lines([text]) == ["one\r", "", "two"])
+        #expect(lines(text.map { [$0] }) == ["one\r", "", "two"])
+    }
+
+    @Test func passesOverALineWithoutEnd() {
+        let flood = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
+        let end = Array("\nnext\n".utf8)
+        #expect(lines([flood, end]).map(\.utf8.count) == [1 << 16, 4])
+        #expect(lines([flood, [0x78], flood, flood, end]) == ["next"])
+    }
+}

@@ -1,0 +1,89 @@
+import GNSS
+import Testing
+
+@testable import GNSSReceiver
+
+@Suite struct Assembler {
+    private var assembler = ReportAssembler()
+    private var given: [String] = []
+
+    /// A report at `milliseconds` after some full hour, marked by a speed.
+    private mutating func report(_ milliseconds: Int, speed: Double, at now: Duration = .zero) {
+        var fix = Fix(
+            timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000 + milliseconds), latitude: 48,
+            longitude: 11)
+        fix.speedMetersPerSecond = speed
+        var out: [Fix] = []
+        assembler.take(fix, at: now) { out.append($0) }
+        note(out)
+    }
+
+    private mutating func idle(until now: Duration) {
+        var out: [Fix] = []
+        assembler.lineIsIdle(at: now) { out.append($0) }
+        note(out)
+    }
+
+    private mutating func note(_ fixes: [Fix]) {
+        given += fixes.map { "\($0.timeOfFix.millisecondOfDay - 36_000_000):\($0.speedMetersPerSecond ?? -1)" }
+    }
+
+    @Test mutating func givesEachEpochAtOnceOnceItsOnlyReportIsKnownToBeThat() {
+        for second in 0..<4 { report(second * 1000, speed: 1) }
+        // The first waited for the second, the others for nothing.
+        #expect(given == ["0:1.0", "1000:1.0", "2000:1.0", "3000:1.0"])
+    }
+
+    @Test mutating func takesTheLastReportOfAnEpoch() {
+        for second in 0..<3 {
+            report(second * 1000, speed: 16)
+            report(second * 1000, speed: 0.5)
+        }
+        #expect(given == ["0:0.5", "1000:0.5", "2000:0.5"])
+    }
+
+    @Test mutating func waitsNoLongerThanAPauseForReportsThatDoNotCome() {
+        for _ in 0..<4 { report(0, speed: 1) }
+        report(1000, speed: 2, at: .seconds(9))
+        #expect(given == ["0:1.0"])
+        #expect(assembler.idleDeadline == .milliseconds(9250))
+        idle(until: .milliseconds(9249))
+        #expect(given == ["0:1.0"])
+        idle(until: .milliseconds(9250))
+        #expect(given == ["0:1.0", "1000:2.0"])
+        #expect(assembler.idleDeadline == nil)
+        report(2000, speed: 3)
+        #expect(given.last == "2000:3.0")
+    }
+
+    @Test mutating func givesNoSecondFixOfOneEpoch() {
+        for second in 0..<3 { report(second * 1000, speed: 1) }
+        report(2000, speed: 9)
+        report(2005, speed: 9)
+        idle(until: .seconds(60))
+        #expect(given == ["0:1.0", "1000:1.0", "2000:1.0"])
+    }
+
+    @Test mutating func givesNothingWhileTheClockStandsStillOrGoesBack() {
+        for time in [0, 1000, 2000, 1000, 2000, 0, 3000] { report(time, speed: 1) }
+        #expect(given == ["0:1.0", "1000:1.0", "2000:1.0", "3000:1.0"])
+    }
+
+    @Test mutating func waitsLessForAFastReceiver() {
+        for tick in 0..<3 {
+            report(tick * 100, speed: 1)
+            report(tick * 100, speed: 1)
+        }
+        report(300, speed: 1, at: .seconds(1))
+        #expect(assembler.idleDeadline == .milliseconds(1030))
+    }
+
+    @Test mutating func withdrawsWhatTheSameEpochTakesBack() {
+        report(0, speed: 1)
+        assembler.withdraw()
+        #expect(assembler.idleDeadline == nil)
+        report(1000, speed: 1)
+        report(2000, speed: 1)
+        #expect(given == ["1000:1.0", "2000:1.0"])
+    }
+}
