@@ -69,6 +69,7 @@ private final class CountingEndpoint: ReceiverEndpoint {
                 try unplug(terminal)
                 #expect(await observer.state(saying: "not there") != nil)
             }
+            #expect(!observer.states.contains { $0.contains("closed by the other side") })
         }
     }
 

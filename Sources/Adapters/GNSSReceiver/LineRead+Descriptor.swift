@@ -12,4 +12,10 @@ extension LineRead {
             self = .nothingYet
         }
     }
+
+    /// The same from a serial line, which has no end: reading nothing means that the device has gone.
+    init(from line: SerialLine, into buffer: inout MutableSpan<UInt8>) throws(SystemError) {
+        try self.init { () throws(SystemError) in try line.read(into: &buffer) }
+        if self == .end { throw SystemError(call: "read", number: ENODEV) }
+    }
 }

@@ -64,7 +64,7 @@ private final class SearchedSerialLine: ReceiverLine {
     var raw: CInt { line.raw }
 
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
-        try LineRead { () throws(SystemError) in try line.read(into: &buffer) }
+        try LineRead(from: line, into: &buffer)
     }
 
     func firstSentenceArrived() { search.withLock { $0.sentenceArrived() } }

@@ -87,6 +87,6 @@ private final class OpenSerialLine: ReceiverLine {
     var greeting: String { "open at \(baudRate) baud, waiting for the first sentence" }
 
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
-        try LineRead { () throws(SystemError) in try line.read(into: &buffer) }
+        try LineRead(from: line, into: &buffer)
     }
 }

@@ -2,6 +2,7 @@ import FleetEngine
 import GNSS
 import GNSSReceiver
 import HTTPMessages
+import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
 import VehicleAuthorization
@@ -22,11 +23,6 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
 
     /// How long a receiver may take to its first fix here, once it is heard.
     private static let patience = Duration.seconds(15)
-
-    private static func patience(with receiver: ReceiverConfiguration) -> Duration {
-        guard case .serial(_, .automatic) = receiver else { return patience }
-        return SerialReceiver.longestSearch + patience
-    }
 
     /// Tries it; takes seconds at most.
     package func run(_ configuration: Configuration) async -> Finding {
@@ -55,7 +51,7 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
 
     private static func receiver(_ configuration: Configuration) async -> Finding {
         let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
-        let patience = patience(with: configuration.receiver)
+        let last = Locked<ReceiverState?>(nil)
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))
         return await withTaskGroup(of: Void.self, returning: Finding.self) { group in
             group.addTask {
@@ -67,19 +63,21 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
                 sink.finish()
             }
             group.addTask {
-                await MonotonicClock(ContinuousClock()).sleep(for: patience)
+                let clock = MonotonicClock(ContinuousClock())
+                await clock.sleep(for: patience)
+                // The line is open, and its rate still looked for.
+                if case .starting? = last.withLock({ $0 }) { await clock.sleep(for: SerialReceiver.longestSearch) }
                 sink.finish()
             }
-            var last: ReceiverState?
             for await event in events {
-                if case .state(let state) = event { last = state }
+                if case .state(let state) = event { last.withLock { $0 = state } }
                 guard case .fix(let fix) = event else { continue }
                 group.cancelAll()
                 let quality = fix.satellitesUsed.map { "\($0) satellites" } ?? "quality \(fix.quality.rawValue)"
-                return .good("fix of \(fix.timeOfFix), \(quality)\(discovery(last))")
+                return .good("fix of \(fix.timeOfFix), \(quality)\(discovery(last.withLock { $0 }))")
             }
             group.cancelAll()
-            guard let last else { return .bad("no answer within \(patience)") }
+            guard let last = last.withLock({ $0 }) else { return .bad("no answer within \(patience)") }
             if case .receiving = last { return .bad("\(last), but no fix yet; check the antenna's view of the sky") }
             return .bad(last.description)
         }
