@@ -28,7 +28,8 @@ import WaypostTestSupport
         let url = Fixtures.checkout.appending(path: "config.example.json")
         let configuration = try Configuration(file: url.path)
         #expect(configuration.vehicle.description == "providers/my-cloud-project/vehicles/van-7")
-        #expect(configuration.receiver == .serial(device: "/dev/ttyUSB0", baudRate: 9600))
+        #expect(configuration.receiver.source == .serial(device: "/dev/ttyUSB0", baudRate: 9600))
+        #expect(!configuration.receiver.acceptsMissingChecksum)
         // Every value of the example is the default: taking the optional sections away changes nothing.
         let example = try JSONValue(parsing: Array(try Data(contentsOf: url)))
         let optional = ["reporting", "upload", "outbox", "status", "log"]

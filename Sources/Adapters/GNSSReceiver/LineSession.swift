@@ -5,7 +5,7 @@ import GNSS
 /// Knows no descriptor and no clock; all times are on one monotonic scale.
 struct LineSession: Sendable {
     private var decoder: NMEADecoder
-    private var counter = SentenceCounter()
+    private var sentences = 0
     private(set) var watch: LineWatch
     /// The idle deadline that has been told of already; the decoder may keep an epoch back beyond it.
     private var passedDeadline: Duration?
@@ -16,10 +16,17 @@ struct LineSession: Sendable {
     mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> Fix? {
         var newest: Fix?
         decoder.decode(bytes, receivedAt: now) { newest = $0 }
-        // A receiver without checksums has no counted sentence, but a fix is proof enough.
-        let sentences = counter.count(in: bytes) + (newest == nil ? 0 : 1)
-        watch.bytesArrived(sentences: sentences, at: now)
+        let before = sentences
+        sentences = decoder.statistics.sentences
+        watch.bytesArrived(sentences: sentences - before, at: now)
         return newest
+    }
+
+    /// Whether what comes are sentences that lack nothing but their checksums.
+    var lacksChecksums: Bool {
+        let statistics = decoder.statistics
+        let refused = SentenceRefusal.allCases.reduce(0) { $0 + statistics.refusals($1).count }
+        return sentences == 0 && statistics.refusals(.missingChecksum).count * 2 > refused
     }
 
     /// Nothing has come until `now`: completes the epoch under way if its time is over.

@@ -15,6 +15,9 @@ struct ReceiverLoop {
 
     /// A backlog is read to its newest fix, but bytes without end give one now and then, too.
     private static let longestDrain = 1 << 20
+    /// The complaint that is the same for every kind of line.
+    private static let missingChecksum =
+        "sentences come, but without checksum; if the receiver has none, set receiver.acceptMissingChecksum to true"
 
     private let endpoint: any ReceiverEndpoint
     private let newDecoder: NMEADecoder
@@ -84,7 +87,7 @@ struct ReceiverLoop {
             let now = MonotonicTime.now
             if endpoint.canReopen, session.watch.isOverdue(at: now) { return .overdue }
             let condition = session.watch.condition(at: now)
-            if condition != judged { report(condition, of: line, for: session.watch.limit) }
+            if condition != judged { report(condition, of: line, in: session) }
             judged = condition
 
             switch wait(on: line, for: session.wakeUp(after: now) - now) {
@@ -140,18 +143,22 @@ struct ReceiverLoop {
         }
     }
 
-    private mutating func report(_ condition: LineWatch.Condition, of line: any ReceiverLine, for limit: Duration) {
+    private mutating func report(
+        _ condition: LineWatch.Condition, of line: any ReceiverLine, in session: LineSession
+    ) {
+        let limit = session.watch.limit
         switch condition {
         case .opened where isSecondChance: break
         case .opened: report(.waiting(source: endpoint.name, reason: line.greeting))
         case .receiving: report(.receiving(source: endpoint.name))
-        case .silent: report(complaint: .silence, for: limit)
-        case .noise: report(complaint: .noise, for: limit)
+        case .silent: report(complaint: endpoint.complaint(about: .silence, for: limit))
+        case .noise where session.lacksChecksums: report(complaint: Self.missingChecksum)
+        case .noise: report(complaint: endpoint.complaint(about: .noise, for: limit))
         }
     }
 
-    private mutating func report(complaint trouble: LineTrouble, for limit: Duration) {
-        report(.waiting(source: endpoint.name, reason: endpoint.complaint(about: trouble, for: limit)))
+    private mutating func report(complaint: String) {
+        report(.waiting(source: endpoint.name, reason: complaint))
     }
 
     /// Once for each change, not for each attempt.

@@ -1,14 +1,22 @@
-/// Where the receiver's bytes come from.
-package enum ReceiverConfiguration: Sendable, Hashable {
-    case serial(device: String, baudRate: Int)
-    case file(path: String)
-    case standardInput
-    case tcp(host: String, port: Int)
-    case udp(host: String, port: Int)
-    case gpsd(host: String, port: Int)
+/// Where the receiver's bytes come from, and what is made of them.
+package struct ReceiverConfiguration: Sendable, Hashable {
+    /// The kinds of receiver.
+    package enum Source: Sendable, Hashable {
+        case serial(device: String, baudRate: Int)
+        /// A recorded log, or, with `follows`, one that another program still writes.
+        case file(path: String, follows: Bool)
+        case standardInput
+        case tcp(host: String, port: Int)
+        case udp(host: String, port: Int)
+        case gpsd(host: String, port: Int)
+    }
 
     /// The words of `receiver.type`.
     enum Kind: String, CaseIterable { case serial, file, stdin, tcp, udp, gpsd }
+
+    package var source: Source
+    /// Whether sentences without a checksum count; old receivers send none.
+    package var acceptsMissingChecksum: Bool
 }
 
 extension ReceiverConfiguration {
@@ -17,23 +25,28 @@ extension ReceiverConfiguration {
         var section = root.section("receiver", isRequired: true)
         guard let kind = section.choice("type", default: Kind?.none) else { return nil }
         defer { section.finish() }
+        source = Self.source(kind, &section)
+        acceptsMissingChecksum = section.flag("acceptMissingChecksum", default: false)
+    }
+
+    private static func source(_ kind: Kind, _ section: inout ConfigurationSection) -> Source {
         switch kind {
         case .serial:
-            self = .serial(
+            .serial(
                 device: section.string("device"),
                 baudRate: section.integer(
                     "baudRate", among: [4800, 9600, 19200, 38400, 57600, 115_200, 230_400, 460_800, 921_600],
                     default: 9600))
-        case .file: self = .file(path: section.string("path"))
-        case .stdin: self = .standardInput
+        case .file: .file(path: section.string("path"), follows: section.flag("follow", default: false))
+        case .stdin: .standardInput
         case .tcp:
-            self = .tcp(host: section.string("host"), port: section.integer("port", in: 1...65535, default: 10110))
+            .tcp(host: section.string("host"), port: section.integer("port", in: 1...65535, default: 10110))
         case .udp:
-            self = .udp(
+            .udp(
                 host: section.string("host", default: "127.0.0.1"),
                 port: section.integer("port", in: 1...65535, default: 10110))
         case .gpsd:
-            self = .gpsd(
+            .gpsd(
                 host: section.string("host", default: "127.0.0.1"),
                 port: section.integer("port", in: 1...65535, default: 2947))
         }

@@ -21,11 +21,17 @@ extension Configuration {
 
     /// The receiver that is configured; a live one is recorded where `recording` says.
     package func makeSource(recording: RecordingSettings? = nil) -> any FixSource {
-        let live = NMEADecoder(options: NMEADecoderOptions(dates: .repaired(reference: Release.date)))
-        return switch receiver {
+        let accepts = receiver.acceptsMissingChecksum
+        let live = NMEADecoder(
+            options: NMEADecoderOptions(dates: .repaired(reference: Release.date), acceptsMissingChecksum: accepts))
+        return switch receiver.source {
         case .serial(let device, let baudRate):
             SerialReceiver(device: device, baudRate: baudRate, decoder: live, recording: recording)
-        case .file(let path): LogReceiver(paths: [path])
+        case .file(let path, follows: true):
+            FollowedFileReceiver(path: path, decoder: live, recording: recording)
+        case .file(let path, follows: false):
+            LogReceiver(
+                paths: [path], decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: accepts)))
         case .standardInput: StandardInputReceiver(decoder: live, recording: recording)
         case .tcp(let host, let port): TCPReceiver(host: host, port: port, decoder: live, recording: recording)
         case .udp(let host, let port): UDPReceiver(host: host, port: port, decoder: live, recording: recording)
@@ -34,7 +40,7 @@ extension Configuration {
     }
 
     /// Whether the receiver's dates are those of a recording.
-    package var readsRecording: Bool { if case .file = receiver { true } else { false } }
+    package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
     /// The provider that is configured, with the cache around it.
     ///

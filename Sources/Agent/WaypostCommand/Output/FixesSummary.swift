@@ -15,7 +15,8 @@ struct FixesSummary {
     private static func lines(for log: LogDecoding.Outcome) -> [String] {
         let statistics = log.statistics
         var lines = [
-            "\(log.name): \(statistics.bytes) bytes, \(statistics.lines) lines, \(statistics.sentences) sentences"
+            "\(log.name): \(Counted(statistics.bytes, "byte")), \(Counted(statistics.lines, "line")), "
+                + "\(Counted(statistics.sentences, "sentence"))"
                 + (statistics.binaryBytes > 0 ? ", \(statistics.binaryBytes) bytes of UBX and RTCM frames" : "")
         ]
         let addresses = statistics.sentencesByAddress.map { "\($0.address) \($0.count)" }
@@ -24,11 +25,12 @@ struct FixesSummary {
             statistics.sentencesByAddress.map(\.address).filter { !$0.hasPrefix("P") }.map { $0.prefix(2) })
         if !talkers.isEmpty { lines.append("  talkers     \(talkers.sorted().joined(separator: ", "))") }
         lines.append(
-            "  epochs      \(statistics.epochs), of them \(statistics.fixes) fixes, \(statistics.voidEpochs) without a "
+            "  epochs      \(statistics.epochs), of them \(Counted(statistics.fixes, "fix", "fixes")), \(statistics.voidEpochs) without a "
                 + "position, \(statistics.repeatedEpochs) repeated, \(statistics.undatedFixes) without a date")
         for reason in SentenceRefusal.allCases where statistics.refusals(reason).count > 0 {
             let refusals = statistics.refusals(reason)
-            lines.append("  refused     \(refusals.count): \(reason), first in line \(refusals.firstLine)")
+            let remedy = reason == .missingChecksum ? " (--accept-missing-checksum takes them)" : ""
+            lines.append("  refused     \(refusals.count): \(reason), first in line \(refusals.firstLine)\(remedy)")
         }
         for warning in ReceiverWarning.allCases where statistics.warnings(warning).count > 0 {
             lines.append("  warning     \(warning) (first in line \(statistics.warnings(warning).firstLine))")
@@ -39,7 +41,7 @@ struct FixesSummary {
     private var trackLines: [String] {
         guard let first = track.first, let last = track.last else { return ["no fix"] }
         var lines = [
-            "\(track.fixes) fixes from \(first) to \(last)",
+            "\(Counted(track.fixes, "fix", "fixes")) from \(first) to \(last)",
             "  distance    \(Self.rounded(track.distanceMeters / 1000, 100)) km",
         ]
         if let speed = track.topSpeedMetersPerSecond {
