@@ -29,6 +29,7 @@ package final class DecodedLog {
     ///   - chunkBytes: how much one call of `next` takes at most.
     ///   - stop: ends every wait.
     ///   - tell: called with what becomes of a followed file, in words for the operator.
+    /// - Throws: `cannotOpen` or `notALog`, saying what to do.
     package init(
         path: String, decoder: NMEADecoder, follows: Bool = false, chunkBytes: Int, stop: EventDescriptor,
         tell: @escaping (String) -> Void = { _ in }
