@@ -30,7 +30,8 @@ import WaypostTestSupport
         let url = Fixtures.checkout.appending(path: "config.example.json")
         let configuration = try Configuration(file: url.path)
         #expect(configuration.vehicle.description == "providers/my-cloud-project/vehicles/van-7")
-        #expect(configuration.receiver == .serial(device: "/dev/ttyUSB0", baudRate: 9600))
+        #expect(configuration.receiver.source == .serial(device: "/dev/ttyUSB0", baudRate: 9600))
+        #expect(!configuration.receiver.acceptsMissingChecksum)
         // Every value of the example is the default: taking the optional sections away changes nothing.
         let example = try JSONValue(parsing: Array(try Data(contentsOf: url)))
         let optional = ["reporting", "upload", "outbox", "status", "log"]
@@ -60,7 +61,7 @@ import WaypostTestSupport
     func theBaudRateIsANumberOrLookedFor(text: String, baudRate: BaudRate) throws {
         let serial = "\"serial\", \"device\": \"/dev/x\", \"baudRate\": \(text)"
         let configuration = try Self.read(Self.smallest.replacing("\"stdin\"", with: serial))
-        #expect(configuration.receiver == .serial(device: "/dev/x", baudRate: baudRate))
+        #expect(configuration.receiver.source == .serial(device: "/dev/x", baudRate: baudRate))
     }
 
     /// What replaces what in the smallest configuration, and the problem that comes of it.

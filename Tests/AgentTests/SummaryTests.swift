@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @Suite struct Summary {
     static func text(_ paths: String...) async -> String {
-        let (logs, total, _) = await LogSummary.survey(paths)
+        let (logs, total, _) = await LogSummary.survey(LogDecoding(paths: paths))
         return FixesSummary(logs: logs, total: total).text
     }
 
@@ -52,7 +52,7 @@ import WaypostTestSupport
         let text = await Self.text(log)
         for words in [
             "receiver     u-blox ag - www.u-blox.com\n", "talkers      GP GPS\n",
-            "refused      2  checksum does not agree, first in line 5\n", "             1  no checksum, in line 7\n",
+            "refused      2  checksum does not agree, first in line 5\n", "             1  no checksum, in line 7 (--accept-missing-checksum takes them)\n",
             "fixes        none in 0 epochs\n",
             "warnings     the receiver reports an open antenna line: check the antenna's plug (2 times, first\n",
         ] {

@@ -1,4 +1,6 @@
 import GNSS
+import Glibc
+import LinuxPlatform
 import LocationReporting
 import Testing
 import WaypostTestSupport
@@ -114,5 +116,65 @@ import WaypostTestSupport
             for await _ in clock.sleeps.prefix(1) {}
         }
         #expect(ending?.code == .cancelled)
+    }
+}
+
+/// Replaying logs that another program still writes.
+@Suite(.timeLimit(.minutes(1))) struct FollowingReplay {
+    private static let start = UTCTime(year: 2030, month: 6, day: 1)
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func replay(_ path: String) -> LogReplay {
+        LogReplay(paths: [path], options: .init(speed: .maximum, follows: true), clock: ManualClock()) { Self.start }
+    }
+
+    private func age(of event: FixSourceEvent?) -> Duration? {
+        if case .fix(let fix)? = event { fix.timeOfFix.duration(to: Self.start) } else { nil }
+    }
+
+    @Test func datesWhatIsThereBackAndWhatIsAppendedNow() async throws {
+        let path = try folder.write((0...2).map { epoch(second: $0) }.joined().utf8, to: "live.nmea")
+        try await observe(replay(path)) { observer in
+            #expect(age(of: await observer.fix()) == .seconds(2))
+            #expect(age(of: await observer.fix()) == .seconds(1))
+            #expect(age(of: await observer.fix()) == .zero)
+            let writer = try OwnedDescriptor(opening: path, O_WRONLY | O_APPEND)
+            try writer.writeAll(Array(epoch(second: 9).utf8).span)
+            #expect(age(of: await observer.fix()) == .zero)
+        }
+    }
+
+    @Test func waitsForALogThatIsNotThere() async throws {
+        let path = folder.path("live.nmea")
+        let ending = try await observe(replay(path)) { observer in
+            _ = await observer.next()
+            try folder.write(epoch(second: 1).utf8, to: "live.nmea")
+            #expect(age(of: await observer.fix()) == .zero)
+        }
+        #expect(ending?.code == .cancelled)
+    }
+
+    @Test func readsAPipeThatWithoutFollowingItCouldNot() async throws {
+        let path = folder.path("fifo")
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        await observe(replay(path)) { observer in
+            for second in 1...2 {
+                // Opening it for writing waits for a reader.
+                await onThread(named: "writer") {
+                    try? OwnedDescriptor(opening: path, O_WRONLY).writeAll(Array(epoch(second: second).utf8).span)
+                }
+                #expect(age(of: await observer.fix()) == .zero)
+            }
+        }
+    }
+
+    @Test func namesTheMissingChecksums() async throws {
+        let path = try folder.write(epoch(second: 1).replacing(/\*../, with: "").utf8, to: "bare.nmea")
+        let replay = LogReplay(paths: [path], clock: ManualClock()) { Self.start }
+        let ending = await observe(replay) { observer in while await observer.next() != nil {} }
+        #expect(ending?.detail.contains("2 sentences without checksum") == true)
+        #expect(ending?.detail.contains("--accept-missing-checksum") == true)
     }
 }

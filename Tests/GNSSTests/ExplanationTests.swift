@@ -1,33 +1,87 @@
 import GNSS
 import Testing
 
+/// What a sentence says for itself.
 @Suite struct Explanation {
     static let lines: [(String, String)] = [
-        (Framing.plain, "GNRMC: valid (gps): position 52.525, 13.404166666666667"),
-        (Framing.plain + "\r", "GNRMC: valid (gps): position 52.525, 13.404166666666667"),
-        (String(Framing.plain.dropLast()) + "x", "refused: checksum is not two hexadecimal digits"),
-        (Framing.plain.replacing("5231", with: "5232"), "refused: checksum does not agree"),
-        (Framing.body, "nothing here begins like a sentence"), ("# made by hand", "a comment: not looked at"),
-        ("$" + Framing.body, "refused: no checksum"),
-        (Decoding.sentence("GPRMC,101530.00,V,,,,,,,050126,,,N"), "its whole epoch gives no fix"),
-        (Decoding.sentence("GPRMC,101560.00,A,5231.5,N,01324.25,E,,,050126"), "refused: a field is out of range"),
+        (Framing.plain, "GNRMC: valid (gps), position 52.525, 13.404166666666667"),
+        (Framing.plain + "\r", "GNRMC: valid (gps), position 52.525, 13.404166666666667"),
+        (
+            String(Framing.plain.dropLast()) + "x",
+            "refused: checksum is not two hexadecimal digits: behind * stands \"7x\", its bytes make *7D"
+        ),
+        (
+            Framing.plain.replacing("5231", with: "5232"),
+            "GNRMC: refused: checksum does not agree: it states *7D, its bytes make *7E"
+        ),
+        (Framing.body, "nothing here begins like a sentence"), ("# made by hand $GPRMC", "a comment: not looked at"),
+        ("$" + Framing.body, "refused: no checksum: its line ends without one; its bytes make *7D"),
+        ("$GNRMC,1015", "refused: no checksum"),
+        ("$GNRMC,\u{1}", "refused: interrupted before its end: byte 0x01, which is no text, comes after 7 bytes"),
+        (
+            Decoding.sentence("GPTXT," + String(repeating: "A", count: 300)),
+            "refused: longer than 255 bytes: 310 bytes"
+        ),
+        (Decoding.sentence("GPRMC,101530.00,V,,,,,,,050126,,,N"), "its flags say that there is no position"),
+        (
+            Decoding.sentence("GPRMC,101560.00,A,5231.5,N,01324.25,E,,,050126"),
+            "refused: a field is out of range: field 1 (time) is \"101560.00\""
+        ),
+        (
+            Decoding.sentence("GPRMC,101530.00,A,5231.5,N,19324.25,E,,,050126"),
+            "refused: a field is out of range: field 5 (longitude) is \"19324.25\""
+        ),
+        (
+            Decoding.sentence("GPRMC,101530.00,A,5231.5,N,01324.25,X,,,050126"),
+            "refused: a field is malformed: field 6 (E or W) is \"X\""
+        ),
+        (
+            Decoding.sentence("GPGGA,101530.00,5231.5,N,01324.25,E,1,08,1.0,12a,M,,,,"),
+            "refused: a field is malformed: field 9 (altitude) is \"12a\""
+        ),
+        (
+            Decoding.sentence("GPRMC,101530.00,A,5231.5,N,,,,,050126"),
+            "refused: a field is malformed: a latitude without a longitude, or the reverse"
+        ),
+        (Decoding.sentence("GPHDT,361.0,T"), "field 1 (heading) is \"361.0\""),
+        (Decoding.sentence("GPGSA,A,7,,,,,,,,,,,,,1,1,1"), "field 2 (solution mode) is \"7\""),
+        (
+            Decoding.sentence("PUBX,00,101530.00,5231.5,N,01324.25,E,12,G3,1,1,x,1,1,,1,1,1,8"),
+            "field 11 (speed) is \"x\""
+        ),
+        (Decoding.sentence("GPHDT,36.0,T"), "the vehicle's front points to 36.0 degrees"),
         (Decoding.sentence("GPGGA,101530.00,5231.5,N,01324.25,E,8,08,1.0,,,,,,"), "simulated or typed in by hand"),
-        (Decoding.sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), "no flag vouches for its position"),
-        (Decoding.sentence("GPGSV,1,1,00"), "nothing in it is needed for a fix"),
+        (Decoding.sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), "a position that no flag vouches for"),
+        (Decoding.sentence("GPGLL,5231.5,N,01324.25,E,,A,A"), "it states no time"),
+        (Decoding.sentence("GPGSV,1,1,00"), "its type holds nothing that a fix needs: only counted"),
+        (Decoding.sentence("ADPMB,5,0"), "only counted"), (Decoding.sentence("PUBX,03,0"), "only counted"),
         (Decoding.sentence("AIVDM,1,1,,A,13u,0", start: "!"), "never a position of ours"),
         (Decoding.sentence("GPDTM,P90,,0.0,N,0.0,E,0.0,W84"), "the receiver's datum is not WGS 84"),
-        (Decoding.sentence("GPVTG,,,,,,,,,N"), "its mode says not valid"), (Decoding.date(), "dates the fix beside it"),
+        (Decoding.sentence("GPVTG,,,,,,,,,N"), "its mode says that speed and course are not valid"),
+        (Decoding.date(), "a date for the fix beside it"),
     ]
 
     @Test(arguments: lines)
-    func saysWhatBecomesOfASentence(line: String, words: String) {
-        let texts = SentenceExplanation.texts(of: Array(line.utf8).span)
+    func saysWhatIsInASentence(line: String, words: String) {
+        let texts = LogTrace.explanation(of: Array(line.utf8)).lines
         #expect(texts.count == 1)
         #expect(texts.first?.contains(words) == true, "\(texts)")
     }
 
+    @Test(arguments: [
+        (TagBlocks.tagged("s:r1,c:1767608131", ""), "behind a tag block, sent at 2026-01-05T10:15:31.000Z"),
+        (TagBlocks.tagged("s:r1", ""), "behind a tag block without a time of transmission"),
+        ("+GPSRD:", "behind 7 bytes that are none of its own: \"+GPSRD:\""),
+        ("\u{1}", "behind 1 byte that are none of its own: \".\""),
+    ])
+    func saysWhatStandsBeforeIt(prefix: String, words: String) {
+        #expect(LogTrace.explanation(of: Array((prefix + Framing.plain).utf8)).lines.last == "  " + words)
+    }
+
     @Test func takesEverySentenceOfALine() {
-        let texts = SentenceExplanation.texts(of: Array((Framing.plain + "  " + Framing.plain).utf8).span)
+        let (texts, hasMissingChecksum) = LogTrace.explanation(of: Array((Framing.plain + Framing.plain).utf8))
         #expect(texts.count == 2)
+        #expect(!hasMissingChecksum)
+        #expect(LogTrace.explanation(of: Array(("$" + Framing.body).utf8)).hasMissingChecksum)
     }
 }

@@ -1,23 +1,30 @@
 import ReceiverSimulator
 
-/// A drive with everything between its sentences that lines really carry.
+/// A drive with everything between its sentences that lines really carry: each kind in turn, one after each epoch.
 enum MixedStream {
     static func bytes(seed: UInt64, seconds: Int) -> [UInt8] {
         var random = SeededGenerator(seed: seed)
+        func noise(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } }
         var bytes: [UInt8] = []
-        for epoch in Drive(.town, seed: seed, duration: .seconds(seconds)) {
+        for (index, epoch) in Drive(.town, seed: seed, duration: .seconds(seconds)).enumerated() {
             bytes += epoch.sentences
-            switch Int.random(in: 0..<8, using: &random) {
+            switch index % kinds {
             case 0: bytes += Framing.rtcmStationPosition
-            case 1:
-                bytes += Framing.ubx(payload: (0..<120).map { _ in UInt8.random(in: .min ... .max, using: &random) })
-            case 2: bytes += (0..<40).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+            case 1: bytes += Framing.ubx(payload: noise(120))
+            case 2: bytes += Array(TagBlocks.tagged("s:r1,c:1767608131", "").utf8)
             case 3: bytes += Array("# a note with $GPRMC in it\n".utf8)
             case 4: bytes += epoch.sentences.prefix(30)
             case 5: bytes += [0xB5, 0x62, 1, 7, 255, 2]
+            case 6: bytes += Array("\\s:never ended".utf8)
+            case 7: bytes += Array(Decoding.sentence("HEHDT,90.0,T").utf8)
+            case 8: bytes += Array("$GPGLL,5231.5,N*\r\n".utf8)
+            case 9: bytes += noise(40)
             default: break
             }
         }
         return bytes
     }
+
+    /// So many epochs hold each kind once.
+    static let kinds = 11
 }

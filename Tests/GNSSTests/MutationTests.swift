@@ -2,23 +2,31 @@ import GNSS
 import Testing
 
 @Suite struct Mutation {
-    /// Damages one byte of a sentence; what still gives a fix must have a right checksum.
+    /// Damages one to three bytes of a sentence; a fix may come only from bytes whose checksum agrees, and is possible.
     @Test func ofTheBytesIsNoticed() {
         let sentence = Array(Framing.plain.utf8)
-        let original = Self.fixes(sentence)
+        #expect(Self.fixes(sentence).count == 1)
         var random = SeededGenerator(seed: 1)
+        var (damagedCount, agreeing, given) = (0, 0, 0)
         var accepted: [[UInt8]] = []
-        for _ in 0..<50_000 {
+        while damagedCount < 100_000 {
             var damaged = sentence
+            // Any byte, or, every other time, a digit: such damage looks like a sentence.
+            let range: ClosedRange<UInt8> = damagedCount % 2 == 0 ? .min ... .max : 0x30...0x39
             for _ in 0..<Int.random(in: 1...3, using: &random) {
-                damaged[Int.random(in: 1..<damaged.count, using: &random)] = UInt8.random(
-                    in: .min ... .max, using: &random)
+                damaged[Int.random(in: 1..<damaged.count, using: &random)] = UInt8.random(in: range, using: &random)
             }
+            if damaged == sentence { continue }
+            damagedCount += 1
             let fixes = Self.fixes(damaged)
-            if fixes.isEmpty || fixes == original && fixes.allSatisfy(Self.isPossible) { continue }
-            if !Self.agrees(damaged) || !fixes.allSatisfy(Self.isPossible) { accepted.append(damaged) }
+            let agrees = Self.agrees(damaged)
+            if agrees { agreeing += 1 }
+            given += fixes.count
+            if !fixes.isEmpty, !agrees || !fixes.allSatisfy(Self.isPossible) { accepted.append(damaged) }
         }
         #expect(accepted.isEmpty)
+        // One in 256 of the sums agrees by chance: the rule above was put to the test from both sides.
+        #expect(agreeing > 100 && given > 10 && given < agreeing, "\(agreeing) \(given)")
     }
 
     /// Damages the fields and states the right checksum of the damage: only ranges and forms are left to notice it.
@@ -26,41 +34,55 @@ import Testing
         let bodies = PositionSentences.valid.map(\.0)
         var random = SeededGenerator(seed: 2)
         var impossible: [String] = []
-        for round in 0..<50_000 {
+        var (given, malformed, outOfRange) = (0, 0, 0)
+        for round in 0..<100_000 {
             var body = Array(bodies[round % bodies.count].utf8)
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 body[Int.random(in: 6..<body.count, using: &random)] = UInt8.random(in: 0x2B...0x5A, using: &random)
             }
             let text = Decoding.sentence(String(decoding: body, as: UTF8.self))
-            let bytes = Array((Decoding.date() + text).utf8)
-            if !Self.fixes(bytes).allSatisfy(Self.isPossible) { impossible.append(text) }
+            let (fixes, statistics) = Self.outcome(Array((Decoding.date() + text).utf8))
+            given += fixes.count
+            malformed += statistics.refusals(.malformedField).count
+            outOfRange += statistics.refusals(.outOfRange).count
+            if !fixes.allSatisfy(Self.isPossible) { impossible.append(text) }
         }
         #expect(impossible.isEmpty)
+        #expect(given > 10_000 && malformed > 10_000 && outOfRange > 1000, "\(given) \(malformed) \(outOfRange)")
     }
 
     /// The fixes of `bytes` alone, by a decoder that is copied, not built anew.
-    private static func fixes(_ bytes: [UInt8]) -> [Fix] {
+    private static func fixes(_ bytes: [UInt8]) -> [Fix] { outcome(bytes).fixes }
+
+    private static func outcome(_ bytes: [UInt8]) -> (fixes: [Fix], statistics: DecoderStatistics) {
         var decoder = fresh
         var fixes: [Fix] = []
         decoder.decode(bytes.span, receivedAt: .zero) { fixes.append($0) }
         decoder.finish { fixes.append($0) }
-        return fixes
+        return (fixes, decoder.statistics)
     }
 
     private static let fresh = NMEADecoder()
 
+    /// Whether any `$` in `bytes` begins a run of text that ends with its own checksum; judged without the decoder.
     private static func agrees(_ bytes: [UInt8]) -> Bool {
-        guard let start = bytes.lastIndex(of: UInt8(ascii: "$")),
-            let end = bytes[start...].firstIndex(of: UInt8(ascii: "*")),
-            end + 2 < bytes.count,
-            let stated = UInt8(String(decoding: bytes[(end + 1)...(end + 2)], as: UTF8.self), radix: 16)
-        else { return false }
-        return bytes[(start + 1)..<end].reduce(0, ^) == stated
+        bytes.indices.contains { start in
+            guard bytes[start] == UInt8(ascii: "$"), let end = bytes[start...].firstIndex(of: UInt8(ascii: "*")),
+                end + 2 < bytes.count
+            else { return false }
+            let digits = bytes[(end + 1)...(end + 2)]
+            let isHexadecimal = digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+            guard isHexadecimal, let stated = UInt8(String(decoding: digits, as: UTF8.self), radix: 16) else {
+                return false
+            }
+            return bytes[(start + 1)..<end].reduce(0, ^) == stated
+        }
     }
 
     private static func isPossible(_ fix: Fix) -> Bool {
         (-90...90).contains(fix.latitude) && (-180...180).contains(fix.longitude)
-            && (0..<360).contains(fix.headingDegrees ?? 0) && (0...515).contains(fix.speedMetersPerSecond ?? 0)
+            && (0..<360).contains(fix.headingDegrees ?? 0) && (0..<360).contains(fix.bodyHeadingDegrees ?? 0)
+            && (0...515).contains(fix.speedMetersPerSecond ?? 0)
             && (-10_000...100_000).contains(fix.altitudeMeters ?? 0) && (fix.horizontalAccuracyMeters ?? 1) > 0
             && (0...255).contains(fix.satellitesUsed ?? 0) && fix.timeOfFix >= UTCTime(year: 1980, month: 1, day: 1)
     }

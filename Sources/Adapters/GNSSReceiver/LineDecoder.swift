@@ -16,6 +16,8 @@ protocol LineDecoder: Sendable {
     mutating func takeWarning() -> ReceiverWarning?
     /// Whether whole frames of a binary protocol have come: the rate is right, and what is spoken is not wanted.
     var hasBinaryFrames: Bool { get }
+    /// What is wrong with bytes that are no sentences, and what to do, where that can be told from them.
+    var causeOfNoise: String? { get }
     /// What the other side says that keeps fixes from coming, and what to do; `nil` when it says no such thing.
     var complaint: String? { get }
 }
@@ -23,6 +25,7 @@ protocol LineDecoder: Sendable {
 extension LineDecoder {
     mutating func takeWarning() -> ReceiverWarning? { nil }
     var hasBinaryFrames: Bool { false }
+    var causeOfNoise: String? { nil }
     var complaint: String? { nil }
 }
 

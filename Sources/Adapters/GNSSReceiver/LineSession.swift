@@ -31,6 +31,9 @@ struct LineSession: Sendable {
     /// What the receiver has warned of since the last call.
     mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
 
+    /// What is wrong with bytes that are no sentences, if the decoder knows.
+    var cause: String? { decoder.causeOfNoise }
+
     /// Nothing has come until `now`: completes the epoch under way if its time is over.
     mutating func lineIsIdle(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline

@@ -1,3 +1,5 @@
+import LocationReporting
+
 /// What a file is, told by its first bytes.
 enum LogFileKind: Sendable, Hashable {
     case plain, gzip
@@ -23,6 +25,19 @@ enum LogFileKind: Sendable, Hashable {
             self = .packed(by: "zip", remedy: "unzip")
         } else {
             self = Self.utf16Encoding(of: bytes).map(Self.utf16(encoding:)) ?? .plain
+        }
+    }
+
+    /// What is wrong with text of this kind in `name`, and what to do; `nil` when nothing is.
+    func problem(of name: String) -> FixSourceError? {
+        switch self {
+        case .plain: nil
+        case .gzip: FixSourceError(.notALog, "\(name) is packed twice; unpack it once (gunzip)")
+        case .utf16(let encoding):
+            FixSourceError(
+                .notALog, "\(name) is UTF-16 text; convert it first: iconv -f \(encoding) -t UTF-8 LOG > NEW")
+        case .packed(let packer, let remedy):
+            FixSourceError(.notALog, "\(name) is packed with \(packer); unpack it first (\(remedy))")
         }
     }
 

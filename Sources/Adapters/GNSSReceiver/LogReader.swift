@@ -17,65 +17,62 @@ actor LogReader {
     }
 
     private let executor = ThreadExecutor(named: "gnss-log")
-    private let newDecoder: NMEADecoder
-    private let stop: EventDescriptor?
+    private let decoder: NMEADecoder
+    private let follows: Bool
+    private let chunkBytes: Int
+    private let stop: EventDescriptor
     private var remaining: ArraySlice<String>
-    private var log: RecordedLog?
-    private var decoder: NMEADecoder
+    private var log: DecodedLog?
     private var bytesBefore: Int64 = 0
-    private var buffer: [UInt8]
+    /// Sentences that were refused for want of a checksum, in the logs that have been read.
+    private(set) var sentencesWithoutChecksum = 0
 
-    /// Reads the logs at `paths` one after another; each gets a decoder of its own, so that no date is carried over.
+    /// Reads the logs at `paths` one after another; each gets a decoder of its own, so that no date is carried over. The
+    /// last one is followed if `follows`.
     ///
-    /// `stop` ends the wait for a pipe.
-    init(paths: [String], decoder: NMEADecoder, chunkBytes: Int, stop: EventDescriptor?) {
-        self.stop = stop
-        (remaining, newDecoder, self.decoder) = (paths[...], decoder, decoder)
-        buffer = [UInt8](repeating: 0, count: chunkBytes)
+    /// `stop` ends every wait.
+    init(paths: [String], decoder: NMEADecoder, follows: Bool, chunkBytes: Int, stop: EventDescriptor) {
+        (remaining, self.decoder, self.follows) = (paths[...], decoder, follows)
+        (self.chunkBytes, self.stop) = (chunkBytes, stop)
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// The next chunk: as many bytes as fit into the buffer at most, hence a bounded number of fixes.
+    /// The next chunk: of so many bytes at most, hence a bounded number of fixes.
     func next() -> Chunk {
         var chunk = Chunk()
         do throws(FixSourceError) {
-            chunk.isLast = try read(into: &chunk.fixes)
+            chunk.isLast = try read(into: &chunk)
         } catch {
-            decoder.finish { chunk.fixes.append($0) }
             chunk.failure = error
             chunk.isLast = true
         }
-        while let warning = decoder.takeWarning() { chunk.warnings.append(warning) }
         chunk.bytesRead = bytesBefore + (log?.bytesRead ?? 0)
         return chunk
     }
 
     /// Whether that was the end.
-    private func read(into fixes: inout [Fix]) throws(FixSourceError) -> Bool {
+    private func read(into chunk: inout Chunk) throws(FixSourceError) -> Bool {
         if log == nil {
             guard let path = remaining.popFirst() else { return true }
-            decoder = newDecoder
-            log = try RecordedLog(path: path, stop: stop)
+            log = try DecodedLog(
+                path: path, decoder: decoder, follows: follows && remaining.isEmpty, chunkBytes: chunkBytes, stop: stop)
         }
-        var span = buffer.mutableSpan
-        let count = try log?.read(into: &span) ?? 0
-        guard count == 0 else {
-            // Nothing idles in a record: time stands still, and only sentences and the end complete an epoch.
-            decoder.decode(span.span.extracting(first: count), receivedAt: .zero) { fixes.append($0) }
-            return false
-        }
-        decoder.finish { fixes.append($0) }
-        bytesBefore += log?.bytesRead ?? 0
-        log = nil
+        guard let log else { return true }
+        let goesOn = try log.next { chunk.fixes.append($0) }
+        while let warning = log.takeWarning() { chunk.warnings.append(warning) }
+        if goesOn { return false }
+        bytesBefore += log.bytesRead
+        sentencesWithoutChecksum += log.statistics.refusals(.missingChecksum).count
+        self.log = nil
         return remaining.isEmpty
     }
 
     /// Opens every log once, so that a wrong name is told before the first fix, and gives their size together; `nil`
-    /// when one of them is a pipe, which can only be opened for good.
+    /// when one of them is a pipe, which can only be opened for good, or is followed.
     func totalBytes(of paths: [String]) throws(FixSourceError) -> Int64? {
-        var sum: Int64? = 0
-        for path in paths {
+        var sum: Int64? = follows ? nil : 0
+        for path in follows ? paths.dropLast() : paths[...] {
             let size = isReadOnce(path) ? nil : try RecordedLog(path: path).totalBytes
             sum = if let sum, let size { sum + size } else { nil }
         }

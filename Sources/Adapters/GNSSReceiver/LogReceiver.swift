@@ -4,7 +4,8 @@ package import LocationReporting
 
 /// Fixes from recorded logs, plain or gzip, one after another as if they were one; `-` is standard input.
 ///
-/// A log is read no faster than its fixes are taken, and memory does not grow with its length. A log that turns out to
+/// With `follows`, the last log is one that another program still writes: it is read on until cancelled. A log is read
+/// no faster than its fixes are taken, and memory does not grow with its length. A log that turns out to
 /// be damaged gives what was read before the damage, then the error.
 package struct LogReceiver: FixSource {
     /// Progress is told after at least so many bytes.
@@ -12,10 +13,13 @@ package struct LogReceiver: FixSource {
 
     private let paths: [String]
     private let decoder: NMEADecoder
+    private let follows: Bool
     private let chunkBytes: Int
 
-    package init(paths: [String], decoder: NMEADecoder = NMEADecoder(), chunkBytes: Int = 64 << 10) {
-        (self.paths, self.decoder, self.chunkBytes) = (paths, decoder, chunkBytes)
+    package init(
+        paths: [String], decoder: NMEADecoder = NMEADecoder(), follows: Bool = false, chunkBytes: Int = 64 << 10
+    ) {
+        (self.paths, self.decoder, self.follows, self.chunkBytes) = (paths, decoder, follows, chunkBytes)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
@@ -30,11 +34,14 @@ package struct LogReceiver: FixSource {
     var isReadOnce: Bool { paths.contains(where: GNSSReceiver.isReadOnce) }
 
     /// Everything but the closing state, with progress after each `progressStep` bytes.
+    ///
+    /// - Returns: how many sentences were refused for want of a checksum.
+    @discardableResult
     func run(
         progressStep: Int64, deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
-    ) async throws(FixSourceError) {
+    ) async throws(FixSourceError) -> Int {
         let stop = try EventDescriptor.forReceiver()
-        let reader = LogReader(paths: paths, decoder: decoder, chunkBytes: chunkBytes, stop: stop)
+        let reader = LogReader(paths: paths, decoder: decoder, follows: follows, chunkBytes: chunkBytes, stop: stop)
         let totalBytes = try await reader.totalBytes(of: paths)
         try await deliver(.state(.receiving(source: name)))
         var told: Int64 = 0
@@ -55,7 +62,7 @@ package struct LogReceiver: FixSource {
                 try await deliver(.progress(bytesRead: told, totalBytes: totalBytes))
             }
             if let failure = chunk.failure { throw failure }
-            if chunk.isLast { return }
+            if chunk.isLast { return await reader.sentencesWithoutChecksum }
         }
     }
 

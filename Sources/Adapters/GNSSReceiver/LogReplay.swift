@@ -13,9 +13,13 @@ package struct LogReplay: FixSource {
         package var keepsTime: Bool
         /// Begin again at the end, for ever.
         package var loops: Bool
+        /// Wait for more at the end of the last log, for ever.
+        package var follows: Bool
 
-        package init(speed: ReplaySpeed = .times(1), keepsTime: Bool = false, loops: Bool = false) {
-            (self.speed, self.keepsTime, self.loops) = (speed, keepsTime, loops)
+        package init(
+            speed: ReplaySpeed = .times(1), keepsTime: Bool = false, loops: Bool = false, follows: Bool = false
+        ) {
+            (self.speed, self.keepsTime, self.loops, self.follows) = (speed, keepsTime, loops, follows)
         }
     }
 
@@ -23,6 +27,8 @@ package struct LogReplay: FixSource {
     private static let pacedChunkBytes = 4 << 10
 
     private let log: LogReceiver
+    /// The same without its following: what the logs hold by now.
+    private let present: LogReceiver
     private let options: Options
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> UTCTime
@@ -32,30 +38,44 @@ package struct LogReplay: FixSource {
         paths: [String], options: Options = Options(), decoder: NMEADecoder = NMEADecoder(),
         clock: any Clock<Duration>, now: @escaping @Sendable () -> UTCTime
     ) {
-        log =
-            options.speed == .maximum
-            ? LogReceiver(paths: paths, decoder: decoder)
-            : LogReceiver(paths: paths, decoder: decoder, chunkBytes: Self.pacedChunkBytes)
+        let chunkBytes = options.speed == .maximum ? 64 << 10 : Self.pacedChunkBytes
+        log = LogReceiver(paths: paths, decoder: decoder, follows: options.follows, chunkBytes: chunkBytes)
+        present = LogReceiver(paths: paths, decoder: decoder, chunkBytes: chunkBytes)
         (self.options, self.clock, self.now) = (options, clock, now)
     }
 
     /// Reads everything once; a log that is damaged further on counts up to there.
     ///
-    /// - Throws: when there is no fix to be replayed.
+    /// - Throws: when there is no fix to be replayed, unless there may yet be one in a log that is followed.
     package func survey() async throws(FixSourceError) -> LogSurvey {
+        if options.follows, log.isReadOnce { return LogSurvey() }
+        do throws(FixSourceError) { return try await surveyPresent() } catch {
+            guard options.follows, error.code != .cancelled else { throw error }
+            return LogSurvey()
+        }
+    }
+
+    private func surveyPresent() async throws(FixSourceError) -> LogSurvey {
         guard !log.isReadOnce else {
             throw FixSourceError(
                 .cannotOpen, "\(log.name) cannot be replayed: a pipe, and it is read twice; name files")
         }
         var survey = LogSurvey()
+        var withoutChecksum = 0
         do throws(FixSourceError) {
-            try await log.run(progressStep: .max) { event throws(FixSourceError) in
+            withoutChecksum = try await present.run(progressStep: .max) { event throws(FixSourceError) in
                 if case .fix(let fix) = event { survey.add(fix.timeOfFix) }
             }
         } catch {
             guard survey.fixes > 0, error.code != .cancelled else { throw error }
         }
         guard survey.fixes > 0 else {
+            if withoutChecksum > 0 {
+                throw FixSourceError(
+                    .notALog,
+                    "\(log.name) holds no fix, but \(withoutChecksum) sentences without checksum; if its receiver has "
+                        + "none, accept them: --accept-missing-checksum, or receiver.acceptMissingChecksum")
+            }
             throw FixSourceError(
                 .notALog, "\(log.name) holds no fix with a date; check that it is NMEA 0183 with RMC or ZDA sentences")
         }

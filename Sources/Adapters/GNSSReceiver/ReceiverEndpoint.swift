@@ -40,8 +40,8 @@ enum ReceiverOpenError: Error, Sendable, Hashable {
     }
 }
 
-/// An open line; closed with its last reference.
-protocol ReceiverLine: AnyObject, Sendable {
+/// An open line, used on the receiver's thread alone; closed with its last reference.
+protocol ReceiverLine: AnyObject {
     /// For `poll`.
     var raw: CInt { get }
     /// How the line stands, for the operator, until the first sentence has come.

@@ -106,9 +106,9 @@ struct ReceiverLoop {
             }
             let condition = session.watch.condition(at: now)
             if let complaint = session.complaint {
-                report(.waiting(source: endpoint.name, reason: complaint))
+                report(complaint: complaint)
             } else if condition != judged || heard != nil {
-                report(condition, of: line, for: session.watch.limit)
+                report(condition, of: line, in: session)
             } else if condition == .receiving {
                 report(positionsOn: line, at: now)
             }
@@ -175,13 +175,16 @@ struct ReceiverLoop {
         }
     }
 
-    private mutating func report(_ condition: LineWatch.Condition, of line: any ReceiverLine, for limit: Duration) {
+    private mutating func report(
+        _ condition: LineWatch.Condition, of line: any ReceiverLine, in session: LineSession
+    ) {
+        let limit = session.watch.limit
         switch condition {
         case .opened where isSecondChance && !line.isOpeningNews: break
         case .opened: report(.starting(source: endpoint.name, detail: line.greeting))
         case .receiving: report(positionsOn: line, at: MonotonicTime.now)
-        case .silent: report(complaint: .silence, for: limit)
-        case .noise: report(complaint: .noise, for: limit)
+        case .silent: report(complaint: endpoint.complaint(about: .silence, for: limit))
+        case .noise: report(complaint: session.cause ?? endpoint.complaint(about: .noise, for: limit))
         }
     }
 
@@ -194,8 +197,8 @@ struct ReceiverLoop {
         }
     }
 
-    private mutating func report(complaint trouble: LineTrouble, for limit: Duration) {
-        report(.waiting(source: endpoint.name, reason: endpoint.complaint(about: trouble, for: limit)))
+    private mutating func report(complaint: String) {
+        report(.waiting(source: endpoint.name, reason: complaint))
     }
 
     /// Once for each change, not for each attempt.

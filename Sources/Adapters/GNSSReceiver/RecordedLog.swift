@@ -123,15 +123,7 @@ package final class RecordedLog {
 
     private func judgeText(_ format: LogFileKind) throws(FixSourceError) {
         isTextJudged = true
-        switch format {
-        case .plain: break
-        case .gzip: throw FixSourceError(.notALog, "\(name) is packed twice; unpack it once (gunzip)")
-        case .utf16(let encoding):
-            throw FixSourceError(
-                .notALog, "\(name) is UTF-16 text; convert it first: iconv -f \(encoding) -t UTF-8 LOG > NEW")
-        case .packed(let packer, let remedy):
-            throw FixSourceError(.notALog, "\(name) is packed with \(packer); unpack it first (\(remedy))")
-        }
+        if let problem = format.problem(of: name) { throw problem }
     }
 
     /// Bytes in a file; `nil` for a pipe.
@@ -154,13 +146,19 @@ package final class RecordedLog {
             return OwnedDescriptor(
                 owning: try valueOrSystemError("standard input") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) })
         } catch {
-            let remedy =
-                switch error.number {
-                case ENOENT, ENOTDIR: "does not exist; check the path"
-                case EACCES, EPERM: "may not be read by this user; change its permissions (chmod a+r)"
-                default: "cannot be opened: \(error.reason)"
-                }
-            throw FixSourceError(.cannotOpen, "\(path) \(remedy)")
+            throw cannotOpen(path, error)
         }
+    }
+
+    /// Why a log cannot be opened, and what to do.
+    static func cannotOpen(_ path: String, _ error: SystemError) -> FixSourceError {
+        let remedy =
+            switch error.number {
+            case ENOENT, ENOTDIR: "does not exist; check the path"
+            case EACCES, EPERM: "may not be read by this user; change its permissions (chmod a+r)"
+            case ENXIO: "is a socket or a device without a driver; name a file, a pipe or a serial line"
+            default: "cannot be opened: \(error.reason)"
+            }
+        return FixSourceError(.cannotOpen, "\(path) \(remedy)")
     }
 }

@@ -1,5 +1,5 @@
 /// ZDA and PUBX,04: a time of day with its date, valid or not; whether there is a fix others say.
-struct DateSentence {
+struct DateSentence: Hashable {
     let timeOfDay: TimeOfDay
     /// Days since 1970-01-01.
     let date: Int32

@@ -22,26 +22,26 @@ struct Epoch {
     private var counts: UInt64 = 0
 
     private var valid: PositionSource = []
-    private var void: PositionSource = []
+    private(set) var void: PositionSource = []
     /// Positions that another sentence must bear out.
     private var unstated: PositionSource = []
     /// Whether a sentence says that its position is simulated or typed in.
     private(set) var isExcluded = false
-    private var isEstimated = false
+    private(set) var isEstimated = false
 
-    private var latitude = Ranked()
+    private(set) var latitude = Ranked()
     private var longitude = Ranked()
-    private var altitudeMeters: Double?
-    private var geoidSeparationMeters: Double?
-    private var speed = Ranked()
-    private var course = Ranked()
-    private var accuracy = Ranked()
-    private var hdop = Ranked()
-    private var satellitesUsed: Int?
+    private(set) var altitudeMeters: Double?
+    private(set) var geoidSeparationMeters: Double?
+    private(set) var speed = Ranked()
+    private(set) var course = Ranked()
+    private(set) var accuracy = Ranked()
+    private(set) var hdop = Ranked()
+    private(set) var satellitesUsed: Int?
     private var quality: FixQuality?
-    private var qualityRank: UInt8 = 0
-    private var makersMode: FixMode?
-    private var mode: FixMode?
+    private(set) var qualityRank: UInt8 = 0
+    private(set) var makersMode: FixMode?
+    private(set) var mode: FixMode?
 
     /// Notes that a useful sentence came.
     @inline(__always)

@@ -17,7 +17,7 @@ struct FixCalendar {
     }
 
     /// A date stated outside the position sentences; believed once a fix stands beside it.
-    private var offer: DateSentence?
+    private(set) var offer: DateSentence?
     /// The last dated instant.
     private var last: UTCTime?
     /// When a sentence was sent, as the last tag block says.

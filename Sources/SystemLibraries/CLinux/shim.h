@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/timex.h>
 #include <termios.h>
 #include <unistd.h>
@@ -44,6 +45,15 @@ static inline int clinux_pidfd_open(int process) { return (int)syscall(SYS_pidfd
 static inline int clinux_pipe(int *_Nonnull ends) {
     if (syscall(SYS_pipe2, ends, O_CLOEXEC) < 0) return -1;
     return fcntl(ends[0], F_SETFL, O_NONBLOCK);
+}
+// A timer that is readable every so many milliseconds; its structures would meet Glibc's own in Swift.
+static inline int clinux_ticker(long milliseconds) {
+    const struct timespec interval = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    const struct itimerspec times = {interval, interval};
+    int descriptor = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (descriptor < 0 || timerfd_settime(descriptor, 0, &times, 0) == 0) return descriptor;
+    close(descriptor);
+    return -1;
 }
 // accept4 is hidden by glibc, and <sys/socket.h> must stay in Glibc's own module. The kernel defines SOCK_NONBLOCK and
 // SOCK_CLOEXEC as O_NONBLOCK and O_CLOEXEC.

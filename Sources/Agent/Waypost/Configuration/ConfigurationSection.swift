@@ -64,6 +64,17 @@ struct ConfigurationSection {
         }
     }
 
+    /// `true` or `false`.
+    mutating func flag(_ key: String, default fallback: Bool) -> Bool {
+        switch member(key) {
+        case .bool(let value)?: return value
+        case nil: return fallback
+        case let other?:
+            wrong(key, other, "use true or false, without quotes")
+            return fallback
+        }
+    }
+
     /// Seconds, which may be a fraction, within `range`.
     mutating func seconds(_ key: String, in range: ClosedRange<Double>, default fallback: Double) -> Duration {
         let advice = "use seconds from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"

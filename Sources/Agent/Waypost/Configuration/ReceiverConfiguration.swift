@@ -1,17 +1,25 @@
 package import GNSSReceiver
 
-/// Where the receiver's bytes come from.
-package enum ReceiverConfiguration: Sendable, Hashable {
-    case serial(device: String, baudRate: BaudRate)
-    case file(path: String)
-    case standardInput
-    case tcp(host: String, port: Int)
-    case udp(host: String, port: Int)
-    /// `device` is the receiver to take when gpsd has several, by the path that gpsd knows.
-    case gpsd(host: String, port: Int, device: String?)
+/// Where the receiver's bytes come from, and what is made of them.
+package struct ReceiverConfiguration: Sendable, Hashable {
+    /// The kinds of receiver.
+    package enum Source: Sendable, Hashable {
+        case serial(device: String, baudRate: BaudRate)
+        /// A recorded log, or, with `follows`, one that another program still writes.
+        case file(path: String, follows: Bool)
+        case standardInput
+        case tcp(host: String, port: Int)
+        case udp(host: String, port: Int)
+        /// `device` is the receiver to take when gpsd has several, by the path that gpsd knows.
+        case gpsd(host: String, port: Int, device: String?)
+    }
 
     /// The words of `receiver.type`.
     enum Kind: String, CaseIterable { case serial, file, stdin, tcp, udp, gpsd }
+
+    package var source: Source
+    /// Whether sentences without a checksum count; old receivers send none.
+    package var acceptsMissingChecksum: Bool
 }
 
 extension ReceiverConfiguration {
@@ -20,21 +28,26 @@ extension ReceiverConfiguration {
         var section = root.section("receiver", isRequired: true)
         guard let kind = section.choice("type", default: Kind?.none) else { return nil }
         defer { section.finish() }
+        source = Self.source(kind, &section)
+        acceptsMissingChecksum = section.flag("acceptMissingChecksum", default: false)
+    }
+
+    private static func source(_ kind: Kind, _ section: inout ConfigurationSection) -> Source {
         switch kind {
         case .serial:
             let baudRate = section.integer(
                 "baudRate", among: SerialReceiver.supportedBaudRates, or: "automatic", default: 9600)
-            self = .serial(device: section.string("device"), baudRate: baudRate.map(BaudRate.fixed) ?? .automatic)
-        case .file: self = .file(path: section.string("path"))
-        case .stdin: self = .standardInput
+            return .serial(device: section.string("device"), baudRate: baudRate.map(BaudRate.fixed) ?? .automatic)
+        case .file: return .file(path: section.string("path"), follows: section.flag("follow", default: false))
+        case .stdin: return .standardInput
         case .tcp:
-            self = .tcp(host: section.string("host"), port: section.integer("port", in: 1...65535, default: 10110))
+            return .tcp(host: section.string("host"), port: section.integer("port", in: 1...65535, default: 10110))
         case .udp:
-            self = .udp(
+            return .udp(
                 host: section.string("host", default: "127.0.0.1"),
                 port: section.integer("port", in: 1...65535, default: 10110))
         case .gpsd:
-            self = .gpsd(
+            return .gpsd(
                 host: section.string("host", default: "127.0.0.1"),
                 port: section.integer("port", in: 1...65535, default: 2947), device: section.optionalString("device"))
         }

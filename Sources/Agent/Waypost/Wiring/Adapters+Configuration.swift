@@ -25,12 +25,17 @@ extension Configuration {
     package func makeSource(
         present: @escaping @Sendable () -> UTCTime, recording: RecordingSettings? = nil
     ) -> any FixSource {
+        let accepts = receiver.acceptsMissingChecksum
         let dates = NMEADecoderOptions.Dates.repaired(reference: present, earliest: Release.date)
-        let live = NMEADecoder(options: NMEADecoderOptions(dates: dates))
-        return switch receiver {
+        let live = NMEADecoder(options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts))
+        return switch receiver.source {
         case .serial(let device, let baudRate):
             SerialReceiver(device: device, baudRate: baudRate, decoder: live, recording: recording)
-        case .file(let path): LogReceiver(paths: [path])
+        case .file(let path, follows: true):
+            FollowedFileReceiver(path: path, decoder: live, recording: recording)
+        case .file(let path, follows: false):
+            LogReceiver(
+                paths: [path], decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: accepts)))
         case .standardInput: StandardInputReceiver(decoder: live, recording: recording)
         case .tcp(let host, let port):
             NetworkReceiver(.tcp, host: host, port: port, decoder: live, recording: recording)
@@ -42,7 +47,7 @@ extension Configuration {
     }
 
     /// Whether the receiver's dates are those of a recording.
-    package var readsRecording: Bool { if case .file = receiver { true } else { false } }
+    package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
     /// The provider that is configured, with the cache around it.
     ///

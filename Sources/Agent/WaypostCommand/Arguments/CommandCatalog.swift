@@ -2,6 +2,8 @@ import Waypost
 
 /// Every command there is.
 enum CommandCatalog {
+    static let acceptMissingChecksum = OptionSpec.flag(
+        "--accept-missing-checksum", "take sentences without checksum, as old receivers send them")
     static let config = OptionSpec.value("--config", "FILE", "the configuration file", isRequired: true)
 
     static let commands: [CommandSpec] = [
@@ -29,6 +31,8 @@ enum CommandCatalog {
                 .value("--speed", "N|max", "play N times as fast as recorded (default max)"),
                 .flag("--keep-time", "send the times as recorded"),
                 .flag("--loop", "begin again at the end, until told to stop"),
+                .flag("--follow", "wait for more at the end of the last log, until told to stop"),
+                acceptMissingChecksum,
                 .value("--vehicles", "N", "play the log for N vehicles at once, named ID-1 to ID-N"),
                 .flag("--json", "print the summary as one JSON object on standard output"),
             ]),
@@ -51,13 +55,16 @@ enum CommandCatalog {
             name: "fixes", summary: "Decode NMEA logs to fixes on standard output.",
             details: """
                 Reads the files in order, gzip or plain; - or no LOG reads standard input. Only epochs with a valid \
-                position give a fix.
+                position give a fix. With --follow it waits for more at the end of the last file, like tail -F: through \
+                rotation and truncation, until told to stop.
                 """,
             operands: .any("LOG"),
             options: [
                 .value("--format", "FORMAT", "jsonl (default), csv, gpx or geojson"),
                 .flag("--summary", "print one page about the logs instead"),
-                .value("--explain", "LINE", "say what becomes of one line: its text, or its number in LOG"),
+                .value("--explain", "LINE", "say what became of one line and why: its number in LOG, or its text"),
+                .flag("--follow", "wait for more at the end of the last LOG, until told to stop"),
+                acceptMissingChecksum,
             ]),
         CommandSpec(
             name: "map", summary: "Draw NMEA logs as one page: track, speed, stops and gaps.",
@@ -67,7 +74,10 @@ enum CommandCatalog {
                 Reads the files in order, gzip or plain; - reads standard input. What was read before a log's damage is drawn.
                 """,
             operands: .oneOrMore("LOG"),
-            options: [.value("-o", "FILE", "the page; - writes it to standard output", isRequired: true)]),
+            options: [
+                .value("-o", "FILE", "the page; - writes it to standard output", isRequired: true),
+                acceptMissingChecksum,
+            ]),
         CommandSpec(
             name: "check", summary: "Prove a configuration before the vehicle leaves.",
             details: """

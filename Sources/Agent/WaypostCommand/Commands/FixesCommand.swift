@@ -9,11 +9,15 @@ struct FixesCommand {
     private let format: FixesFormat
     private let wantsSummary: Bool
     private let line: String?
+    private let acceptsMissingChecksum: Bool
+    private let follows: Bool
 
     init(_ arguments: Arguments) throws(UsageError) {
         logs = arguments.operands.isEmpty ? ["-"] : arguments.operands
         wantsSummary = arguments.has("--summary")
         line = arguments.value("--explain")
+        acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
+        follows = arguments.has("--follow")
         let word = arguments.value("--format") ?? "jsonl"
         guard let format = FixesFormat(rawValue: word) else {
             let words = FixesFormat.allCases.map(\.rawValue).joined(separator: ", ")
@@ -27,18 +31,30 @@ struct FixesCommand {
         if line.flatMap(Int.init) != nil, arguments.operands.count != 1 {
             throw UsageError("--explain with a line's number needs the one LOG that it is in", command: "fixes")
         }
+        if follows, wantsSummary || line != nil {
+            throw UsageError("--follow goes on for ever; --summary and --explain need an end", command: "fixes")
+        }
+        if follows, let log = logs.last { try FollowedLog.require(log, command: "fixes") }
     }
 
     func run() async throws -> ExitStatus {
-        if let line { return try await LineExplanation(line: line, log: logs[0]).run() }
+        if let line {
+            return try await LineExplanation(
+                line: line, log: logs[0], acceptsMissingChecksum: acceptsMissingChecksum
+            ).run()
+        }
         return wantsSummary ? try await summarize() : try await write()
+    }
+
+    private var decoding: LogDecoding {
+        LogDecoding(paths: logs, acceptsMissingChecksum: acceptsMissingChecksum, follows: follows)
     }
 
     private func write() async throws -> ExitStatus {
         let format = format
         let output = Locked((bytes: [UInt8](), hasFix: false))
         output.withLock { format.appendHeader(to: &$0.bytes) }
-        let result = await LogDecoding(paths: logs).run(progress: LogProgress.line()) { fixes throws(SystemError) in
+        let result = await decoding.run(progress: LogProgress.line()) { fixes throws(SystemError) in
             let bytes = output.withLock { output in
                 for fix in fixes {
                     format.append(fix, isFirst: !output.hasFix, to: &output.bytes)
@@ -57,9 +73,16 @@ struct FixesCommand {
         }
         try StandardOutput.write(ending)
         let status = try LogDecoding.conclude(result.failure)
-        if !output.withLock({ $0.hasFix }) {
+        if result.failure == nil, !output.withLock({ $0.hasFix }) {
             // A receiver that never saw the sky gives a log without a fix; without a sentence it is none.
             if let other = result.outcomes.first(where: { $0.statistics.sentences == 0 }) {
+                let unchecked = other.statistics.refusals(.missingChecksum).count
+                if unchecked > 0 {
+                    throw AgentError(
+                        .inputData,
+                        "\(other.name) holds \(FigureText.count(unchecked, "sentence")) without checksum and none with a right one; "
+                            + "if its receiver has none, add --accept-missing-checksum")
+                }
                 throw AgentError(.inputData, "\(other.name) holds no NMEA 0183 sentence with a right checksum")
             }
             let names = result.outcomes.map(\.name).joined(separator: ", ")
@@ -70,7 +93,7 @@ struct FixesCommand {
     }
 
     private func summarize() async throws -> ExitStatus {
-        let (logs, total, failure) = await LogSummary.survey(logs)
+        let (logs, total, failure) = await LogSummary.survey(decoding)
         Terminal.draw("")
         try StandardOutput.write(line: FixesSummary(logs: logs, total: total).text)
         return try LogDecoding.conclude(failure)

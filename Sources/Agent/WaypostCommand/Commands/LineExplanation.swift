@@ -4,52 +4,58 @@ import LinuxPlatform
 import LocationReporting
 import Waypost
 
-/// `waypost fixes --explain LINE`: what becomes of one line, and why; given as it stands, or by its number in a log.
+/// `waypost fixes --explain LINE`: what became of one line, and why; of its text alone, or by its number in a log.
 struct LineExplanation {
     let line: String
     let log: String
+    let acceptsMissingChecksum: Bool
 
     func run() async throws -> ExitStatus {
         guard let number = Int(line) else {
-            try Self.explain(Array(line.utf8))
+            let (lines, hasMissingChecksum) = LogTrace.explanation(of: Array(line.utf8), options: options)
+            try write(lines, hasMissingChecksum: hasMissingChecksum)
             return .done
         }
-        let path = log
-        let found: Result<[UInt8]?, FixSourceError> = await onThread(named: "explain") {
-            do throws(FixSourceError) { return .success(try Self.line(number, of: path)) } catch {
-                return .failure(error)
-            }
+        guard number > 0 else { throw UsageError("--explain is \(line); lines count from 1", command: "fixes") }
+        let (trace, failure) = await trace(of: number)
+        if trace.lines >= number {
+            let text = String(decoding: trace.text.filter { $0 >= 0x20 }.prefix(300), as: UTF8.self)
+            try StandardOutput.write(line: "line \(number): \(text)")
+            try write(trace.explanation, hasMissingChecksum: trace.hasMissingChecksum)
         }
-        let bytes: [UInt8]?
-        do { bytes = try found.get() } catch { throw AgentError(.inputData, error.description) }
-        guard let bytes else { throw AgentError(.inputData, "\(log) has no line \(number)") }
-        try StandardOutput.write(line: "line \(number): \(String(decoding: bytes.prefix(300), as: UTF8.self))")
-        try Self.explain(bytes)
+        if let failure { throw AgentError(.inputData, failure.description) }
+        guard trace.lines >= number else {
+            throw AgentError(.inputData, "\(log) has no line \(number): it has \(FigureText.count(trace.lines, "line"))")
+        }
         return .done
     }
 
-    private static func explain(_ bytes: [UInt8]) throws(SystemError) {
-        for text in SentenceExplanation.texts(of: bytes.span) { try StandardOutput.write(line: text) }
+    private var options: NMEADecoderOptions { NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum) }
+
+    private func write(_ lines: [String], hasMissingChecksum: Bool) throws(SystemError) {
+        for text in lines { try StandardOutput.write(line: text) }
+        if hasMissingChecksum {
+            try StandardOutput.write(line: "  --accept-missing-checksum takes sentences without checksum")
+        }
     }
 
-    /// The bytes between two line feeds, at most 4096 of them; lines count from 1.
-    private static func line(_ number: Int, of path: String) throws(FixSourceError) -> [UInt8]? {
-        let log = try RecordedLog(path: path)
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        var current = 1
-        var line: [UInt8] = []
-        while true {
-            var span = buffer.mutableSpan
-            let count = try log.read(into: &span)
-            guard count > 0 else { return current == number && !line.isEmpty ? line : nil }
-            for byte in buffer[..<count] {
-                guard byte != UInt8(ascii: "\n") else {
-                    if current == number { return line }
-                    current += 1
-                    continue
+    /// Follows the line through its log, as far as that matters to it; what went wrong with the log comes beside it.
+    private func trace(of number: Int) async -> (LogTrace, FixSourceError?) {
+        await onThread(named: "explain") {
+            var trace = LogTrace(lines: number...number, options: options)
+            var failure: FixSourceError?
+            do throws(FixSourceError) {
+                let log = try RecordedLog(path: log)
+                var buffer = [UInt8](repeating: 0, count: 1 << 16)
+                var count = 1
+                while count > 0, !trace.isSettled {
+                    var span = buffer.mutableSpan
+                    count = try log.read(into: &span)
+                    trace.take(buffer.span.extracting(first: count))
                 }
-                if current == number, line.count < 4096 { line.append(byte) }
-            }
+            } catch { failure = error }
+            if !trace.isSettled { trace.finish() }
+            return (trace, failure)
         }
     }
 }

@@ -11,7 +11,10 @@ struct LogDecoding: Sendable {
         let statistics: DecoderStatistics
     }
 
-    let paths: [String]
+    var paths: [String]
+    var acceptsMissingChecksum = false
+    /// Whether the last log is read on at its end, until cancelled.
+    var follows = false
 
     private static let chunkBytes = 1 << 18
 
@@ -24,48 +27,41 @@ struct LogDecoding: Sendable {
     ) async -> (outcomes: [Outcome], failure: (any Error)?) {
         let stop: EventDescriptor
         do { stop = try EventDescriptor() } catch { return ([], error) }
-        let isStopped = Locked(false)
-        let paths = paths
         return await withTaskCancellationHandler {
             await onThread(named: "decode") {
                 var outcomes: [Outcome] = []
-                for path in paths {
-                    var decoder = NMEADecoder()
-                    var name = path
+                for index in paths.indices {
                     do {
-                        let log = try RecordedLog(path: path, stop: stop)
-                        name = log.name
-                        try Self.decode(log, with: &decoder, isStopped: isStopped, progress: progress, take: take)
-                    } catch {
-                        outcomes.append(Outcome(name: name, statistics: decoder.statistics))
-                        return (outcomes, error)
-                    }
-                    outcomes.append(Outcome(name: name, statistics: decoder.statistics))
+                        let log = try open(index, stop: stop)
+                        defer { outcomes.append(Outcome(name: log.name, statistics: log.statistics)) }
+                        try Self.decode(log, progress: progress, take: take)
+                    } catch { return (outcomes, error) }
                 }
                 return (outcomes, nil)
             }
         } onCancel: {
-            isStopped.withLock { $0 = true }
             stop.signal()
         }
     }
 
+    private func open(_ index: Int, stop: EventDescriptor) throws(FixSourceError) -> DecodedLog {
+        try DecodedLog(
+            path: paths[index],
+            decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum)),
+            follows: follows && index == paths.count - 1, chunkBytes: Self.chunkBytes, stop: stop
+        ) { Terminal.say("waypost: \($0)") }
+    }
+
     private static func decode(
-        _ log: RecordedLog, with decoder: inout NMEADecoder, isStopped: Locked<Bool>,
-        progress: (String, Int64, Int64?) -> Void, take: ([Fix]) throws(SystemError) -> Void
+        _ log: DecodedLog, progress: (String, Int64, Int64?) -> Void, take: ([Fix]) throws(SystemError) -> Void
     ) throws {
-        var buffer = [UInt8](repeating: 0, count: chunkBytes)
         var fixes: [Fix] = []
         var failure: FixSourceError?
-        var count = 1
-        while count > 0, !isStopped.withLock({ $0 }) {
-            do throws(FixSourceError) {
-                var span = buffer.mutableSpan
-                count = try log.read(into: &span)
-            } catch { (failure, count) = (error, 0) }
-            // A recording has no moments of its own: the same one for every chunk keeps the idle time-out out of it.
-            decoder.decode(buffer.span.extracting(0..<count), receivedAt: .zero) { fixes.append($0) }
-            if count == 0 { decoder.finish { fixes.append($0) } }
+        var isOpen = true
+        while isOpen {
+            do throws(FixSourceError) { isOpen = try log.next { fixes.append($0) } } catch {
+                (failure, isOpen) = (error, false)
+            }
             try take(fixes)
             fixes.removeAll(keepingCapacity: true)
             progress(log.name, log.bytesRead, log.totalBytes)

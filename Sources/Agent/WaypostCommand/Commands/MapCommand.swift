@@ -7,10 +7,12 @@ import Waypost
 struct MapCommand {
     private let logs: [String]
     private let output: String
+    private let acceptsMissingChecksum: Bool
 
     init(_ arguments: Arguments) throws(UsageError) {
         logs = arguments.operands
         output = arguments.value("-o") ?? "-"
+        acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
         if let log = logs.first(where: { $0 != "-" && FileSystem.isSameFile($0, output) }) {
             throw UsageError("-o \(output) is the log \(log); give the page a name of its own", command: "map")
         }
@@ -26,7 +28,7 @@ struct MapCommand {
             throw UnwritableFile(path: output, cause: error)
         }
         let survey = Locked(TrackSurvey())
-        let result = await LogDecoding(paths: logs).run(
+        let result = await LogDecoding(paths: logs, acceptsMissingChecksum: acceptsMissingChecksum).run(
             progress: output == "-" ? LogProgress.line() : LogProgress.drawn()
         ) { fixes throws(SystemError) in
             survey.withLock { survey in for fix in fixes { survey.add(fix) } }

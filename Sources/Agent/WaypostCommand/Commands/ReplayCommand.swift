@@ -26,6 +26,7 @@ struct ReplayCommand {
             try StandardOutput.write(line: summary.text)  // of a log that is none there is nothing to sum up
         }
         if let failure { throw failure }
-        return summary.isComplete ? .done : .failed
+        // Whoever follows a log ends it himself; what is pending then goes out the next time.
+        return summary.isComplete || options.follows && Task.isCancelled ? .done : .failed
     }
 }

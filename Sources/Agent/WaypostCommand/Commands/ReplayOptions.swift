@@ -8,6 +8,9 @@ struct ReplayOptions: Sendable, Equatable {
     var loops: Bool
     var vehicles: Int
     var asJSON: Bool
+    var follows: Bool
+    /// In addition to what the configuration says.
+    var acceptsMissingChecksum: Bool
 
     init(_ arguments: Arguments) throws(UsageError) {
         logs = arguments.operands
@@ -15,6 +18,10 @@ struct ReplayOptions: Sendable, Equatable {
         keepsTime = arguments.has("--keep-time")
         loops = arguments.has("--loop")
         asJSON = arguments.has("--json")
+        follows = arguments.has("--follow")
+        acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
+        if follows, loops { throw UsageError("--loop and --follow exclude each other", command: "replay") }
+        if follows, let log = logs.last { try FollowedLog.require(log, command: "replay") }
         let count = arguments.value("--vehicles") ?? "1"
         guard let vehicles = Int(count), (1...1000).contains(vehicles) else {
             throw UsageError("--vehicles is \(count); use 1 to 1000", command: "replay")
@@ -26,6 +33,7 @@ struct ReplayOptions: Sendable, Equatable {
     init(logs: [String], speed: ReplaySpeed) {
         (self.logs, self.speed) = (logs, speed)
         (keepsTime, loops, vehicles, asJSON) = (false, false, 1, false)
+        (follows, acceptsMissingChecksum) = (false, false)
     }
 
     private static func speed(_ text: String) throws(UsageError) -> ReplaySpeed {

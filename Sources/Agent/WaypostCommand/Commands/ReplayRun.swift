@@ -14,7 +14,7 @@ struct ReplayRun: Sendable {
     /// Opens every vehicle's outbox.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
-        try await Self.requireLogs(options.logs)
+        try await Self.requireLogs(options.follows ? options.logs.dropLast() : options.logs[...])
         let clock = MonotonicClock(ContinuousClock())
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let transport = try configuration.makeTransport()
@@ -27,7 +27,12 @@ struct ReplayRun: Sendable {
         for (index, monitor) in monitors.enumerated() {
             let source = LogReplay(
                 paths: options.logs,
-                options: LogReplay.Options(speed: options.speed, keepsTime: options.keepsTime, loops: options.loops),
+                options: LogReplay.Options(
+                    speed: options.speed, keepsTime: options.keepsTime, loops: options.loops, follows: options.follows),
+                decoder: NMEADecoder(
+                    options: NMEADecoderOptions(
+                        acceptsMissingChecksum: options.acceptsMissingChecksum
+                            || configuration.receiver.acceptsMissingChecksum)),
                 clock: ContinuousClock(), now: { UTCTime.system })
             let parts = VehicleAgent.Parts(
                 source: source, authorization: authorization, transport: transport, earliestFix: nil,
@@ -41,7 +46,7 @@ struct ReplayRun: Sendable {
     }
 
     /// A log that is none is told before anything is sent.
-    private static func requireLogs(_ paths: [String]) async throws(AgentError) {
+    private static func requireLogs(_ paths: ArraySlice<String>) async throws(AgentError) {
         let failure: FixSourceError? = await onThread(named: "logs") {
             do throws(FixSourceError) {
                 for path in paths where path != "-" { _ = try RecordedLog(path: path) }

@@ -32,7 +32,8 @@ struct LogAccount {
         refusals = SentenceRefusal.allCases.map { ($0, statistics.refusals($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.count > $1.1.count }
             .map { reason, found in
-                (found.count, "\(reason), \(found.count > 1 ? "first " : "")in line \(found.firstLine)")
+                let remedy = reason == .missingChecksum ? " (--accept-missing-checksum takes them)" : ""
+                return (found.count, "\(reason), \(found.count > 1 ? "first " : "")in line \(found.firstLine)\(remedy)")
             }
         fixes = Self.fixes(statistics)
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }

@@ -8,12 +8,14 @@ struct LogSummary: Sendable {
     let track: TrackSummary
 
     /// Decodes logs one after another, up to the first that fails; what was read of that one counts too.
-    static func survey(_ paths: [String]) async -> (logs: [LogSummary], total: TrackSummary, failure: (any Error)?) {
+    static func survey(_ decoding: LogDecoding) async -> (logs: [LogSummary], total: TrackSummary, failure: (any Error)?) {
         var logs: [LogSummary] = []
         let total = Locked(TrackSummary())
-        for path in paths where !Task.isCancelled {
+        for path in decoding.paths where !Task.isCancelled {
             let track = Locked(TrackSummary())
-            let result = await LogDecoding(paths: [path]).run(progress: LogProgress.line()) {
+            var single = decoding
+            single.paths = [path]
+            let result = await single.run(progress: LogProgress.line()) {
                 fixes throws(SystemError) in
                 track.withLock { track in for fix in fixes { track.add(fix) } }
                 total.withLock { total in for fix in fixes { total.add(fix) } }

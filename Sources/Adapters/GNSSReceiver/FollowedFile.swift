@@ -1,0 +1,123 @@
+import Glibc
+import LinuxPlatform
+import LocationReporting
+
+/// A file that another program writes to, read as `tail -F` does: what is appended, through rotation and truncation; or a
+/// FIFO, through one writer after another.
+///
+/// It looks four times a second instead of asking for notices (inotify): those do not come for what another machine
+/// writes to a network file system, nor through an overlay, and a receiver speaks once a second.
+final class FollowedFile {
+    /// Where reading begins.
+    enum Beginning: Sendable, Hashable {
+        case start, end
+        /// Where it was left off, if the same file is still there; else at the start.
+        case place(FileMark, offset: Int64)
+    }
+
+    /// What one look gave.
+    enum Look: Sendable, Hashable {
+        case bytes(Int)
+        case nothingYet
+        /// It was truncated: reading goes on at its start.
+        case truncated
+        /// Another file is in its place: reading goes on there.
+        case replaced
+        /// The writers of a FIFO have gone; `reopen` waits for the next one.
+        case writersGone
+    }
+
+    /// How often a file is looked at.
+    static let interval = Duration.milliseconds(250)
+
+    private final class OpenFile {
+        let descriptor: OwnedDescriptor
+        let mark: FileMark
+
+        init(_ path: String) throws(SystemError) {
+            // Without O_NONBLOCK, opening a FIFO waits for a writer.
+            descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+            mark = try FileMark(of: descriptor.raw)
+        }
+    }
+
+    let path: String
+    private let ticker: Ticker
+    private var file: OpenFile
+    private(set) var offset: Int64 = 0
+
+    /// Opens what is at `path`.
+    init(path: String, from beginning: Beginning) throws(SystemError) {
+        self.path = path
+        ticker = try Ticker(every: Self.interval)
+        file = try OpenFile(path)
+        let start: Int64 =
+            switch beginning {
+            case .start: 0
+            case .end: file.mark.size
+            case .place(let mark, let offset): mark.isSameFile(as: file.mark) && offset <= file.mark.size ? offset : 0
+            }
+        if file.mark.kind == .file, start > 0 { offset = Int64(lseek(file.descriptor.raw, off_t(start), SEEK_SET)) }
+    }
+
+    /// What was opened.
+    var mark: FileMark { file.mark }
+    /// Where another opening goes on.
+    var place: Beginning { .place(file.mark, offset: offset) }
+    /// Readable when a look is worth while.
+    var raw: CInt { file.mark.kind == .file ? ticker.raw : file.descriptor.raw }
+
+    /// The first bytes of a file, which tell what it is; empty for a FIFO, whose bytes can be read only once.
+    private var firstBytes: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = unsafe pread(file.descriptor.raw, &bytes, bytes.count, 0)
+        return Array(bytes.prefix(max(0, count)))
+    }
+
+    /// What it is, as far as its first bytes tell.
+    var kind: LogFileKind { LogFileKind(firstBytes: firstBytes.span) }
+
+    /// Why it cannot be followed; `nil` when it can, as far as its first bytes tell.
+    var problem: FixSourceError? {
+        if file.mark.kind == .folder { return FixSourceError(.notALog, "\(path) is a folder; name the logs in it") }
+        return kind == .gzip
+            ? FixSourceError(.notALog, "\(path) is a gzip archive, which cannot be followed") : kind.problem(of: path)
+    }
+
+    /// Takes what is there, without waiting.
+    func look(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Look {
+        ticker.clear()
+        let read = try LineRead { () throws(SystemError) in try file.descriptor.read(into: &buffer) }
+        switch read {
+        case .bytes(let count):
+            offset += Int64(count)
+            return .bytes(count)
+        case .nothingYet: return .nothingYet
+        case .end where file.mark.kind != .file: return .writersGone
+        case .end: break
+        }
+        switch FollowedChange(readTo: offset, of: try FileMark(of: file.descriptor.raw), there: FileMark(at: path)) {
+        case .none: return .nothingYet
+        case .truncated:
+            try valueOrSystemError("begin \(path) again") { lseek(file.descriptor.raw, 0, SEEK_SET) }
+            offset = 0
+            return .truncated
+        case .replaced:
+            // What the writer said last, before it turned to the new file.
+            if case .bytes(let count) = try LineRead({ () throws(SystemError) in
+                try file.descriptor.read(into: &buffer)
+            }) {
+                offset += Int64(count)
+                return .bytes(count)
+            }
+            try reopen()
+            return .replaced
+        }
+    }
+
+    /// Opens what is at the path now, before what was open is closed: the writer of a FIFO finds a reader all the time.
+    func reopen() throws(SystemError) {
+        file = try OpenFile(path)
+        offset = 0
+    }
+}

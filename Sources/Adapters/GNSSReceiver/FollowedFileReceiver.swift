@@ -1,0 +1,81 @@
+import Glibc
+package import GNSS
+import LinuxPlatform
+package import LocationReporting
+
+/// Fixes from a file that another program writes a receiver's output to, as a live receiver: from its end on, then what is
+/// appended, through rotation and truncation. One that is not there is waited for.
+package struct FollowedFileReceiver: FixSource {
+    private let receiver: LiveReceiver
+
+    /// `patience` is how long the file may be without a new sentence before that is reported.
+    package init(
+        path: String, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+        recording: RecordingSettings? = nil
+    ) {
+        receiver = LiveReceiver(
+            endpoint: FollowedFileEndpoint(path: path), decoder: decoder, patience: patience, recording: recording)
+    }
+
+    package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        try await receiver.run(deliver: deliver)
+    }
+}
+
+/// A followed file by its path.
+struct FollowedFileEndpoint: ReceiverEndpoint {
+    let path: String
+    /// Where the next opening begins: what was in the file before us is of the past, what comes later is not.
+    private let beginning = Locked(FollowedFile.Beginning.end)
+
+    init(path: String) { self.path = path }
+
+    var name: String { path }
+
+    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+        let file: FollowedFile
+        do throws(SystemError) { file = try FollowedFile(path: path, from: beginning.withLock { $0 }) } catch {
+            guard error.number == ENOENT else { throw .notNow(RecordedLog.cannotOpen("it", error).detail) }
+            beginning.withLock { $0 = .start }
+            throw .notNow("is not there; it is read as soon as it is")
+        }
+        if let problem = file.problem { throw .notNow(problem.detail) }
+        let beginning = beginning
+        return FollowedFileLine(file) { place in beginning.withLock { $0 = place } }
+    }
+
+    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
+        switch trouble {
+        case .silence: "nothing new for \(limit.components.seconds) s; check the program that writes it"
+        case .noise: "bytes come but no NMEA sentence for \(limit.components.seconds) s; check what is written to it"
+        }
+    }
+}
+
+/// A followed file as the loop sees it.
+private final class FollowedFileLine: ReceiverLine {
+    private let file: FollowedFile
+    private let moved: (FollowedFile.Beginning) -> Void
+
+    /// `moved` is called with the place at which another opening would go on.
+    init(_ file: FollowedFile, moved: @escaping (FollowedFile.Beginning) -> Void) {
+        (self.file, self.moved) = (file, moved)
+        moved(file.place)
+    }
+
+    var raw: CInt { file.raw }
+    var greeting: String { "open, waiting for what is appended" }
+
+    func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
+        while true {
+            let look = try file.look(into: &buffer)
+            moved(file.place)
+            switch look {
+            case .bytes(let count): return .bytes(count)
+            case .nothingYet: return .nothingYet
+            case .writersGone: return .end
+            case .truncated, .replaced: continue
+            }
+        }
+    }
+}

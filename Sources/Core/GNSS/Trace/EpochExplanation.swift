@@ -1,0 +1,85 @@
+/// What an epoch came to, in words, as seen from one of its sentences.
+struct EpochExplanation {
+    let epoch: TracedEpoch
+    let place: SentencePlace
+
+    init(epoch: TracedEpoch, of place: SentencePlace) { (self.epoch, self.place) = (epoch, place) }
+
+    /// Whether there was a fix, and when it came out; or why not.
+    var outcome: String {
+        if let fix = epoch.fix {
+            guard let releasedBy = epoch.releasedBy else {
+                return "gave the fix of \(fix.timeOfFix), which came out \(ending)"
+            }
+            return "gave the fix of \(fix.timeOfFix), which waited for a date until \(named(releasedBy))"
+        }
+        return switch epoch.completion {
+        case .fix?: "gave a fix"
+        case .undated?: "no fix: no date came for it"
+        case .void?: "no fix: void by \(vetoes)"
+        case .excluded?: "no fix: simulated or typed in by hand, by \(vetoes)"
+        case .nullIsland?: "no fix: its position is 0, 0, as of a gateway without data"
+        case .repeated?: "no fix: one of the last fixes has the same time (a frozen clock, or a repeated epoch)"
+        case .nothing?: "no fix: no sentence of it vouches for a position"
+        case nil: "no fix: it is not complete"
+        }
+    }
+
+    /// Where date and values are from; `stated` is what the sentence itself has to offer.
+    func lines(stated: [EpochPart], isLate: Bool) -> [String] {
+        if isLate { return ["it came after its epoch was complete: none of its values is in the fix"] }
+        guard epoch.fix != nil else { return [] }
+        var lines: [String] = []
+        if let date { lines.append("date: \(date)") }
+        let bySource = Dictionary(grouping: EpochPart.allCases.filter { $0 != .date && epoch.sources[$0] != nil }) {
+            epoch.sources[$0]
+        }
+        if let own = bySource[place] {
+            lines.append("\(Self.list(own)) from this sentence")
+        } else if epoch.dateSource != place {
+            lines.append("none of its values was needed")
+        }
+        let others = bySource.compactMap { source, parts in source.map { ($0, parts) } }.filter { $0.0 != place }
+        for (source, parts) in others.sorted(by: { ($0.0.line, $0.0.ordinal) < ($1.0.line, $1.0.ordinal) }) {
+            let isOvertaken = parts.contains { stated.contains($0) }
+            lines.append("\(Self.list(parts)) from \(source.description)\(isOvertaken ? precedence(of: source) : "")")
+        }
+        if epoch.sources[.accuracy] == nil, let source = epoch.sources[.hdop] {
+            lines.append("accuracy from the HDOP of \(named(source))")
+        }
+        return lines
+    }
+
+    private var ending: String {
+        switch epoch.ending {
+        case .learned(let source): "at \(named(source)), with which this receiver's epochs end"
+        case .next(let source): "at \(named(source)), where another epoch begins"
+        case .endOfLog, nil: "at the end of the log"
+        }
+    }
+
+    private var date: String? {
+        let source = epoch.dateSource.map(named) ?? "an earlier sentence"
+        return switch epoch.basis {
+        case .ownEpoch?: "from \(source)"
+        case .dateSentence?: "from \(source), beside the fix"
+        case .lastDate?: "from \(source), the last one before it"
+        case .tagBlock?: "from \(source), when it was sent: no sentence before states a date"
+        case nil: nil
+        }
+    }
+
+    private var vetoes: String {
+        epoch.vetoes.map { veto in named(veto.place) + (veto.flags.isEmpty ? "" : " (\(veto.flags))") }
+            .joined(separator: " and ")
+    }
+
+    private func precedence(of source: SentencePlace) -> String {
+        let (theirs, ours) = (source.address.suffix(3), place.address.suffix(3))
+        return theirs == ours ? " (the first \(ours) of an epoch stays)" : " (\(theirs) before \(ours))"
+    }
+
+    private func named(_ source: SentencePlace) -> String { source == place ? "this sentence" : source.description }
+
+    private static func list(_ parts: [EpochPart]) -> String { parts.map(\.rawValue).joined(separator: ", ") }
+}

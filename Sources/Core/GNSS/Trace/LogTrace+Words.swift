@@ -1,0 +1,26 @@
+/// A trace in words.
+extension LogTrace {
+    /// What became of everything on the wanted lines, a group of lines for each sentence, the first at the margin.
+    package var explanation: [String] {
+        let groups = sentences.map { SentenceExplanation(sentence: $0, epoch: $0.epoch.flatMap { epochs[$0] }).lines }
+        if !groups.isEmpty { return groups.flatMap { [$0[0]] + $0.dropFirst().map { "  " + $0 } } }
+        if hasComment { return ["a comment: not looked at"] }
+        if hasBinary { return ["bytes of a UBX or RTCM frame, which is skipped by its length"] }
+        return ["nothing here begins like a sentence"]
+    }
+
+    /// Whether a sentence on the wanted lines was refused for want of a checksum.
+    package var hasMissingChecksum: Bool { sentences.contains { $0.refusal == .missingChecksum } }
+
+    /// What `line` says for itself, as if it were the whole log.
+    package static func explanation(
+        of line: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions()
+    ) -> (lines: [String], hasMissingChecksum: Bool) {
+        var trace = LogTrace(lines: 1...1, options: options)
+        trace.take(line.span)
+        trace.finish()
+        let groups = trace.sentences.map { SentenceExplanation(sentence: $0, epoch: nil).lines }
+        let lines = groups.isEmpty ? trace.explanation : groups.flatMap { [$0[0]] + $0.dropFirst().map { "  " + $0 } }
+        return (lines, trace.hasMissingChecksum)
+    }
+}

@@ -1,0 +1,129 @@
+/// Follows lines of a log through a decoder: what became of each of their sentences, and why.
+///
+/// It is the decoder itself that runs, one sentence at a time; the trace only compares its state before and after, so
+/// that it cannot say anything else than what the decoder did. That is slow, and nothing of it is in the decoder's way.
+package struct LogTrace {
+    /// Bytes that stay ahead of what is looked at: more than any frame is long.
+    private static let lookahead = BinaryFrame.maximumLength + 1024
+    /// A line, and what stands before a sentence, is kept so far.
+    private static let keptBytes = 4096
+
+    /// The lines to be explained.
+    private let wanted: ClosedRange<Int>
+    private var decoder: NMEADecoder
+    private var record = TraceRecord()
+    private var buffer: [UInt8] = []
+    private var index = 0
+    private var line = 1
+    private var isAtLineStart = true
+    private var hasEnded = false
+    private var ordinal = 0
+    private var prefix: [UInt8] = []
+
+    /// The bytes of the wanted lines, without their line feeds, as far as they are kept.
+    package private(set) var text: [UInt8] = []
+    /// Whether one of the wanted lines is a comment.
+    private(set) var hasComment = false
+    /// Whether a binary frame reaches into the wanted lines.
+    private(set) var hasBinary = false
+
+    package init(lines wanted: ClosedRange<Int>, options: NMEADecoderOptions = NMEADecoderOptions()) {
+        self.wanted = wanted
+        decoder = NMEADecoder(options: options)
+    }
+
+    /// How many lines there are so far; a last one without line feed counts.
+    package var lines: Int { isAtLineStart ? line - 1 : line }
+    /// Whether nothing that follows in the log matters to the wanted lines.
+    package var isSettled: Bool { line > wanted.upperBound && record.isSettled }
+    /// The sentences on the wanted lines, in order.
+    var sentences: [TracedSentence] { record.sentences }
+    /// The epochs that they count to, by serial number.
+    var epochs: [Int: TracedEpoch] { record.epochs }
+
+    /// Takes the next bytes of the log.
+    package mutating func take(_ bytes: Span<UInt8>) {
+        for position in bytes.indices { buffer.append(bytes[position]) }
+        while buffer.count - index > Self.lookahead, step(isFinal: false) {}
+        buffer.removeFirst(index)
+        index = 0
+    }
+
+    /// Tells that the log has ended.
+    package mutating func finish() {
+        // A line end completes what the last bytes began, as in the decoder.
+        buffer.append(UInt8(ascii: "\r"))
+        while index < buffer.count - 1, step(isFinal: true) {}
+        let before = decoder.assembler
+        var emitted: [Fix] = []
+        decoder.finish { emitted.append($0) }
+        record.note(nil, before: before, after: decoder.assembler, emitted)
+        record.finish()
+    }
+
+    /// Lets the decoder handle the one thing that begins at `index`; `false` when more bytes are needed for that.
+    private mutating func step(isFinal: Bool) -> Bool {
+        let (bytes, start) = (buffer, index)
+        let mark = decoder.isInComment ? 0 : bytes[start]
+        let isSentence = mark == UInt8(ascii: "$") || mark == UInt8(ascii: "!")
+        let before = isSentence ? (assembler: decoder.assembler, refusals: refusalCounts) : nil
+        var emitted: [Fix] = []
+        index = unsafe bytes.withUnsafeBufferPointer { bytes in
+            unsafe decoder.scan(bytes, from: start, until: start + 1, isFinal: isFinal) { emitted.append($0) }
+        }
+        let found = bytes[start..<index]
+        guard !found.isEmpty else { return false }
+        if let before {
+            let refusal = SentenceRefusal.allCases.first { refusalCounts[$0.rawValue] > before.refusals[$0.rawValue] }
+            note(found, of: bytes, refusal: refusal, before: before.assembler, emitted)
+        } else {
+            if mark == TagBlock.mark, found.count > 1 {
+                record.noteTagBlock(at: SentencePlace(line: line, ordinal: ordinal, address: "the tag block"))
+            }
+            if prefix.count + found.count <= Self.keptBytes { prefix += found }
+        }
+        pass(found, isBinary: !isSentence && mark != TagBlock.mark && found.count > 1)
+        return true
+    }
+
+    private var refusalCounts: [Int] { SentenceRefusal.allCases.map { decoder.account.refusals($0).count } }
+
+    private mutating func note(
+        _ found: ArraySlice<UInt8>, of bytes: [UInt8], refusal: SentenceRefusal?, before: EpochAssembler,
+        _ emitted: [Fix]
+    ) {
+        let after = decoder.assembler
+        let (address, type) = SentenceType.named(in: found)
+        let place = SentencePlace(line: line, ordinal: ordinal, address: address)
+        record.note(
+            place, flags: type.flags(in: found), before: before, after: after, emitted)
+        if wanted.contains(line) {
+            let isCounted =
+                refusal == nil && type.isUseful
+                && (after.serial != before.serial || after.epoch.lastPlace != before.epoch.lastPlace)
+            record.keep(
+                TracedSentence(
+                    place: place, prefix: prefix, bytes: Array(found),
+                    following: refusal == nil ? [] : Array(bytes[found.endIndex...].prefix(2048)),
+                    refusal: refusal, epoch: isCounted ? after.serial : nil,
+                    isLate: after.serial == before.serial && before.completion != nil))
+        }
+        ordinal += 1
+        prefix = []
+    }
+
+    /// Counts lines, and keeps the wanted ones.
+    private mutating func pass(_ found: ArraySlice<UInt8>, isBinary: Bool) {
+        for byte in found {
+            if wanted.contains(line) {
+                if isBinary { hasBinary = true }
+                if decoder.isInComment { hasComment = true }
+                if byte != UInt8(ascii: "\n"), text.count < Self.keptBytes { text.append(byte) }
+            }
+            isAtLineStart = byte == UInt8(ascii: "\n")
+            guard isAtLineStart else { continue }
+            line += 1
+            (ordinal, prefix) = (0, [])
+        }
+    }
+}

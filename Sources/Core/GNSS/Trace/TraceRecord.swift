@@ -1,0 +1,134 @@
+/// What a trace keeps: the wanted sentences with their epochs, and what dated fixes so far.
+struct TraceRecord {
+    private(set) var sentences: [TracedSentence] = []
+    private(set) var epochs: [Int: TracedEpoch] = [:]
+    private var current = TracedEpoch(serial: 0)
+    /// Epochs whose fixes wait for a date, in order.
+    private var waiting: [Int] = []
+    /// Where the last date was stated.
+    private var lastDate: SentencePlace?
+    /// Where the date beside the sentences was stated.
+    private var offer: SentencePlace?
+    /// The last tag block, and the one whose time of transmission counts.
+    private var tagBlock: SentencePlace?
+    private var transmission: SentencePlace?
+    private var transmitted: UTCTime?
+    private var heading: SentencePlace?
+
+    /// Whether nothing that follows matters to the sentences kept.
+    var isSettled: Bool {
+        sentences.allSatisfy { sentence in
+            if let epoch = sentence.epoch { return epochs[epoch]?.isSettled ?? false }
+            return sentence.dated != nil || sentence.place != offer
+        }
+    }
+
+    /// Keeps a sentence that has just been noted, and its epoch.
+    mutating func keep(_ sentence: TracedSentence) {
+        sentences.append(sentence)
+        if sentence.epoch == current.serial { epochs[current.serial] = current }
+    }
+
+    mutating func noteTagBlock(at place: SentencePlace) { tagBlock = place }
+
+    /// Notes what one step of the decoder has changed: the sentence at `place`, or the end of the log.
+    ///
+    /// `flags` are those of the sentence about its position, in words; `emitted` the fixes that came out.
+    mutating func note(
+        _ place: SentencePlace?, flags: String = "", before: EpochAssembler, after: EpochAssembler, _ emitted: [Fix]
+    ) {
+        var earlier = before.epoch
+        if after.calendar.offer != before.calendar.offer { offer = place }
+        if after.serial != before.serial {
+            if before.completion == nil {
+                complete(after.previousCompletion, by: place.map { .next($0) } ?? .endOfLog, after, emitted)
+            }
+            update()
+            current = TracedEpoch(serial: after.serial)
+            earlier = Epoch()
+        }
+        // What a tag block says counts from the epoch of its own sentence on.
+        if after.calendar.transmitted != transmitted {
+            (transmitted, transmission) = (after.calendar.transmitted, tagBlock)
+        }
+        current.timeOfDay = after.epoch.timeOfDay
+        for part in EpochPart.allCases where earlier.standing(of: part) != after.epoch.standing(of: part) {
+            current.sources[part] = place
+        }
+        if let place, after.epoch.void != earlier.void {
+            current.vetoes.removeAll { !after.epoch.void.contains($0.source) }
+            let source = after.epoch.void.subtracting(earlier.void)
+            if !source.isEmpty { current.vetoes.append(TracedEpoch.Veto(source: source, place: place, flags: flags)) }
+        }
+        if after.bodyHeadingDegrees != before.bodyHeadingDegrees, after.bodyHeadingDegrees != nil { heading = place }
+        if let place, let completion = after.completion, before.completion == nil || after.serial != before.serial {
+            complete(completion, by: .learned(place), after, emitted)
+        }
+        release(by: place, before: before, after: after, emitted)
+        update()
+    }
+
+    /// The log has ended: what is not settled never will be.
+    mutating func finish() { update() }
+
+    private mutating func update() {
+        if epochs[current.serial] != nil { epochs[current.serial] = current }
+    }
+
+    private mutating func complete(
+        _ completion: EpochCompletion?, by ending: TracedEpoch.Ending, _ after: EpochAssembler, _ emitted: [Fix]
+    ) {
+        guard let completion else { return }
+        (current.completion, current.ending) = (completion, ending)
+        if completion == .undated { waiting.append(current.serial) }
+        if completion == .fix, let fix = emitted.last(where: { current.isTime(of: $0) }) {
+            current.sources[.bodyHeading] = fix.bodyHeadingDegrees == nil ? nil : heading
+            current = dated(current, with: fix, after)
+        }
+        heading = nil
+    }
+
+    /// Notes the fixes that came out as there was a date at last.
+    private mutating func release(
+        by place: SentencePlace?, before: EpochAssembler, after: EpochAssembler, _ emitted: [Fix]
+    ) {
+        waiting.removeFirst(min(waiting.count, after.undatedDropped - before.undatedDropped))
+        guard after.undatedCount == 0, !waiting.isEmpty else { return }
+        for serial in waiting {
+            guard var epoch = serial == current.serial ? current : epochs[serial] else { continue }
+            if let fix = emitted.first(where: { epoch.isTime(of: $0) }) {
+                epoch.releasedBy = place
+                epoch = dated(epoch, with: fix, after)
+            } else {
+                epoch.completion = .repeated
+            }
+            if serial == current.serial { current = epoch } else { epochs[serial] = epoch }
+        }
+        waiting.removeAll()
+    }
+
+    private mutating func dated(_ epoch: TracedEpoch, with fix: Fix, _ after: EpochAssembler) -> TracedEpoch {
+        var epoch = epoch
+        epoch.fix = fix
+        epoch.basis = after.calendar.basis
+        switch after.calendar.basis {
+        case .ownEpoch: epoch.dateSource = epoch.sources[.date] ?? lastDate
+        case .dateSentence: epoch.dateSource = offer
+        case .lastDate: epoch.dateSource = lastDate
+        case .tagBlock: epoch.dateSource = transmission
+        }
+        if after.calendar.basis == .tagBlock { return epoch }
+        lastDate = epoch.dateSource
+        for index in sentences.indices where sentences[index].place == offer && offer == epoch.dateSource {
+            sentences[index].dated = sentences[index].dated ?? fix.timeOfFix
+        }
+        return epoch
+    }
+}
+
+extension TracedEpoch {
+    /// Whether `fix` is of this epoch's time.
+    fileprivate func isTime(of fix: Fix) -> Bool {
+        Int64(fix.timeOfFix.millisecondOfDay) == timeOfDay?.posixMilliseconds
+    }
+}

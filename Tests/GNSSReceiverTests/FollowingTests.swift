@@ -1,0 +1,235 @@
+import FoundationEssentials
+import GNSS
+import Glibc
+import LinuxPlatform
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import GNSSReceiver
+
+@Suite struct FollowedChanges {
+    private static func file(_ inode: UInt64, _ size: Int64) -> FileMark { FileMark(inode: inode, size: size) }
+
+    static let looks: [(Int64, FileMark, FileMark?, FollowedChange)] = [
+        (10, file(1, 10), file(1, 10), .none), (10, file(1, 10), nil, .none), (10, file(1, 9), file(1, 9), .truncated),
+        (10, file(1, 0), file(1, 0), .truncated), (10, file(1, 9), nil, .truncated),
+        (10, file(1, 10), file(2, 0), .replaced), (10, file(1, 10), FileMark(device: 7, inode: 1, size: 10), .replaced),
+        (10, file(1, 0), file(2, 0), .replaced), (0, file(1, 0), file(1, 0), .none),
+    ]
+
+    @Test(arguments: looks)
+    func areTold(offset: Int64, open: FileMark, there: FileMark?, change: FollowedChange) {
+        #expect(FollowedChange(readTo: offset, of: open, there: there) == change)
+    }
+}
+
+@Suite struct FollowedFiles {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("live.nmea")
+    }
+
+    private func append(_ text: String, to path: String) throws {
+        try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text.utf8).span)
+    }
+
+    private func look(at file: FollowedFile) throws -> (FollowedFile.Look, String) {
+        var buffer = [UInt8](repeating: 0, count: 100)
+        var span = buffer.mutableSpan
+        let look = try file.look(into: &span)
+        guard case .bytes(let count) = look else { return (look, "") }
+        return (look, String(decoding: buffer[..<count], as: UTF8.self))
+    }
+
+    @Test func areReadAsTheyGrow() throws {
+        try append("one", to: path)
+        let file = try FollowedFile(path: path, from: .start)
+        #expect(try look(at: file) == (.bytes(3), "one"))
+        #expect(try look(at: file).0 == .nothingYet)
+        try append("two", to: path)
+        #expect(try look(at: file) == (.bytes(3), "two"))
+    }
+
+    @Test func areReadFromTheirEndOrFromWhereTheyWereLeft() throws {
+        try append("one", to: path)
+        let file = try FollowedFile(path: path, from: .end)
+        #expect(try look(at: file).0 == .nothingYet)
+        try append("two", to: path)
+        let again = try FollowedFile(path: path, from: file.place)
+        #expect(try look(at: again) == (.bytes(3), "two"))
+        unsafe unlink(path)
+        try append("other", to: path)
+        #expect(try look(at: try FollowedFile(path: path, from: again.place)) == (.bytes(5), "other"))
+    }
+
+    @Test func areReadFromTheStartWhenTheyWereTruncated() throws {
+        try append("one", to: path)
+        let file = try FollowedFile(path: path, from: .start)
+        _ = try look(at: file)
+        unsafe truncate(path, 0)
+        #expect(try look(at: file).0 == .truncated)
+        try append("x", to: path)
+        #expect(try look(at: file) == (.bytes(1), "x"))
+    }
+
+    @Test func areReadToTheirEndBeforeTheirSuccessorsAre() throws {
+        try append("one", to: path)
+        let file = try FollowedFile(path: path, from: .start)
+        #expect(try look(at: file) == (.bytes(3), "one"))
+        let old = folder.path("live.nmea.1")
+        unsafe rename(path, old)
+        #expect(try look(at: file).0 == .nothingYet)
+        try append("last words", to: old)
+        try append("new", to: path)
+        #expect(try look(at: file) == (.bytes(10), "last words"))
+        #expect(try look(at: file).0 == .replaced)
+        #expect(try look(at: file) == (.bytes(3), "new"))
+    }
+
+    @Test func thatArePipesOutliveTheirWriters() throws {
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        let file = try FollowedFile(path: path, from: .start)
+        for text in ["one", "two"] {
+            try append(text, to: path)
+            #expect(try look(at: file) == (.bytes(3), text))
+            #expect(try look(at: file).0 == .writersGone)
+            try file.reopen()
+            #expect(try poll(file.raw, within: .zero, unless: try EventDescriptor()) == .timedOut)
+        }
+    }
+
+    @Test func mustBeAbleToGrow() throws {
+        #expect(try FollowedFile(path: folder.url.path, from: .start).problem?.detail.contains("is a folder") == true)
+        try folder.write([0x1F, 0x8B, 8, 0], to: "log.gz")
+        let archive = try FollowedFile(path: folder.path("log.gz"), from: .start)
+        #expect(archive.problem?.detail.contains("is a gzip archive, which cannot be followed") == true)
+        #expect(DecodedLog.isArchive(at: folder.path("log.gz")) && !DecodedLog.isArchive(at: path))
+        try folder.write([0xFF, 0xFE, 0x24, 0], to: "wide.nmea")
+        let wide = try FollowedFile(path: folder.path("wide.nmea"), from: .start)
+        #expect(wide.problem?.detail.contains("is UTF-16 text") == true)
+    }
+}
+
+@Suite struct FollowedBytes {
+    private var decoding = FollowedDecoding(decoder: NMEADecoder())
+
+    private mutating func take(_ text: some StringProtocol) -> Int {
+        var fixes = 0
+        decoding.take(Array(text.utf8).span) { _ in fixes += 1 }
+        return fixes
+    }
+
+    private mutating func wait(_ duration: Duration) -> Int {
+        var fixes = 0
+        decoding.waited(duration) { _ in fixes += 1 }
+        return fixes
+    }
+
+    @Test mutating func giveAFixAfterAPause() throws {
+        #expect(take(epoch(second: 1)) == 0)
+        let patience = try #require(decoding.patience)
+        #expect(patience <= .milliseconds(250))
+        #expect(wait(patience - .milliseconds(1)) == 0)
+        #expect(wait(.milliseconds(1)) == 1)
+        #expect(decoding.patience == nil)
+    }
+
+    /// A program that writes by the block stops anywhere; the rest comes with the next block, seconds later.
+    @Test mutating func giveNoneWithinASentence() {
+        let text = epoch(second: 1) + epoch(second: 2)
+        let cut = text.index(text.startIndex, offsetBy: 100)
+        #expect(take(text[..<cut]) == 0)
+        #expect(decoding.patience == nil)
+        #expect(wait(.seconds(9)) == 0)
+        #expect(take(text[cut...]) == 1)
+        #expect(wait(.seconds(1)) == 1)
+    }
+
+    /// However long it takes to use a chunk, that is no pause of the file.
+    @Test mutating func countOnlyWhatIsWaitedFor() {
+        let lines = epoch(second: 1).split(separator: "\r\n").map { $0 + "\r\n" }
+        #expect(take(lines[0]) == 0)
+        #expect(take(lines[1]) == 0)
+        #expect(wait(.seconds(1)) == 1)
+    }
+
+    @Test mutating func areAnotherRecordingAfterATruncation() {
+        #expect(take(epoch(second: 1)) == 0)
+        var fixes = 0
+        decoding.startAgain { _ in fixes += 1 }
+        #expect(fixes == 1)
+        #expect(take(epoch(second: 1)) == 0)
+        #expect(wait(.seconds(1)) == 1)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct FollowedFileReceiving {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("live.nmea")
+    }
+
+    private func append(_ text: String) throws {
+        try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text.utf8).span)
+    }
+
+    private func second(of event: FixSourceEvent?) -> Int? {
+        if case .fix(let fix)? = event { fix.timeOfFix.millisecondOfDay / 1000 % 60 } else { nil }
+    }
+
+    @Test func beginsAtTheEndOfWhatIsThere() async throws {
+        try append(epoch(second: 1))
+        let ending = try await observe(FollowedFileReceiver(path: path)) { observer in
+            await observer.state(saying: "open, waiting for what is appended")
+            try append(epoch(second: 2))
+            #expect(second(of: await observer.fix()) == 2)
+            unsafe rename(path, path + ".1")
+            try append(epoch(second: 3) + String(repeating: "# longer than what comes then\n", count: 99))
+            #expect(second(of: await observer.fix()) == 3)
+            unsafe truncate(path, 0)
+            try append(epoch(second: 4))
+            #expect(second(of: await observer.fix()) == 4)
+        }
+        #expect(ending?.code == .cancelled)
+    }
+
+    @Test func waitsForTheFileAndReadsAllOfIt() async throws {
+        try await observe(FollowedFileReceiver(path: path)) { observer in
+            await observer.state(saying: "is not there; it is read as soon as it is")
+            try append(epoch(second: 7))
+            #expect(second(of: await observer.fix()) == 7)
+        }
+    }
+
+    @Test func saysWhenNothingIsAppended() async throws {
+        try append(epoch(second: 1))
+        let receiver = FollowedFileReceiver(path: path, patience: .milliseconds(300))
+        await observe(receiver) { observer in
+            #expect(await observer.state(saying: "nothing new for 0 s; check the program that writes it") != nil)
+        }
+    }
+
+    @Test func namesTheMissingChecksums() async throws {
+        try append("")
+        let bare = epoch(second: 1).replacing(/\*../, with: "")
+        let receiver = FollowedFileReceiver(path: path, patience: .milliseconds(600))
+        try await observe(receiver) { observer in
+            await observer.state(saying: "open, waiting")
+            try append(bare)
+            #expect(await observer.state(saying: "set receiver.acceptMissingChecksum to true") != nil)
+        }
+        let tolerant = NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: true))
+        try await observe(FollowedFileReceiver(path: path, decoder: tolerant)) { observer in
+            await observer.state(saying: "open, waiting")
+            try append(epoch(second: 2).replacing(/\*../, with: ""))
+            #expect(second(of: await observer.fix()) == 2)
+        }
+    }
+}
