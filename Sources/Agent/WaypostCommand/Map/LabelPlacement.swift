@@ -49,8 +49,11 @@ struct LabelPlacement: Sendable {
         return true
     }
 
-    /// A free place beside a mark, where a label covers as little of the line as can be; `nil` without room.
-    mutating func place(beside mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
+    /// A free place beside a mark, where a label covers as little of the line as can be, and at most `mayCover` cells
+    /// of it; `nil` without room.
+    mutating func place(
+        beside mark: PlanePoint, radius: Double, width: Double, height: Double, mayCover: Int = .max
+    ) -> Place? {
         let (across, down) = (radius + 5 + width / 2, radius + 2 + height / 2)
         let ways = [(1.0, 0.0), (-1, 0), (0, -1), (0, 1), (0.85, -0.8), (0.85, 0.8), (-0.85, -0.8), (-0.85, 0.8)]
         var best: (covered: Int, box: PlaneBounds, place: Place)?
@@ -59,7 +62,7 @@ struct LabelPlacement: Sendable {
             let box = Self.box(middle, width: width, height: height)
             guard area.contains(box), !taken.contains(where: box.overlaps) else { continue }
             let covered = covered(by: box)
-            guard covered < best?.covered ?? .max else { continue }
+            guard covered <= mayCover, covered < best?.covered ?? .max else { continue }
             let anchor: Place.Anchor = x > 0 ? .start : x < 0 ? .end : .middle
             let end = PlanePoint(x: middle.x - (x > 0 ? width / 2 : x < 0 ? -width / 2 : 0), y: middle.y)
             best = (covered, box, Place(point: end, anchor: anchor))
