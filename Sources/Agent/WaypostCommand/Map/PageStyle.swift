@@ -132,6 +132,8 @@ enum PageStyle {
           :root { --page: #fff; --card: #fff; --ground: #fff; }
           body { max-width: none; padding: 0; font-size: 12px; }
           section, .figures div { break-inside: avoid; }
+          .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(96px, 1fr)); }
+          .figures div { padding: 6px 10px; } .figures dd { font-size: 16px; } .figures dt, .figures small { font-size: 11px; }
           .track, .casing, .k0, .k1, .k2, .k3, .k4, .k5, .k6, .k7, .dot, .area, .band, .curve, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
         }
         """

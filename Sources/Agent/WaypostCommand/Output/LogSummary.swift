@@ -11,18 +11,21 @@ struct LogSummary: Sendable {
     static func survey(_ paths: [String]) async -> (logs: [LogSummary], total: TrackSummary, failure: (any Error)?) {
         var logs: [LogSummary] = []
         let total = Locked(TrackSummary())
-        for path in paths where !Task.isCancelled {
+        var failure: (any Error)?
+        for path in paths where failure == nil && !Task.isCancelled {
             let track = Locked(TrackSummary())
+            let isAlone = paths.count == 1
             let result = await LogDecoding(paths: [path]).run(progress: LogProgress.line()) {
                 fixes throws(SystemError) in
                 track.withLock { track in for fix in fixes { track.add(fix) } }
-                total.withLock { total in for fix in fixes { total.add(fix) } }
+                if !isAlone { total.withLock { total in for fix in fixes { total.add(fix) } } }
             }
             logs += result.outcomes.map {
                 LogSummary(name: $0.name, statistics: $0.statistics, track: track.withLock { $0 })
             }
-            if let failure = result.failure { return (logs, total.withLock { $0 }, failure) }
+            failure = result.failure
         }
-        return (logs, total.withLock { $0 }, nil)
+        let alone = paths.count == 1 ? logs.first?.track : nil
+        return (logs, alone ?? total.withLock { $0 }, failure)
     }
 }
