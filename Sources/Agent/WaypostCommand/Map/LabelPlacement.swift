@@ -30,11 +30,18 @@ struct LabelPlacement: Sendable {
         var last: PlanePoint?
         for vertex in vertices {
             let point = vertex.point * scale
-            let from = vertex.beginsPiece ? point : last ?? point
-            let way = point - from
-            let steps = min(1000, Int(way.length / Self.cellSide * 2) + 1)
-            for step in 1...steps { line.insert(Self.cell(from + way * (Double(step) / Double(steps)))) }
+            avoid(from: vertex.beginsPiece ? point : last ?? point, to: point)
             last = point
+        }
+    }
+
+    /// Notes a straight line; of one that is far longer than a drawing, some of it.
+    mutating func avoid(from start: PlanePoint, to end: PlanePoint) {
+        let way = end - start
+        let steps = Int(min(1000, way.length / Self.cellSide * 2)) + 1
+        for step in 1...steps {
+            let point = start + way * (Double(step) / Double(steps))
+            if area.contains(PlaneBounds(around: point)) { line.insert(Self.cell(point)) }
         }
     }
 

@@ -12,7 +12,10 @@ struct MapMarks {
     /// Draws all of it; labels go where there is room.
     func add(to svg: inout Markup, _ labels: inout LabelPlacement) {
         let breaks = summary.statistics.breaks.elements()
-        for place in breaks { addLink(across: place, to: &svg) }
+        for place in breaks {
+            addLink(across: place, to: &svg)
+            labels.avoid(from: point(place.before), to: point(place.after))
+        }
         let (first, last) = (point(start), point(end))
         let stops = summary.stops.found.longest
         let marks = StopMarks(stops, layout) { pixel($0.latitude, $0.longitude) }.marks

@@ -119,7 +119,7 @@ enum PageStyle {
         details dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 4px 20px; margin: 10px 0 0; }
         details dt { color: var(--dim); grid-column: 1; } details dd { margin: 0; grid-column: 2; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
         footer { color: var(--dim); font-size: 13px; }
-        @media (max-width: 1000px) { .wide text { font-size: 14px; } }
+        @media (max-width: 1000px) { .wide text { font-size: 14px; } .wide .stop text { font-size: 12px; } }
         @media screen and (max-width: 720px) {
           body { padding: 14px 12px 24px; } h1 { font-size: 20px; }
           svg.wide { display: none; } svg.narrow { display: block; } svg.profile { padding: 4px 4px 0; }
