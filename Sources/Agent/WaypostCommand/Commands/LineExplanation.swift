@@ -25,7 +25,8 @@ struct LineExplanation {
         }
         if let failure { throw AgentError(.inputData, failure.description) }
         guard trace.lines >= number else {
-            throw AgentError(.inputData, "\(log) has no line \(number): it has \(FigureText.count(trace.lines, "line"))")
+            throw AgentError(
+                .inputData, "\(log) has no line \(number): it has \(FigureText.count(trace.lines, "line"))")
         }
         return .done
     }

@@ -49,6 +49,7 @@ struct MapCommand {
             do throws(SystemError) { try page.commit(bytes) } catch {
                 throw UnwritableFile(path: output, cause: error)
             }
+            if Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(bytes.count))") }
         } else {
             try StandardOutput.write(bytes)
         }

@@ -30,11 +30,18 @@ struct LabelPlacement: Sendable {
         var last: PlanePoint?
         for vertex in vertices {
             let point = vertex.point * scale
-            let from = vertex.beginsPiece ? point : last ?? point
-            let way = point - from
-            let steps = min(1000, Int(way.length / Self.cellSide * 2) + 1)
-            for step in 1...steps { line.insert(Self.cell(from + way * (Double(step) / Double(steps)))) }
+            avoid(from: vertex.beginsPiece ? point : last ?? point, to: point)
             last = point
+        }
+    }
+
+    /// Notes a straight line; of one that is far longer than a drawing, some of it.
+    mutating func avoid(from start: PlanePoint, to end: PlanePoint) {
+        let way = end - start
+        let steps = Int(min(1000, way.length / Self.cellSide * 2)) + 1
+        for step in 1...steps {
+            let point = start + way * (Double(step) / Double(steps))
+            if area.contains(PlaneBounds(around: point)) { line.insert(Self.cell(point)) }
         }
     }
 
@@ -49,8 +56,11 @@ struct LabelPlacement: Sendable {
         return true
     }
 
-    /// A free place beside a mark, where a label covers as little of the line as can be; `nil` without room.
-    mutating func place(beside mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
+    /// A free place beside a mark, where a label covers as little of the line as can be, and at most `mayCover` cells
+    /// of it; `nil` without room.
+    mutating func place(
+        beside mark: PlanePoint, radius: Double, width: Double, height: Double, mayCover: Int = .max
+    ) -> Place? {
         let (across, down) = (radius + 5 + width / 2, radius + 2 + height / 2)
         let ways = [(1.0, 0.0), (-1, 0), (0, -1), (0, 1), (0.85, -0.8), (0.85, 0.8), (-0.85, -0.8), (-0.85, 0.8)]
         var best: (covered: Int, box: PlaneBounds, place: Place)?
@@ -59,7 +69,7 @@ struct LabelPlacement: Sendable {
             let box = Self.box(middle, width: width, height: height)
             guard area.contains(box), !taken.contains(where: box.overlaps) else { continue }
             let covered = covered(by: box)
-            guard covered < best?.covered ?? .max else { continue }
+            guard covered <= mayCover, covered < best?.covered ?? .max else { continue }
             let anchor: Place.Anchor = x > 0 ? .start : x < 0 ? .end : .middle
             let end = PlanePoint(x: middle.x - (x > 0 ? width / 2 : x < 0 ? -width / 2 : 0), y: middle.y)
             best = (covered, box, Place(point: end, anchor: anchor))

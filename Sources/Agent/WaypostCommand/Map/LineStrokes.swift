@@ -1,5 +1,3 @@
-import Glibc
-
 /// A line cut into strokes, each of one kind and thinned by shape; pieces too small to see become dots.
 struct LineStrokes {
     /// How far the strokes may lie beside the line; what is smaller than this is a dot.

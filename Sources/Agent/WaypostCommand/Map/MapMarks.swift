@@ -12,10 +12,13 @@ struct MapMarks {
     /// Draws all of it; labels go where there is room.
     func add(to svg: inout Markup, _ labels: inout LabelPlacement) {
         let breaks = summary.statistics.breaks.elements()
-        for place in breaks { addLink(across: place, to: &svg) }
+        for place in breaks {
+            addLink(across: place, to: &svg)
+            labels.avoid(from: point(place.before), to: point(place.after))
+        }
         let (first, last) = (point(start), point(end))
         let stops = summary.stops.found.longest
-        let marks = StopMarks(stops, spacing: 2 * layout.markRadius + 4) { pixel($0.latitude, $0.longitude) }.marks
+        let marks = StopMarks(stops, layout) { pixel($0.latitude, $0.longitude) }.marks
         // Where the track begins or ends with a stop, the stop's number says more than another mark upon it.
         func isStop(_ point: PlanePoint) -> Bool { marks.contains { ($0.point - point).length < layout.markRadius } }
         for mark in marks { _ = labels.reserve(around: mark.point, radius: layout.markRadius) }
@@ -92,7 +95,8 @@ struct MapMarks {
         let width = Double(text.count) * layout.characterWidth
         guard
             let place = labels.place(
-                beside: mark, radius: layout.markRadius, width: width, height: layout.lineHeight)
+                beside: mark, radius: layout.markRadius, width: width, height: layout.lineHeight,
+                mayCover: kind.isEmpty ? 8 : .max)
         else { return }
         svg.add(
             "<text class=\"label \(kind)\" text-anchor=\"\(place.anchor)\" x=\"\(x(place.point))\" "

@@ -120,7 +120,7 @@ struct MapPage {
         var notes = ["Times are UTC."]
         if survey.summary.stops.found.count > 0 { notes.append("Numbered bands: stops.") }
         if survey.profile.runs.count > 1 {
-            notes.append("Grey bands: no fix; a double line stands for more time than is shown.")
+            notes.append("Grey bands: no fix; long ones are cut short.")
         }
         page.add("<p class=\"note\">\(notes.joined(separator: " "))</p>\n</section>")
     }

@@ -30,7 +30,7 @@ enum PageStyle {
           --k0: #440154; --k1: #472c7a; --k2: #3b518b; --k3: #2c718e; --k4: #21908d; --k5: #27ad81; --k6: #6ccd5a;
           --k7: #7b858f;
         }
-        @media (prefers-color-scheme: dark) {
+        @media screen and (prefers-color-scheme: dark) {
           :root {
             --page: #0f1316; --card: #181d22; --line: #2b333b; --text: #e7ebef; --dim: #9ba7b3; --ground: #12171b;
             --grid: #28313a; --pause: #232a31; --accent: #58b4c4; --warn: #ffc27a; --warnground: #33260f;
@@ -119,8 +119,8 @@ enum PageStyle {
         details dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 4px 20px; margin: 10px 0 0; }
         details dt { color: var(--dim); grid-column: 1; } details dd { margin: 0; grid-column: 2; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
         footer { color: var(--dim); font-size: 13px; }
-        @media (max-width: 1000px) { .wide text { font-size: 14px; } }
-        @media (max-width: 720px) {
+        @media (max-width: 1000px) { .wide text { font-size: 14px; } .wide .stop text { font-size: 12px; } }
+        @media screen and (max-width: 720px) {
           body { padding: 14px 12px 24px; } h1 { font-size: 20px; }
           svg.wide { display: none; } svg.narrow { display: block; } svg.profile { padding: 4px 4px 0; }
           .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); }
@@ -132,6 +132,8 @@ enum PageStyle {
           :root { --page: #fff; --card: #fff; --ground: #fff; }
           body { max-width: none; padding: 0; font-size: 12px; }
           section, .figures div { break-inside: avoid; }
+          .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(96px, 1fr)); }
+          .figures div { padding: 6px 10px; } .figures dd { font-size: 16px; } .figures dt, .figures small { font-size: 11px; }
           .track, .casing, .k0, .k1, .k2, .k3, .k4, .k5, .k6, .k7, .dot, .area, .band, .curve, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
         }
         """

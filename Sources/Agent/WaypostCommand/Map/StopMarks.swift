@@ -13,11 +13,18 @@ struct StopMarks: Sendable {
 
     private(set) var marks: [Mark] = []
 
-    /// `spacing` is the least distance between two marks.
-    init(_ stops: [TrackStop], spacing: Double, pixel: (TrackStop) -> PlanePoint) {
+    /// Above so many stops a mark is one for several, and wide, more often than not.
+    private static let manyStops = 30
+
+    /// Marks for stops whose pixel `pixel` tells, as they are laid out in a drawing.
+    init(_ stops: [TrackStop], _ layout: PageLayout, pixel: (TrackStop) -> PlanePoint) {
+        let height = 2 * layout.markRadius + 4
+        let width = stops.count > Self.manyStops ? 8 * layout.characterWidth : height
         for (index, stop) in stops.enumerated() {
             let point = pixel(stop)
-            if let near = marks.firstIndex(where: { ($0.point - point).length < spacing }) {
+            if let near = marks.firstIndex(where: {
+                abs($0.point.x - point.x) < width && abs($0.point.y - point.y) < height
+            }) {
                 marks[near].numbers.append(index + 1)
             } else {
                 marks.append(Mark(point: point, numbers: [index + 1]))

@@ -71,6 +71,9 @@ struct FixesSummary {
                 ? FigureText.clock(fix.timeOfFix)
                 : "\(FigureText.date(fix.timeOfFix)) \(FigureText.clock(fix.timeOfFix))"
         }
+        if figures.breaks.count == 1 {
+            return ["\(TrackFigures.text(of: first)), \(moment(first.before)) to \(moment(first.after))"]
+        }
         var rows = [TrackFigures.breaks(figures)]
         rows += shown.map { place in
             "\(moment(place.before)) to \(moment(place.after))  \(TrackFigures.text(of: place))"

@@ -8,23 +8,28 @@ struct LogSummary: Sendable {
     let track: TrackSummary
 
     /// Decodes logs one after another, up to the first that fails; what was read of that one counts too.
-    static func survey(_ decoding: LogDecoding) async -> (logs: [LogSummary], total: TrackSummary, failure: (any Error)?) {
+    static func survey(_ decoding: LogDecoding) async -> (
+        logs: [LogSummary], total: TrackSummary, failure: (any Error)?
+    ) {
         var logs: [LogSummary] = []
         let total = Locked(TrackSummary())
-        for path in decoding.paths where !Task.isCancelled {
+        var failure: (any Error)?
+        for path in decoding.paths where failure == nil && !Task.isCancelled {
             let track = Locked(TrackSummary())
+            let isAlone = decoding.paths.count == 1
             var single = decoding
             single.paths = [path]
             let result = await single.run(progress: LogProgress.line()) {
                 fixes throws(SystemError) in
                 track.withLock { track in for fix in fixes { track.add(fix) } }
-                total.withLock { total in for fix in fixes { total.add(fix) } }
+                if !isAlone { total.withLock { total in for fix in fixes { total.add(fix) } } }
             }
             logs += result.outcomes.map {
                 LogSummary(name: $0.name, statistics: $0.statistics, track: track.withLock { $0 })
             }
-            if let failure = result.failure { return (logs, total.withLock { $0 }, failure) }
+            failure = result.failure
         }
-        return (logs, total.withLock { $0 }, nil)
+        let alone = paths.count == 1 ? logs.first?.track : nil
+        return (logs, alone ?? total.withLock { $0 }, failure)
     }
 }

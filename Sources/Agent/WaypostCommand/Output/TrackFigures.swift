@@ -26,7 +26,7 @@ enum TrackFigures {
         return "\(FigureText.grouped(count)), \(together)\(FigureText.duration(time))"
     }
 
-    /// `2 gaps, together 6 min 14 s; 1 jump`; `none` for a track that does not break.
+    /// `2 gaps, together 6 min 14 s; 1 jump`; empty for a track that does not break.
     static func breaks(_ figures: TrackStatistics) -> String {
         var parts: [String] = []
         if figures.gapCount > 0 {
@@ -38,7 +38,7 @@ enum TrackFigures {
         if figures.backwardSteps > 0 {
             parts.append("time goes back \(figures.backwardSteps == 1 ? "once" : "\(figures.backwardSteps) times")")
         }
-        return parts.isEmpty ? "none" : parts.joined(separator: "; ")
+        return parts.joined(separator: "; ")
     }
 
     /// `gap of 1 min 33 s`, `jump of 3.20 km`, `back by 52 min`.
