@@ -56,12 +56,3 @@ private final class QuietLine: ReceiverLine {
         }
     }
 }
-
-/// What every live receiver is, for an endpoint of the test's own.
-private struct LiveSource: FixSource {
-    let receiver: LiveReceiver
-
-    func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
-        try await receiver.run(deliver: deliver)
-    }
-}
