@@ -42,7 +42,7 @@ struct RealGPSD {
     @Test func givesFixesAgainAfterItWasKilled() async throws {
         try await observe(receiver) { observer in
             for round in 0..<2 {
-                #expect(await observer.state(saying: "gpsd has no receiver") != nil)
+                #expect(await observer.state(saying: "has no receiver") != nil)
                 let terminal = try PseudoTerminal()
                 try daemon.add(terminal.path)
                 #expect(await observer.state(saying: "connected") != nil)
@@ -59,14 +59,14 @@ struct RealGPSD {
     @Test func goesOnWhenItsReceiverIsTakenAwayAndGivenBack() async throws {
         let terminal = try PseudoTerminal()
         try await observe(receiver) { observer in
-            await observer.state(saying: "gpsd has no receiver")
+            await observer.state(saying: "has no receiver")
             for round in 0..<2 {
                 try daemon.add(terminal.path)
                 // The line has proved itself by then.
                 #expect(await observer.state(saying: round == 0 ? "connected" : "receiving") != nil)
                 #expect(try await drive(terminal, from: round * 30, count: 3, observer).count == 3)
                 try daemon.remove(terminal.path)
-                #expect(await observer.state(saying: "gpsd has lost \(terminal.path); plug it in") != nil)
+                #expect(await observer.state(saying: "has lost \(terminal.path); plug it in") != nil)
             }
         }
     }
@@ -74,7 +74,7 @@ struct RealGPSD {
     @Test func staysWithOneOfTwoReceivers() async throws {
         let (first, second) = (try PseudoTerminal(), try PseudoTerminal())
         try await observe(receiver) { observer in
-            await observer.state(saying: "gpsd has no receiver")
+            await observer.state(saying: "has no receiver")
             try daemon.add(first.path)
             await observer.state(saying: "connected")
             #expect(try await drive(first, from: 0, count: 2, observer).count == 2)
@@ -91,9 +91,9 @@ struct RealGPSD {
         let receiver = GPSDReceiver(
             host: "127.0.0.1", port: daemon.port, device: wanted.path, patience: .seconds(30))
         try await observe(receiver) { observer in
-            #expect(await observer.state(saying: "gpsd does not have \(wanted.path), but no receiver; correct") != nil)
+            #expect(await observer.state(saying: "does not have \(wanted.path), nor any other receiver") != nil)
             try daemon.add(other.path)
-            #expect(await observer.state(saying: "gpsd does not have \(wanted.path), but \(other.path)") != nil)
+            #expect(await observer.state(saying: "does not have \(wanted.path), but \(other.path)") != nil)
             for step in 0..<5 { try other.send(epoch(second: step, minute: 45)) }
             try daemon.add(wanted.path)
             #expect(await observer.state(saying: "connected") != nil)

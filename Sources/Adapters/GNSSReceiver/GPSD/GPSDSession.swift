@@ -72,20 +72,20 @@ struct GPSDSession: Sendable {
 
     /// What keeps fixes from coming, as far as gpsd has told; `nil` once one has come.
     var complaint: String? {
-        if let refusal { return "gpsd refuses: \(refusal); check its version (gpsd -V)" }
+        if let refusal { return "refuses: \(refusal); check its version (gpsd -V)" }
         guard chosen == nil, let devices else { return nil }
-        if let lost { return "gpsd has lost \(lost.printable); plug it in, or add it again (gpsdctl add)" }
+        if let lost { return "has lost \(lost.printable); plug it in, or add it again (gpsdctl add)" }
         if let unfixed { return "\(unfixed.device.printable) \(unfixed.reason)" }
         let names = devices.keys.sorted().map(\.printable).joined(separator: " and ")
         if let wantedDevice, devices[wantedDevice] == nil {
-            return "gpsd does not have \(wantedDevice), but \(names.isEmpty ? "no receiver" : names); correct "
-                + "receiver.device, or add it to gpsd (gpsdctl add \(wantedDevice))"
+            let others = names.isEmpty ? "nor any other receiver; plug it in" : "but \(names); correct receiver.device"
+            return "does not have \(wantedDevice), \(others), or add it to gpsd (gpsdctl add \(wantedDevice))"
         }
         if devices.isEmpty {
-            return "gpsd has no receiver; plug it in, name it in /etc/default/gpsd, or add it (gpsdctl add)"
+            return "has no receiver; plug it in, name it in /etc/default/gpsd, or add it (gpsdctl add)"
         }
         guard !devices.contains(where: { isWanted($0.key) && $0.value }) else { return nil }
-        return "gpsd cannot open \(wantedDevice ?? names); check that it is plugged in and gpsd may read it"
+        return "cannot open \(wantedDevice ?? names); check that it is plugged in and gpsd may read it"
     }
 
     private func isWanted(_ device: String) -> Bool { wantedDevice == nil || wantedDevice == device }
