@@ -64,6 +64,22 @@ import WaypostTestSupport
         #expect(configuration.receiver.source == .serial(device: "/dev/x", baudRate: baudRate))
     }
 
+    /// What comes over the network stays on this machine unless a host is named.
+    @Test(arguments: [
+        (#""type": "gpsd""#, ReceiverConfiguration.Source.gpsd(host: "127.0.0.1", port: 2947, device: nil)),
+        (
+            #""type": "gpsd", "host": "gateway", "port": 3000, "device": "/dev/ttyS1""#,
+            .gpsd(host: "gateway", port: 3000, device: "/dev/ttyS1")
+        ),
+        (#""type": "udp""#, .udp(host: "127.0.0.1", port: 10110)),
+        (#""type": "udp", "host": "0.0.0.0""#, .udp(host: "0.0.0.0", port: 10110)),
+        (#""type": "tcp", "host": "plotter""#, .tcp(host: "plotter", port: 10110)),
+    ])
+    func theReceiverIsKnown(members: String, source: ReceiverConfiguration.Source) throws {
+        let text = Self.smallest.replacing(#""type": "stdin""#, with: members)
+        #expect(try Self.read(text).receiver.source == source)
+    }
+
     /// What replaces what in the smallest configuration, and the problem that comes of it.
     @Test(arguments: [
         ("\"vehicle\"", "\"vehicel\"", "\"vehicel\" is not a key of Waypost; did you mean \"vehicle\"?"),

@@ -3,11 +3,6 @@ import LinuxPlatform
 
 /// A process of the test's own, ended with the value.
 final class ChildProcess {
-    /// Where gpsd is installed; `nil` where it is not.
-    static var gpsd: String? {
-        ["/usr/sbin/gpsd", "/usr/local/sbin/gpsd", "/usr/bin/gpsd"].first { unsafe access($0, X_OK) == 0 }
-    }
-
     private(set) var processID: pid_t = 0
 
     /// Starts `arguments[0]`, found by `PATH`, with `input` opened as its standard input, or with `open` for it.
@@ -29,6 +24,13 @@ final class ChildProcess {
     }
 
     deinit { stop() }
+
+    /// Waits until the process has ended by itself.
+    func end() {
+        guard processID > 0 else { return }
+        waitpid(processID, nil, 0)
+        processID = 0
+    }
 
     /// Ends the process and waits until it has gone.
     func stop() {

@@ -13,7 +13,7 @@ let fullReport =
     private func read(_ text: String) -> GPSDReport? { GPSDReport(Array(text.utf8)) }
 
     private func fix(_ text: String) throws -> Fix? {
-        guard case .position(_, let fix) = try #require(read(text)) else {
+        guard case .position(_, _, let fix) = try #require(read(text)) else {
             Issue.record("not read as a position")
             return nil
         }

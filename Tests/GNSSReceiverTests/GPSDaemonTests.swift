@@ -1,37 +1,104 @@
-import FoundationEssentials
-import Glibc
-import LinuxPlatform
+import GNSS
 import LocationReporting
 import Testing
 import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// The real gpsd, where it is installed, fed by a pseudo-terminal.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: ChildProcess.gpsd != nil, "gpsd is not installed"))
+/// The real gpsd, where it is installed, fed by pseudo-terminals: it and its receivers come and go.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
 struct RealGPSD {
-    @Test func givesTheFixesOfItsReceiverAlsoAfterARestart() async throws {
-        let port = try LoopbackSocket(.stream).port  // free a moment ago
-        let receiver = GPSDReceiver(host: "127.0.0.1", port: port, patience: .seconds(30))
-        try await observe(receiver) { observer in
-            for second in [0, 20] {
-                let terminal = try PseudoTerminal()
-                // In the foreground (-N), reading at once (-n) and only reading (-b).
-                let daemon = try ChildProcess(
-                    [ChildProcess.gpsd ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path])
-                await observer.state(saying: "connected")
-                // gpsd listens to some sentences before it knows what speaks; as fast as this it keeps up.
-                let feeding = Task {
-                    for step in 0..<60 {
-                        try terminal.send(epoch(second: second + step % 20, minute: 15 + step / 20))
-                        try await Task.sleep(for: .milliseconds(20))
-                    }
+    private let daemon: GPSDaemon
+    private let receiver: GPSDReceiver
+
+    init() throws {
+        daemon = try GPSDaemon()
+        receiver = GPSDReceiver(host: "127.0.0.1", port: daemon.port, patience: .seconds(30))
+    }
+
+    /// Sends epochs, one at a time, until `count` fixes of them have come; gpsd keeps some to itself while it learns.
+    private func drive(
+        _ terminal: PseudoTerminal, from first: Int, count: Int, _ observer: SourceObserver
+    ) async throws -> [Int] {
+        var seconds: [Int] = []
+        var second = first
+        while seconds.count < count {
+            let next = second
+            second += 1
+            // gpsd answers to an epoch, or to the one that follows it.
+            let feeding = Task {
+                for step in 0..<2 {
+                    try terminal.send(epoch(second: (next + step) % 60, minute: 15 + (next + step) / 60))
                 }
-                #expect(await observer.fix() != nil)
-                feeding.cancel()
-                _ = await feeding.result
-                daemon.stop()
             }
+            second += 1
+            try await feeding.value
+            guard case .fix(let fix)? = await observer.fix() else { break }
+            seconds.append(fix.timeOfFix.millisecondOfDay / 1000 % 3600 - 15 * 60)
+        }
+        return seconds
+    }
+
+    @Test func givesFixesAgainAfterItWasKilled() async throws {
+        try await observe(receiver) { observer in
+            for round in 0..<2 {
+                #expect(await observer.state(saying: "has no receiver") != nil)
+                let terminal = try PseudoTerminal()
+                try daemon.add(terminal.path)
+                #expect(await observer.state(saying: "connected") != nil)
+                let seconds = try await drive(terminal, from: round * 30, count: 5, observer)
+                #expect(seconds.count == 5 && seconds == Set(seconds).sorted(), "\(seconds)")
+                daemon.kill()
+                #expect(await observer.state(saying: "check that gpsd runs") != nil)
+                try daemon.start()
+            }
+            #expect(observer.states.contains { $0.hasSuffix(": receiving") })
+        }
+    }
+
+    @Test func goesOnWhenItsReceiverIsTakenAwayAndGivenBack() async throws {
+        let terminal = try PseudoTerminal()
+        try await observe(receiver) { observer in
+            await observer.state(saying: "has no receiver")
+            for round in 0..<2 {
+                try daemon.add(terminal.path)
+                // The line has proved itself by then.
+                #expect(await observer.state(saying: round == 0 ? "connected" : "receiving") != nil)
+                #expect(try await drive(terminal, from: round * 30, count: 3, observer).count == 3)
+                try daemon.remove(terminal.path)
+                #expect(await observer.state(saying: "has lost \(terminal.path); plug it in") != nil)
+            }
+        }
+    }
+
+    @Test func staysWithOneOfTwoReceivers() async throws {
+        let (first, second) = (try PseudoTerminal(), try PseudoTerminal())
+        try await observe(receiver) { observer in
+            await observer.state(saying: "has no receiver")
+            try daemon.add(first.path)
+            await observer.state(saying: "connected")
+            #expect(try await drive(first, from: 0, count: 2, observer).count == 2)
+            try daemon.add(second.path)
+            // Half an hour ahead, so that its fixes would be known.
+            for step in 0..<5 { try second.send(epoch(second: step, minute: 45)) }
+            let seconds = try await drive(first, from: 10, count: 5, observer)
+            #expect(seconds.allSatisfy { $0 < 60 }, "\(seconds)")
+        }
+    }
+
+    @Test func takesTheReceiverThatIsConfigured() async throws {
+        let (other, wanted) = (try PseudoTerminal(), try PseudoTerminal())
+        let receiver = GPSDReceiver(
+            host: "127.0.0.1", port: daemon.port, device: wanted.path, patience: .seconds(30))
+        try await observe(receiver) { observer in
+            #expect(await observer.state(saying: "does not have \(wanted.path), nor any other receiver") != nil)
+            try daemon.add(other.path)
+            #expect(await observer.state(saying: "does not have \(wanted.path), but \(other.path)") != nil)
+            for step in 0..<5 { try other.send(epoch(second: step, minute: 45)) }
+            try daemon.add(wanted.path)
+            #expect(await observer.state(saying: "connected") != nil)
+            let seconds = try await drive(wanted, from: 0, count: 3, observer)
+            #expect(seconds.allSatisfy { $0 < 60 }, "\(seconds)")
         }
     }
 }

@@ -24,6 +24,54 @@ import WaypostTestSupport
         }
     }
 
+    @Test func doesNotJoinHalvesOfASentenceAcrossConnections() async throws {
+        let server = try LoopbackSocket(.stream)
+        let cut = epoch(second: 2)
+        try await observe(NetworkReceiver(.tcp, host: "127.0.0.1", port: server.port)) { observer in
+            var connection: LoopbackSocket? = try server.accept()
+            try connection?.send(epoch(second: 1) + cut.prefix(30))
+            #expect(await observer.second() == 1)
+            connection = nil
+            let next = try server.accept()
+            try next.send(cut.dropFirst(30) + epoch(second: 3))
+            // Of the cut epoch its RMC is left, which is a fix without the altitude that stood in the other half.
+            while let fix = await observer.nextFix(), fix.timeOfFix.millisecondOfDay / 1000 % 60 != 3 {
+                #expect(fix.altitudeMeters == nil)
+            }
+        }
+    }
+
+    @Test func saysThatAServerIsSilentAndConnectsAgain() async throws {
+        let server = try LoopbackSocket(.stream)
+        let receiver = NetworkReceiver(.tcp, host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
+        try await observe(receiver) { observer in
+            let silent = try server.accept()
+            #expect(await observer.state(saying: "silent for 0 s; check that the server has data") != nil)
+            let connection = try server.accept()
+            try connection.send(epoch(second: 1))
+            #expect(await observer.second() == 1)
+            withExtendedLifetime(silent) {}
+        }
+    }
+
+    @Test func givesFixesOutOfAFlood() async throws {
+        let server = try LoopbackSocket(.stream)
+        try await observe(NetworkReceiver(.tcp, host: "127.0.0.1", port: server.port)) { observer in
+            let connection = try server.accept()
+            // Megabytes without an end of line, a sentence begun again and again.
+            let flood = String(repeating: "$GPGGA,101500.000,4810", count: 1 << 15)
+            let sending = Task {
+                await onThread(named: "flood") {
+                    for second in 1...12 { try? connection.send(flood + epoch(second: second)) }
+                }
+            }
+            var last = 0
+            while last != 12, let second = await observer.second() { last = second }
+            #expect(last == 12)
+            await sending.value
+        }
+    }
+
     @Test func saysThatNobodyListens() async throws {
         let port = try LoopbackSocket(.stream).port  // closed again at once
         let ending = await observe(NetworkReceiver(.tcp, host: "127.0.0.1", port: port)) { observer in
@@ -39,16 +87,47 @@ import WaypostTestSupport
         }
     }
 
-    @Test func takesDatagrams() async throws {
+    /// Runs `body` with a receiver of datagrams and a way to send some, each time from another port.
+    private func withDatagrams(
+        _ body: (SourceObserver, _ send: (String) throws -> Void) async throws -> Void
+    ) async throws {
         try await observe(NetworkReceiver(.udp, host: "127.0.0.1", port: 0)) { observer in
             let state = await observer.state(saying: "listening on port ")?.description ?? ""
             let port = try #require(state.firstMatch(of: /port (\d+)/).flatMap { Int($0.1) })
-            let sender = try LoopbackSocket(.datagrams, connectedTo: port)
-            try sender.send("")
-            try sender.send(epoch(second: 1))
-            #expect(await observer.fix() != nil)
-            try sender.send(epoch(second: 2))
-            #expect(await observer.fix() != nil)
+            try await body(observer) { try LoopbackSocket(.datagrams, connectedTo: port).send($0) }
+        }
+    }
+
+    @Test func takesDatagramsOfWholeSentencesFromSendersThatComeAndGo() async throws {
+        try await withDatagrams { observer, send in
+            try send("")
+            try send(epoch(second: 1))
+            #expect(await observer.second() == 1)
+            for sentence in epoch(second: 2).split(separator: "\r\n") { try send(String(sentence)) }
+            #expect(await observer.second() == 2)
+            try send(epoch(second: 3) + epoch(second: 4) + epoch(second: 5))
+            #expect(await observer.second() == 5)
+        }
+    }
+
+    @Test func doesNotJoinHalvesOfASentenceAcrossDatagrams() async throws {
+        try await withDatagrams { observer, send in
+            let halves = epoch(second: 1)
+            try send(String(halves.prefix(30)))
+            // Joined they would be sentences with right checksums.
+            try send(String(halves.dropFirst(30).prefix(90)))
+            try send(String(halves.dropFirst(120)))
+            try send(epoch(second: 2))
+            #expect(await observer.second() == 2)
+        }
+    }
+
+    @Test func givesAFixOnceHoweverOftenItsDatagramComes() async throws {
+        try await withDatagrams { observer, send in
+            for second in [1, 2, 2, 1, 2, 3] { try send(epoch(second: second)) }
+            var seconds: [Int] = []
+            while seconds.last != 3, let second = await observer.second() { seconds.append(second) }
+            #expect(seconds == Set(seconds).sorted(), "\(seconds)")
         }
     }
 
@@ -67,7 +146,7 @@ import WaypostTestSupport
             #expect(try connection.receive() == "?WATCH={\"enable\":true,\"json\":true}\n")
             try connection.send(
                 "{\"class\":\"VERSION\",\"release\":\"3.22\"}\r\n{\"class\":\"DEVICES\",\"devices\":[]}\r\n")
-            #expect(await observer.state(saying: "gpsd 127.0.0.1:\(server.port): gpsd has no receiver") != nil)
+            #expect(await observer.state(saying: "gpsd 127.0.0.1:\(server.port): has no receiver") != nil)
             try connection.send("{\"class\":\"DEVICE\",\"path\":\"/dev/a\",\"activated\":1}\r\n")
             try connection.send(positionReport("/dev/a", second: 1, mode: 1) + "\r\n")
             #expect(await observer.state(saying: "/dev/a has no position yet") != nil)
@@ -75,7 +154,7 @@ import WaypostTestSupport
             #expect(await observer.state(saying: "receiving") != nil)
             #expect(await observer.fix() != nil)
             try connection.send("{\"class\":\"DEVICE\",\"path\":\"/dev/a\",\"activated\":0}\r\n")
-            #expect(await observer.state(saying: "gpsd has lost /dev/a") != nil)
+            #expect(await observer.state(saying: "has lost /dev/a") != nil)
         }
     }
 

@@ -78,12 +78,21 @@ import Testing
         #expect(assembler.idleDeadline == .milliseconds(1030))
     }
 
-    @Test mutating func withdrawsWhatTheSameEpochTakesBack() {
+    @Test mutating func takesBackWhatTheSameEpochTakesBack() {
         report(0, speed: 1)
-        assembler.withdraw()
+        takeBack(0)
         #expect(assembler.idleDeadline == nil)
-        report(1000, speed: 1)
-        report(2000, speed: 1)
-        #expect(given == ["1000:1.0", "2000:1.0"])
+        report(0, speed: 2)
+        takeBack(nil)
+        report(0, speed: 3)
+        takeBack(1000)
+        #expect(given == ["0:3.0"])
+    }
+
+    private mutating func takeBack(_ milliseconds: Int?) {
+        var out: [Fix] = []
+        let time = milliseconds.map { UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000 + $0) }
+        assembler.takeBack(at: time) { out.append($0) }
+        note(out)
     }
 }

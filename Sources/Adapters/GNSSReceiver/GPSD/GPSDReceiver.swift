@@ -45,12 +45,8 @@ struct GPSDEndpoint: ReceiverEndpoint {
     }
 
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
-        switch trouble {
-        case .silence:
-            "no report for \(limit.components.seconds) s; check that gpsd's receiver is plugged in and works (gpsmon)"
-        case .noise:
-            "bytes come but no report on a receiver for \(limit.components.seconds) s; check that gpsd listens there "
-                + "(gpspipe -w), and that it has a receiver that works (gpsmon)"
-        }
+        // Silence or not: gpsd tells of other things than its receivers' reports, too.
+        "no report for \(limit.components.seconds) s; check that gpsd's receiver is plugged in and works (gpsmon), and "
+            + "that it is gpsd who answers (gpspipe -w)"
     }
 }

@@ -8,7 +8,7 @@ enum GPSDReport: Sendable, Hashable {
     /// DEVICE: one has come or gone.
     case device(path: String, isOpen: Bool)
     /// TPV: time, position, velocity; without a fix where there is no position that may be used.
-    case position(device: String, Fix?)
+    case position(device: String, time: UTCTime?, Fix?)
     /// SKY: satellites used, and HDOP.
     case sky(device: String, hdop: Double?, satellitesUsed: Int?)
     /// GST: the receiver's own estimate of its error, as the radius of the 68 % circle in metres.
@@ -30,7 +30,7 @@ enum GPSDReport: Sendable, Hashable {
         case "DEVICE":
             guard let (path, isOpen) = Self.device(object) else { return nil }
             self = .device(path: path, isOpen: isOpen)
-        case "TPV": self = .position(device: device ?? "", Fix(positionReport: object))
+        case "TPV": self = .position(device: device ?? "", time: object.time, Fix(positionReport: object))
         case "SKY":
             self = .sky(
                 device: device ?? "", hdop: object["hdop"]?.doubleValue.flatMap { $0 > 0 && $0 < 99 ? $0 : nil },

@@ -8,6 +8,9 @@ struct GPSDSession: Sendable {
     /// How long the receiver that was taken may be without a fix before another one takes its place.
     private static let loyalty = Duration.seconds(10)
 
+    private static let noPosition = "has no position yet; check the antenna's view of the sky"
+    private static let wrongDate = "states dates that lie in the past: its fixes wait for a right date"
+
     /// The only one to take, when it is configured.
     private let wantedDevice: String?
     private let dates: NMEADecoderOptions.Dates
@@ -42,10 +45,15 @@ struct GPSDSession: Sendable {
         case .refusal(let words):
             refusal = words.printable
             return false
-        case .position(let device, let fix):
+        case .position(let device, let time, let fix):
             guard isWanted(device) else { return false }
             refusal = nil
-            take(fix, of: device, at: now, emit)
+            if let fix, let time = dates.instant(meantBy: fix.timeOfFix).instant {
+                take(fix, meantAt: time, of: device, at: now, emit)
+            } else {
+                if device == chosen { assembler.takeBack(at: time, emit) }
+                unfixed = (device, fix == nil ? Self.noPosition : Self.wrongDate)
+            }
         case .sky(let device, let hdop, let satellitesUsed):
             guard isWanted(device) else { return false }
             if chosen == nil || chosen == device { sky = (device, hdop, satellitesUsed) }
@@ -64,20 +72,20 @@ struct GPSDSession: Sendable {
 
     /// What keeps fixes from coming, as far as gpsd has told; `nil` once one has come.
     var complaint: String? {
-        if let refusal { return "gpsd refuses: \(refusal); check its version (gpsd -V)" }
+        if let refusal { return "refuses: \(refusal); check its version (gpsd -V)" }
         guard chosen == nil, let devices else { return nil }
-        if let lost { return "gpsd has lost \(lost.printable); plug it in, or add it again (gpsdctl add)" }
+        if let lost { return "has lost \(lost.printable); plug it in, or add it again (gpsdctl add)" }
         if let unfixed { return "\(unfixed.device.printable) \(unfixed.reason)" }
         let names = devices.keys.sorted().map(\.printable).joined(separator: " and ")
         if let wantedDevice, devices[wantedDevice] == nil {
-            return "gpsd does not have \(wantedDevice), but \(names.isEmpty ? "no receiver" : names); correct "
-                + "receiver.device, or add it to gpsd (gpsdctl add \(wantedDevice))"
+            let others = names.isEmpty ? "nor any other receiver; plug it in" : "but \(names); correct receiver.device"
+            return "does not have \(wantedDevice), \(others), or add it to gpsd (gpsdctl add \(wantedDevice))"
         }
         if devices.isEmpty {
-            return "gpsd has no receiver; plug it in, name it in /etc/default/gpsd, or add it (gpsdctl add)"
+            return "has no receiver; plug it in, name it in /etc/default/gpsd, or add it (gpsdctl add)"
         }
         guard !devices.contains(where: { isWanted($0.key) && $0.value }) else { return nil }
-        return "gpsd cannot open \(wantedDevice ?? names); check that it is plugged in and gpsd may read it"
+        return "cannot open \(wantedDevice ?? names); check that it is plugged in and gpsd may read it"
     }
 
     private func isWanted(_ device: String) -> Bool { wantedDevice == nil || wantedDevice == device }
@@ -98,23 +106,16 @@ struct GPSDSession: Sendable {
         }
     }
 
-    private mutating func take(_ fix: Fix?, of device: String, at now: Duration, _ emit: (Fix) -> Void) {
-        guard var fix, let time = dates.instant(meantBy: fix.timeOfFix).instant else {
-            if device == chosen { assembler.withdraw() }
-            unfixed = (
-                device,
-                fix == nil
-                    ? "has no position yet; check the antenna's view of the sky"
-                    : "states dates that lie in the past: its fixes wait for a right date"
-            )
-            return
-        }
+    private mutating func take(
+        _ fix: Fix, meantAt time: UTCTime, of device: String, at now: Duration, _ emit: (Fix) -> Void
+    ) {
         if device != chosen {
             guard chosen == nil || now - lastFixAt >= Self.loyalty else { return }
             assembler.complete(emit)
             (assembler, chosen) = (ReportAssembler(), device)
         }
         (lastFixAt, lost, unfixed) = (now, nil, nil)
+        var fix = fix
         if let errors, errors.device == device, errors.time == fix.timeOfFix {
             fix.horizontalAccuracyMeters = errors.radiusMeters
         }

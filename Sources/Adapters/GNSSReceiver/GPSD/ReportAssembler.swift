@@ -25,9 +25,7 @@ struct ReportAssembler: Sendable {
 
     /// Takes a report with a position.
     mutating func take(_ fix: Fix, at now: Duration, _ emit: (Fix) -> Void) {
-        if let epoch,
-            abs(fix.timeOfFix.millisecondsSince1970 - epoch.millisecondsSince1970) <= Self.toleranceMilliseconds
-        {
+        if isOfThisEpoch(fix.timeOfFix) {
             count += 1
         } else {
             begin(fix.timeOfFix, emit)
@@ -37,8 +35,10 @@ struct ReportAssembler: Sendable {
         if let usualCount, count >= usualCount { complete(emit) }
     }
 
-    /// Takes a report without a position: what the epoch has said before no longer holds.
-    mutating func withdraw() { pending = nil }
+    /// Takes a report without a position: what has been said of the same epoch no longer holds.
+    mutating func takeBack(at time: UTCTime?, _ emit: (Fix) -> Void) {
+        if let time, !isOfThisEpoch(time) { complete(emit) } else { pending = nil }
+    }
 
     /// When a quiet line completes the epoch under way; `nil` when none is.
     var idleDeadline: Duration? {
@@ -57,6 +57,10 @@ struct ReportAssembler: Sendable {
         if recent.count == Self.memory { recent.removeFirst() }
         recent.append(fix.timeOfFix)
         emit(fix)
+    }
+
+    private func isOfThisEpoch(_ time: UTCTime) -> Bool {
+        epoch.map { abs(time.millisecondsSince1970 - $0.millisecondsSince1970) <= Self.toleranceMilliseconds } ?? false
     }
 
     private mutating func begin(_ time: UTCTime, _ emit: (Fix) -> Void) {

@@ -29,7 +29,7 @@ struct LogSummary: Sendable {
             }
             failure = result.failure
         }
-        let alone = paths.count == 1 ? logs.first?.track : nil
+        let alone = decoding.paths.count == 1 ? logs.first?.track : nil
         return (logs, alone ?? total.withLock { $0 }, failure)
     }
 }

@@ -1,0 +1,58 @@
+// Built together with what it tests as one module; see scripts/fuzz-gpsd.
+
+/// One input of libFuzzer: the first byte says how the rest is cut, the next whether dates are repaired and one receiver
+/// is wanted.
+///
+/// No input may trap, nothing may depend on the cuts, every fix must be possible on earth, and what the operator is told
+/// stays short.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzGPSD(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    guard let start, count > 2 else { return 0 }
+    let (first, second) = unsafe (start[0], start[1])
+    let input = unsafe Array(UnsafeBufferPointer(start: start + 2, count: count - 2))
+    let session = GPSDSession(
+        device: second & 1 == 0 ? nil : "/dev/a",
+        dates: second & 2 == 0 ? .asStated : .repaired(reference: UTCTime(year: 2026, month: 1, day: 1)))
+    let whole = read(input, pieceLength: input.count, session)
+    let cut = read(input, pieceLength: Int(first % 64) + 1, session)
+    precondition(whole.fixes == cut.fixes, "cutting changed the fixes")
+    precondition(whole.complaint == cut.complaint, "cutting changed the complaint")
+    precondition(whole.fixes.allSatisfy(isPossible), "an impossible fix")
+    precondition((whole.complaint ?? "").count < 4096, "a complaint without end")
+    exerciseLiveLine(input, pieceLength: Int(first % 64) + 1, session)
+    return 0
+}
+
+private func read(
+    _ input: [UInt8], pieceLength: Int, _ fresh: GPSDSession
+) -> (fixes: [Fix], complaint: String?) {
+    var (splitter, session) = (LineSplitter(), fresh)
+    var fixes: [Fix] = []
+    for from in stride(from: 0, to: input.count, by: pieceLength) {
+        splitter.take(input.span.extracting(from..<min(input.count, from + pieceLength))) { line in
+            guard let report = GPSDReport(line) else { return }
+            _ = session.take(report, at: .zero) { fixes.append($0) }
+        }
+    }
+    session.finish { fixes.append($0) }
+    return (fixes, session.complaint)
+}
+
+/// Pauses between the pieces: fixes may differ, traps may not come.
+private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ session: GPSDSession) {
+    var decoder = GPSDDecoder(session)
+    var now = Duration.zero
+    for from in stride(from: 0, to: input.count, by: pieceLength) {
+        let piece = input.span.extracting(from..<min(input.count, from + pieceLength))
+        if let fix = decoder.take(piece, at: now).newestFix { precondition(isPossible(fix), "an impossible fix") }
+        now += .milliseconds(Int(piece[0]) * 2)
+        if let deadline = decoder.idleDeadline, deadline <= now { _ = decoder.lineIsIdle(at: now) }
+    }
+    _ = decoder.finish()
+}
+
+private func isPossible(_ fix: Fix) -> Bool {
+    (-90...90).contains(fix.latitude) && (-180...180).contains(fix.longitude)
+        && (0..<360).contains(fix.headingDegrees ?? 0) && (0...515).contains(fix.speedMetersPerSecond ?? 0)
+        && (fix.horizontalAccuracyMeters ?? 1) > 0 && fix.quality != .simulated && fix.quality != .manual
+}

@@ -1,0 +1,58 @@
+import FoundationEssentials
+import GNSS
+import Testing
+import WaypostTestSupport
+
+@testable import GNSSReceiver
+
+/// The same receiver read through the real gpsd and read directly: the same fixes.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
+struct FixesThroughGPSD {
+    @Test(arguments: ["town", "tunnel", "midnight", "motorway", "parking", "tenHertz"])
+    func areThoseOfAGeneratedDrive(name: String) async throws {
+        let log = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(name).nmea")))
+        let comparison = try await GPSDComparison.of(log)
+        #expect(comparison.differences(degrees: 1e-8) == [])
+        // gpsd gives no date to the first before it has seen an RMC.
+        #expect(comparison.throughGPSD.count >= 50 && comparison.unreported <= 1)
+    }
+
+    /// Recordings in which both ways cannot be compared, and why.
+    private static let incomparable = [
+        "ac12_binary.log": "has binary frames with other digits, which gpsd reads and Waypost passes over",
+        "bt451.log": "was cut together; where its time goes back gpsd counts a midnight",
+        "humminbird-M37.log": "has times twice, and gpsd works out the speed that its GLL lack",
+        "ublox-zed-f9p_hpg1.11.log": "is binary for the most part",
+    ]
+
+    /// gpsd 3.22 takes the GNS of this one for a lost fix in every epoch but the first.
+    private static let unreported = ["furuno_gl_ga.log": 15]
+
+    @Test(.enabled(if: Fixtures.recordedReceivers != nil))
+    func areThoseOfRecordedReceivers() async throws {
+        let folder = try #require(Fixtures.recordedReceivers).appending(path: "gpsd")
+        let logs = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            .filter { $0.hasSuffix(".log") && Self.incomparable[$0] == nil }
+        var compared = 0
+        try await withThrowingTaskGroup(of: (String, GPSDComparison).self) { group in
+            var waiting = logs[...]
+            func startNext() {
+                guard let log = waiting.popFirst() else { return }
+                group.addTask {
+                    let bytes = try [UInt8](Data(contentsOf: folder.appending(path: log)))
+                    return (log, try await GPSDComparison.of(bytes))
+                }
+            }
+            // gpsd spends its first second waiting.
+            for _ in 0..<6 { startNext() }
+            while let (log, comparison) = try await group.next() {
+                startNext()
+                compared += comparison.throughGPSD.count
+                // Where GGA and RMC differ in their last digit, gpsd takes the later and Waypost GGA.
+                #expect(comparison.differences(degrees: 5e-7) == [], "\(log)")
+                #expect(comparison.unreported <= Self.unreported[log] ?? 2, "\(log)")
+            }
+        }
+        #expect(compared > 400)
+    }
+}

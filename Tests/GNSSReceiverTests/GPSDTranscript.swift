@@ -1,0 +1,54 @@
+import GNSS
+import LinuxPlatform
+import WaypostTestSupport
+
+@testable import GNSSReceiver
+
+/// Everything that the real gpsd says of a recorded receiver, from the bytes of which it makes its reports.
+enum GPSDTranscript {
+    /// The position of a ship, which gpsd reports at once and which ends a transcript.
+    private static let endReport = "\"mmsi\":366730000"
+    private static let end = "!AIVDM,1,1,,A,15MgK45P3@G?fl0E`JbR0OwT0@MS,0*4E\r\n"
+
+    /// gpsd's words on `bytes`, which a receiver sends as fast as gpsd takes them.
+    static func of(_ bytes: [UInt8]) async throws -> [UInt8] {
+        let daemon = try GPSDaemon()
+        let terminal = try PseudoTerminal()
+        let listener = Listener()
+        let receiver = LiveReceiver(
+            endpoint: GPSDEndpoint(host: "127.0.0.1", port: daemon.port), decoder: listener, patience: .seconds(60))
+        try await observe(LiveSource(receiver: receiver)) { observer in
+            await observer.state(saying: "has no receiver")
+            try daemon.add(terminal.path)
+            await observer.state(saying: "connected")  // it has one now
+            await onThread(named: "feeding") { try? terminal.send(bytes + Array(end.utf8)) }
+            for await _ in listener.hasEnded {}
+        }
+        return listener.heard.withLock { $0 }
+    }
+
+    /// Listens to what gpsd says, beside the decoder.
+    private struct Listener: LineDecoder {
+        let heard = Locked<[UInt8]>([])
+        let hasEnded: AsyncStream<Never>
+        private let end: AsyncStream<Never>.Continuation
+        private var decoder = GPSDDecoder()
+
+        init() { (hasEnded, end) = AsyncStream.makeStream() }
+
+        mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> LineContent {
+            let isOver = heard.withLock { heard in
+                for index in bytes.indices { heard.append(bytes[index]) }
+                return String(decoding: heard.suffix(4096 + bytes.count), as: UTF8.self).contains(
+                    GPSDTranscript.endReport)
+            }
+            if isOver { end.finish() }
+            return decoder.take(bytes, at: now)
+        }
+
+        mutating func lineIsIdle(at now: Duration) -> Fix? { decoder.lineIsIdle(at: now) }
+        mutating func finish() -> Fix? { decoder.finish() }
+        var idleDeadline: Duration? { decoder.idleDeadline }
+        var complaint: String? { decoder.complaint }
+    }
+}
