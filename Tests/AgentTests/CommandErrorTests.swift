@@ -94,6 +94,9 @@ import WaypostTestSupport
         (["map", "-", "-", "-o", "page.html"], 64, "waypost: standard input (-) can be read once only"),
         (["map", "/dev/null", "-o", "/dev/null"], 64, "waypost: -o /dev/null is the log /dev/null"),
         (["run", "--confg", "x"], 64, "waypost: run has no option --confg; did you mean --config?"),
+        (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow goes on for ever"),
+        (["fixes", "--explain", "0", "x"], 64, "waypost: --explain is 0; lines count from 1"),
+        (["fixes", "--explain", "7"], 64, "waypost: --explain with a line's number needs the one LOG"),
         (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must read STATUS:RATE"),
     ])
     func nameWhatIsWrongWithACommandLine(words: [String], code: Int32, says: String) async throws {

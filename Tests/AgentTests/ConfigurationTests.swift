@@ -45,6 +45,18 @@ import WaypostTestSupport
         #expect(configuration.stateOnStop == least.stateOnStop)
     }
 
+    @Test(arguments: [
+        ("\"file\", \"path\": \"/l\"", ReceiverConfiguration.Source.file(path: "/l", follows: false), false),
+        ("\"file\", \"path\": \"/l\", \"follow\": true", .file(path: "/l", follows: true), false),
+        ("\"stdin\", \"acceptMissingChecksum\": true", .standardInput, true),
+    ])
+    func aReceiverSaysWhatIsAccepted(text: String, source: ReceiverConfiguration.Source, accepts: Bool) throws {
+        let configuration = try Self.read(Self.smallest.replacing("\"stdin\"", with: text))
+        #expect(configuration.receiver.source == source)
+        #expect(configuration.receiver.acceptsMissingChecksum == accepts)
+        #expect(configuration.readsRecording == (source == .file(path: "/l", follows: false)))
+    }
+
     @Test func theDefaultsAreThoseOfTheDesign() throws {
         let configuration = try Self.read(Self.smallest)
         #expect(configuration.reporting.interval == .seconds(10))
@@ -107,6 +119,11 @@ import WaypostTestSupport
             "\"receiver.baudRate\" is 12; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600 or \"automatic\""
         ),
         ("\"stdin\"", "\"stdin\", \"device\": \"/dev/x\"", "\"receiver.device\" is not a key of Waypost"),
+        (
+            "\"stdin\"", "\"stdin\", \"acceptMissingChecksum\": \"yes\"",
+            "\"receiver.acceptMissingChecksum\" is \"yes\"; use true or false, without quotes"
+        ),
+        ("\"stdin\"", "\"stdin\", \"follow\": true", "\"receiver.follow\" is not a key of Waypost"),
         (
             "\"stdin\"", "\"tcp\", \"host\": \"h\", \"port\": 70000",
             "\"receiver.port\" is 70000; use a whole number from 1 to 65535"

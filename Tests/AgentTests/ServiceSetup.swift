@@ -10,6 +10,8 @@ struct ServiceSetup {
     var outbox = "outbox.sqlite"
     var status = "127.0.0.1:0"
     var level = "debug"
+    /// The section `receiver`; a serial line by default.
+    var receiver: String?
     /// First and longest wait between attempts, in seconds.
     var retryDelay = 0.05
 
@@ -18,9 +20,10 @@ struct ServiceSetup {
 
     /// Writes the configuration to `folder` and gives the file's path.
     func write(in folder: TemporaryFolder) throws -> String {
+        let receiver = receiver ?? #"{"type": "serial", "device": "\#(Self.device(in: folder))"}"#
         let text = """
             {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
-             "receiver": {"type": "serial", "device": "\(Self.device(in: folder))"},
+             "receiver": \(receiver),
              "authorization": {"type": "http", "url": "\(tokenURL)"},
              "reporting": {"intervalSeconds": 5},
              "upload": {"endpoint": "\(endpoint)", "maximumPastLocations": 7,

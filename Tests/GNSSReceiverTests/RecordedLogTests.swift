@@ -64,6 +64,53 @@ import WaypostTestSupport
         #expect(read.error?.detail.contains("bad.gz is a damaged archive (incorrect data check)") == true)
     }
 
+    /// However large the step is, the bytes before the damage are not lost with it.
+    @Test(arguments: [1000, 1 << 20])
+    func giveWhatCameBeforeTheDamageInTheMiddle(step: Int) throws {
+        var archive = try gzip(Self.text)
+        for index in archive.count / 2..<archive.count / 2 + 8 { archive[index] ^= 0xFF }
+        let read = contents(of: try folder.write(archive, to: "bad.gz"), step: step)
+        #expect(read.bytes.count > 1000)
+        #expect(read.bytes.prefix(1000) == Self.text.prefix(1000))
+        #expect(read.error?.detail.contains("bad.gz is a damaged archive") == true)
+    }
+
+    @Test(arguments: [7, 1 << 20])
+    func nameWhatIsBehindAnArchive(step: Int) throws {
+        let archive = try gzip(Self.text)
+        let read = contents(of: try folder.write(archive + Array("garbage".utf8), to: "tail.gz"), step: step)
+        #expect(read.bytes == Self.text)
+        #expect(
+            read.error?.detail.hasSuffix(
+                "tail.gz is an archive with something else behind its end, from byte \(archive.count) on; everything "
+                    + "before was read") == true)
+        let cut = contents(of: try folder.write(archive + [0x1F, 0x8B, 8], to: "two.gz"), step: step)
+        #expect(cut.bytes == Self.text)
+        #expect(cut.error?.detail.contains("ends in the middle of the archive") == true)
+    }
+
+    @Test func areNoDevicesOfZeros() {
+        #expect(contents(of: "/dev/zero").error?.detail.contains("is a device that gives only zeros") == true)
+        #expect(contents(of: "/dev/null").error?.detail.contains("is empty") == true)
+    }
+
+    /// A disk that was not written in time leaves zeros; what is around them counts.
+    @Test func mayHoldZeros() throws {
+        let zeros = [UInt8](repeating: 0, count: 1 << 17)
+        let read = contents(of: try folder.write(zeros + Self.text, to: "zeros.nmea"))
+        #expect(read.error == nil)
+        #expect(read.bytes.count == zeros.count + Self.text.count)
+    }
+
+    @Test func areReadOnWhenTheirNamesAreGone() throws {
+        let path = try folder.write(Self.text, to: "gone.nmea")
+        let log = try RecordedLog(path: path)
+        unsafe unlink(path)
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        var span = buffer.mutableSpan
+        #expect(try log.read(into: &span) > 0)
+    }
+
     @Test func tellHowFarTheFileHasBeenRead() throws {
         let archive = try gzip(Self.text)
         let log = try RecordedLog(path: try folder.write(archive, to: "log.gz"))

@@ -45,10 +45,10 @@ import WaypostTestSupport
         }
     }
 
-    @Test(.enabled(if: ChildProcess.gpsd != nil, "gpsd is not installed"))
+    @Test(.enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
     func aDaemonThatReadsTheLineIsNamedWithItsRemedy() async throws {
         let port = try LoopbackSocket(.stream).port  // free a moment ago
-        let daemon = try ChildProcess([ChildProcess.gpsd ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path])
+        let daemon = try ChildProcess([GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path])
         while DeviceHolder.others(of: terminal.path).isEmpty { await Task.yield() }
         let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
         await observe(receiver) { observer in

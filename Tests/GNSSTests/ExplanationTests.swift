@@ -71,8 +71,8 @@ import Testing
     @Test(arguments: [
         (TagBlocks.tagged("s:r1,c:1767608131", ""), "behind a tag block, sent at 2026-01-05T10:15:31.000Z"),
         (TagBlocks.tagged("s:r1", ""), "behind a tag block without a time of transmission"),
-        ("+GPSRD:", "behind 7 bytes that are none of its own: \"+GPSRD:\""),
-        ("\u{1}", "behind 1 byte that are none of its own: \".\""),
+        ("+GPSRD:", "behind 7 bytes of something else: \"+GPSRD:\""),
+        ("\u{1}", "behind 1 byte of something else: \".\""),
     ])
     func saysWhatStandsBeforeIt(prefix: String, words: String) {
         #expect(LogTrace.explanation(of: Array((prefix + Framing.plain).utf8)).lines.last == "  " + words)

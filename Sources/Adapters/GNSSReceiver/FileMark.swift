@@ -39,6 +39,9 @@ struct FileMark: Sendable, Hashable {
         self.init(status)
     }
 
+    /// Whether a descriptor leads to a device.
+    static func isDevice(_ raw: CInt) -> Bool { (try? FileMark(of: raw))?.kind == .device }
+
     /// Whether both are the same file, however long.
     func isSameFile(as other: Self) -> Bool { device == other.device && inode == other.inode }
 }

@@ -80,6 +80,9 @@ final class FollowedFile {
     /// Why it cannot be followed; `nil` when it can, as far as its first bytes tell.
     var problem: FixSourceError? {
         if file.mark.kind == .folder { return FixSourceError(.notALog, "\(path) is a folder; name the logs in it") }
+        if file.mark.kind == .device, !firstBytes.isEmpty, firstBytes.allSatisfy({ $0 == 0 }) {
+            return FixSourceError(.notALog, "\(path) is a device that gives only zeros; name a log or a serial line")
+        }
         return kind == .gzip
             ? FixSourceError(.notALog, "\(path) is a gzip archive, which cannot be followed") : kind.problem(of: path)
     }

@@ -17,6 +17,8 @@ import CZlib
     private let stream: UnsafeMutablePointer<z_stream>
     /// Whether input so far ends exactly at the end of a member: the only place where an archive may end.
     private(set) var isAtMemberEnd = false
+    /// What the next step throws: what came out before the damage comes first.
+    private var damage: Failure?
 
     init() {
         unsafe stream = .allocate(capacity: 1)
@@ -32,6 +34,7 @@ import CZlib
 
     /// Unpacks from `input` into `output`, until either is used up or a member ends.
     func unpack(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) throws(Failure) -> Step {
+        if let damage { throw damage }
         if isAtMemberEnd, !input.isEmpty {
             unsafe inflateReset(stream)
             isAtMemberEnd = false
@@ -48,10 +51,10 @@ import CZlib
         switch code {
         case Z_OK, Z_BUF_ERROR: break  // the latter only says that there was nothing to do
         case Z_STREAM_END: isAtMemberEnd = true
-        default: throw .damaged(unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "error \(code)")
+        default: damage = .damaged(unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "error \(code)")
         }
-        return Step(
-            consumed: input.count - Int(unsafe stream.pointee.avail_in),
-            produced: output.count - Int(unsafe stream.pointee.avail_out))
+        let produced = output.count - Int(unsafe stream.pointee.avail_out)
+        if let damage, produced == 0 { throw damage }
+        return Step(consumed: input.count - Int(unsafe stream.pointee.avail_in), produced: produced)
     }
 }

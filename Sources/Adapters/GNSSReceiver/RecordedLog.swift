@@ -40,6 +40,9 @@ package final class RecordedLog {
         guard filled > 0 else {
             throw FixSourceError(.notALog, "\(name) is empty; record the receiver's output into it first")
         }
+        if totalBytes == nil, FileMark.isDevice(descriptor.raw), input[..<filled].allSatisfy({ $0 == 0 }) {
+            throw FixSourceError(.notALog, "\(name) is a device that gives only zeros; name a log or a serial line")
+        }
         let beginning = Array(input[..<min(filled, 64)])
         switch LogFileKind(firstBytes: beginning.span) {
         case .gzip: gzip = GzipStream()
@@ -80,6 +83,12 @@ package final class RecordedLog {
         // Zeros behind the last member are padding (tapes, block devices).
         if gzip.isAtMemberEnd {
             while taken < filled, input[taken] == 0 { taken += 1 }
+            if taken < filled, input[taken] != 0x1F {
+                throw FixSourceError(
+                    .notALog,
+                    "\(name) is an archive with something else behind its end, from byte \(bytesRead - Int64(filled - taken)) "
+                        + "on; everything before was read")
+            }
         }
         do throws(GzipStream.Failure) {
             let step = try gzip.unpack(input.span.extracting(taken..<filled), into: &buffer)
@@ -156,7 +165,7 @@ package final class RecordedLog {
             switch error.number {
             case ENOENT, ENOTDIR: "does not exist; check the path"
             case EACCES, EPERM: "may not be read by this user; change its permissions (chmod a+r)"
-            case ENXIO: "is a socket or a device without a driver; name a file, a pipe or a serial line"
+            case ENXIO: "is a socket, or a device that is not there; name a file, a pipe or a serial line"
             default: "cannot be opened: \(error.reason)"
             }
         return FixSourceError(.cannotOpen, "\(path) \(remedy)")

@@ -29,7 +29,8 @@ extension ReceiverConfiguration {
         guard let kind = section.choice("type", default: Kind?.none) else { return nil }
         defer { section.finish() }
         source = Self.source(kind, &section)
-        acceptsMissingChecksum = section.flag("acceptMissingChecksum", default: false)
+        // gpsd has read the sentences already.
+        acceptsMissingChecksum = kind == .gpsd ? false : section.flag("acceptMissingChecksum", default: false)
     }
 
     private static func source(_ kind: Kind, _ section: inout ConfigurationSection) -> Source {

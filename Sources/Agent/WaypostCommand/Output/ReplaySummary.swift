@@ -48,7 +48,7 @@ struct ReplaySummary: Encodable {
                 + "\(evicted) evicted, \(quarantined) quarantined."
         let account = balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         return """
-            \(fixes) fixes read in \(seconds) s; \(requests) requests, \(retries) of them retried; \
+            \(FigureText.count(fixes, "fix", "fixes")) read in \(seconds) s; \(FigureText.count(requests, "request")), \(retries) of them retried; \
             \(tokenFetches) token requests; \(bytesSent) bytes sent, \(bytesReceived) received.
             ledger: accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) \
             + quarantined \(quarantined), which \(account)

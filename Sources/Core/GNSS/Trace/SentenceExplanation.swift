@@ -55,7 +55,7 @@ struct SentenceExplanation {
             return ["behind a tag block\(time)"]
         }
         let text = Self.shown(sentence.prefix.prefix(60))
-        return ["behind \(Self.counted(sentence.prefix.count, "byte")) that are none of its own: \"\(text)\""]
+        return ["behind \(Self.counted(sentence.prefix.count, "byte")) of something else: \"\(text)\""]
     }
 
     private var fateLines: [String] {

@@ -1,0 +1,113 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import ReceiverSimulator
+import Testing
+import WaypostTestSupport
+
+/// Logs that another program still writes, through the built program.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct Following {
+    private let folder: TemporaryFolder
+    private let log: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        log = folder.path("live.nmea")
+    }
+
+    private func append(_ text: some Sequence<UInt8>, to path: String) throws {
+        try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text).span)
+    }
+
+    /// The sentences of second `second` of the generated drive in town.
+    private func epoch(_ second: Int) throws -> String {
+        let text = String(decoding: try Data(contentsOf: Fixtures.url("nmea/town.nmea")), as: UTF8.self)
+        let time = "10300\(second).00"
+        return text.split(separator: "$").filter { $0.contains(",\(time),") }.map { "$" + $0 }.joined()
+    }
+
+    private func fixes(_ words: String...) throws -> RunningProgram {
+        try RunningProgram([BuiltProgram.waypost, "fixes", "--follow"] + words, environment: BuiltProgram.environment)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func givesFixesAsTheyComeAndACompleteDocumentAtTheEnd(signal: Int32) async throws {
+        try append(try epoch(1).utf8, to: log)
+        let program = try fixes("--format", "gpx", log)
+        #expect(await program.output.line(saying: "10:30:01.000Z") != nil)
+        try append(try epoch(2).utf8, to: log)
+        #expect(await program.output.line(saying: "10:30:02.000Z") != nil)
+        program.signal(signal)
+        #expect(await program.end() == .exited(0))
+        #expect(program.output.text.hasPrefix("<?xml") && program.output.text.hasSuffix("</gpx>"))
+        #expect(program.errors.lines.isEmpty)
+    }
+
+    @Test func survivesRotationAndTruncation() async throws {
+        let program = try fixes(log)
+        #expect(await program.errors.line(saying: "live.nmea is not there yet; waiting for it") != nil)
+        try append((try epoch(1) + String(repeating: "# padding\r\n", count: 200)).utf8, to: log)
+        #expect(await program.output.line(saying: "10:30:01.000Z") != nil)
+        unsafe truncate(log, 0)
+        #expect(await program.errors.line(saying: "live.nmea was truncated: it is read from its start again") != nil)
+        try append(try epoch(1).utf8, to: log)
+        #expect(await program.output.line(saying: "10:30:01.000Z", times: 2) != nil)
+        unsafe rename(log, log + ".1")
+        try append(try epoch(3).utf8, to: log)
+        #expect(await program.errors.line(saying: "live.nmea was replaced: the new file is read") != nil)
+        #expect(await program.output.line(saying: "10:30:03.000Z") != nil)
+        #expect(await program.terminate().ending == .exited(0))
+    }
+
+    @Test func readsAPipeThroughItsWriters() async throws {
+        #expect(unsafe mkfifo(log, 0o600) == 0)
+        let program = try fixes(Fixtures.url("nmea/midnight.nmea").path, log)
+        #expect(await program.output.line(saying: "2026-04-01T00:01:59.000Z") != nil)
+        for second in 1...2 {
+            let text = try epoch(second)
+            let log = log
+            // Opening it for writing waits for a reader.
+            await onThread(named: "writer") {
+                try? OwnedDescriptor(opening: log, O_WRONLY).writeAll(Array(text.utf8).span)
+            }
+            #expect(await program.output.line(saying: "10:30:0\(second).000Z") != nil)
+        }
+        #expect(await program.terminate().ending == .exited(0))
+    }
+
+    @Test func refusesAnArchive() async throws {
+        try folder.write([0x1F, 0x8B, 8, 0], to: "log.gz")
+        let outcome = try await BuiltProgram.run(["fixes", "--follow", folder.path("log.gz")])
+        #expect(outcome.ending == .exited(64))
+        #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("log.gz is a gzip archive"))
+    }
+
+    @Test func reportsWhatIsAppendedInAReplay() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.level = "error" }
+        try append(try epoch(1).utf8, to: log)
+        let program = try RunningProgram(
+            [BuiltProgram.waypost, "replay", "--follow", "--keep-time", log, "--config", config],
+            environment: BuiltProgram.environment)
+        #expect(await bench.arrivals.line(saying: "10:30:01") != nil)
+        try append(try epoch(7).utf8, to: log)
+        #expect(await bench.arrivals.line(saying: "10:30:07") != nil)
+        #expect(await program.terminate().ending == .exited(0))
+        #expect(program.output.text.contains("2"), "\(program.output.text)")
+    }
+
+    @Test func isAReceiverOfTheService() async throws {
+        let bench = try ServiceBench()
+        var drive = RecentDrive(epochs: 4)
+        let log = log
+        let (first, second) = (drive.next(), drive.next())
+        let (old, new) = (try #require(first), try #require(second))
+        try append(old.sentences, to: log)
+        let service = try bench.start { $0.receiver = #"{"type": "file", "path": "\#(log)", "follow": true}"# }
+        #expect(await service.errors.line(saying: "waiting for what is appended") != nil)
+        try append(new.sentences, to: log)
+        #expect(await bench.arrival(of: new) != nil)
+        #expect(bench.arrivals.lines.count == 1, "what was in the file before is not reported")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+}
