@@ -2,8 +2,8 @@
 
 /// One input of libFuzzer: the first byte says how the rest is cut, the next which options are on.
 ///
-/// No input may trap, the fixes must not depend on the cuts, every fix must be possible on earth, and what comes out
-/// is bounded by what goes in.
+/// No input may trap, the fixes must not depend on the cuts, every fix must be possible on earth, what comes out is
+/// bounded by what goes in, and the trace of a log tells of as many fixes as the decoder gives.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzNMEA(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let start, count > 2 else { return 0 }
@@ -20,6 +20,10 @@ public func fuzzNMEA(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // The shortest sentence that can give a fix is longer than 30 bytes.
     precondition(whole.fixes.count * 30 <= input.count, "more fixes than sentences")
     precondition(whole.fixes.allSatisfy(isPossible), "an impossible fix")
+    if second & 4 != 0 {  // it is slow
+        let count = traced(input, pieceLength: Int(first % 64) + 1, options)
+        precondition(count == whole.fixes.count, "the trace disagrees")
+    }
     exerciseLiveLine(input, pieceLength: Int(first % 64) + 1, options)
     return 0
 }
@@ -42,6 +46,17 @@ private func fixes(
     let statistics = decoder.statistics
     precondition(statistics.fixes == fixes.count && statistics.bytes == input.count, "the account is wrong")
     return (fixes, written)
+}
+
+/// How many fixes the trace of every line tells of; its words must come without a trap.
+private func traced(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) -> Int {
+    var trace = LogTrace(lines: 1...Int.max, options: options)
+    for from in stride(from: 0, to: input.count, by: pieceLength) {
+        trace.take(input.span.extracting(from..<min(input.count, from + pieceLength)))
+    }
+    trace.finish()
+    precondition(!trace.explanation.isEmpty, "nothing is said")
+    return trace.epochs.values.count { $0.fix != nil }
 }
 
 /// Pauses between the pieces: fixes may differ from those of a recorded log, traps may not come.

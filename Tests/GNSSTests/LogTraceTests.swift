@@ -52,6 +52,7 @@ import WaypostTestSupport
             ]
         ),
         (data(29), 1, ["epoch 10:15:29.000: no fix: no date came for it"]),
+        (data(29) + data(30) + data(29) + minimum(31), 3, ["no fix: one of the last fixes has the same time"]),
         (data(30) + Decoding.date(), 2, ["its date is that of the fix of 2026-01-05T10:15:30.000Z"]),
         (Decoding.date() + data(30), 2, ["date: from GPZDA in line 1, beside the fix"]),
         (minimum(30) + data(31), 2, ["date: from GPRMC in line 1, the last one before it"]),

@@ -4,7 +4,7 @@ struct TraceRecord {
     private(set) var epochs: [Int: TracedEpoch] = [:]
     private var current = TracedEpoch(serial: 0)
     /// Epochs whose fixes wait for a date, in order.
-    private var waiting: [Int] = []
+    private var waiting: [TracedEpoch] = []
     /// Where the last date was stated.
     private var lastDate: SentencePlace?
     /// Where the date beside the sentences was stated.
@@ -80,7 +80,7 @@ struct TraceRecord {
     ) {
         guard let completion else { return }
         (current.completion, current.ending) = (completion, ending)
-        if completion == .undated { waiting.append(current.serial) }
+        if completion == .undated { waiting.append(current) }
         if completion == .fix, let fix = emitted.last(where: { current.isTime(of: $0) }) {
             current.sources[.bodyHeading] = fix.bodyHeadingDegrees == nil ? nil : heading
             current = dated(current, with: fix, after)
@@ -94,15 +94,20 @@ struct TraceRecord {
     ) {
         waiting.removeFirst(min(waiting.count, after.undatedDropped - before.undatedDropped))
         guard after.undatedCount == 0, !waiting.isEmpty else { return }
-        for serial in waiting {
-            guard var epoch = serial == current.serial ? current : epochs[serial] else { continue }
-            if let fix = emitted.first(where: { epoch.isTime(of: $0) }) {
+        // They come out in order, each once; one with a time that has just been is not given.
+        var emitted = emitted
+        for var epoch in waiting {
+            if let index = emitted.firstIndex(where: { epoch.isTime(of: $0) }) {
                 epoch.releasedBy = place
-                epoch = dated(epoch, with: fix, after)
+                epoch = dated(epoch, with: emitted.remove(at: index), after)
             } else {
                 epoch.completion = .repeated
             }
-            if serial == current.serial { current = epoch } else { epochs[serial] = epoch }
+            if epoch.serial == current.serial {
+                current = epoch
+            } else if epochs[epoch.serial] != nil {
+                epochs[epoch.serial] = epoch
+            }
         }
         waiting.removeAll()
     }
