@@ -2,7 +2,7 @@ import GNSS
 import Testing
 
 @Suite struct Epochs {
-    /// One epoch's sentences in the orders that receivers use; the last is the last useful one.
+    /// One epoch's sentences in the orders that receivers use.
     static let orders: [[String]] = [
         ["RMC", "VTG", "GGA", "GSA", "GSV", "GLL"], ["GGA", "GSA", "GSV", "RMC"],
         ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG"],
@@ -65,6 +65,27 @@ import Testing
         }
         // The third epoch begins with the second one's fix and, the ending being learned, ends with its own.
         #expect(counts == [0, 1, 2, 1, 1, 1])
+    }
+
+    /// Orders of sentences, and how many of them the fix needs: what says nothing new is not waited for.
+    static let needed: [([String], Int)] = [
+        (["RMC", "VTG", "GGA", "GSA", "GSV", "GSV", "GLL", "ZDA"], 4), (["RMC", "VTG", "GGA", "GSA", "GSA", "GSA"], 4),
+        (["GGA", "GSA", "GSV", "RMC", "VTG"], 4), (["GGA", "GLL", "VTG"], 3), (["GLL", "GSA", "VTG", "ZDA"], 3),
+        (["RMC", "GGA", "GST", "GSV"], 3), (["GGA", "GGA", "RMC", "GLL"], 3),
+    ]
+
+    @Test(arguments: needed)
+    func endWithTheLastSentenceThatAddsSomething(order: [String], count: Int) {
+        var decoder = NMEADecoder()
+        decoder.decode(Array(Decoding.date("100000.00").utf8).span, receivedAt: .zero) { _ in }
+        var places: [Int] = []
+        for tick in 0..<6 {
+            for (index, type) in order.enumerated() {
+                let sentence = Array(Self.sentence(type, tick: tick, milliseconds: 1000).utf8)
+                decoder.decode(sentence.span, receivedAt: .zero) { _ in places.append(index + 1) }
+            }
+        }
+        #expect(places.suffix(3) == [count, count, count])
     }
 
     @Test func unlearnAnEndingThatDoesNotComeAnyMore() {

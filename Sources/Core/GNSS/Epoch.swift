@@ -16,10 +16,12 @@ struct Epoch {
     var lacksTime = false
     /// The date that a valid sentence states, with its own time.
     private(set) var dated: DateSentence?
-    /// The useful sentence that came last.
+    /// The sentence that came last of those that added something.
     private(set) var lastPlace: CycleLearner.Place?
+    /// What had been said when that came.
+    private var extentBefore: UInt64 = 0
     /// Sentences by type, four bits each.
-    private var counts: UInt64 = 0
+    private(set) var counts: UInt64 = 0
 
     private var valid: PositionSource = []
     private(set) var void: PositionSource = []
@@ -43,15 +45,30 @@ struct Epoch {
     private(set) var makersMode: FixMode?
     private(set) var mode: FixMode?
 
-    /// Notes that a useful sentence came.
+    /// Counts a sentence that was taken; its place, if it has added something to what the epoch comes to: a GLL behind
+    /// GGA and RMC has nothing new to say, and no fix should wait for it.
     @inline(__always)
-    mutating func count(_ type: SentenceType) -> CycleLearner.Place {
+    mutating func count(_ type: SentenceType) -> CycleLearner.Place? {
         let shift = UInt64(type.rawValue) * 4
         let before = counts >> shift & 15
         if before < 15 { counts &+= 1 << shift }
+        let extent = extent
+        guard extent != extentBefore else { return nil }
+        extentBefore = extent
         let place = CycleLearner.Place(type: type, ordinal: UInt8(truncatingIfNeeded: before))
         lastPlace = place
         return place
+    }
+
+    /// Which parts have been said, and by sentences of which rank: eight bits a part, then one bit each.
+    @inline(__always)
+    private var extent: UInt64 {
+        var extent = UInt64(latitude.rank) | UInt64(speed.rank) << 8 | UInt64(course.rank) << 16
+        extent |= UInt64(accuracy.rank) << 24 | UInt64(hdop.rank) << 32 | UInt64(qualityRank) << 40
+        extent |= UInt64(void.rawValue) << 48
+        extent |= (altitudeMeters == nil ? 0 : 1 << 56) | (geoidSeparationMeters == nil ? 0 : 1 << 57)
+        extent |= (satellitesUsed == nil ? 0 : 1 << 58) | (dated == nil ? 0 : 1 << 59) | (isEstimated ? 1 << 60 : 0)
+        return extent | (mode == nil ? 0 : mode == .threeDimensional ? 1 << 61 : 1 << 62)
     }
 
     /// Takes a position; of several by one type (one a constellation) the first valid one stays.

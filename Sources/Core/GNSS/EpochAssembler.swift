@@ -156,10 +156,10 @@ struct EpochAssembler {
         if isClosed { begin(emit) }
     }
 
-    /// Counts a useful sentence; completes the epoch when it is the learned last one.
+    /// Counts a sentence; completes the epoch when it is the learned last one of those that add something.
     @inline(__always)
     private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
-        let place = epoch.count(type)
+        guard let place = epoch.count(type) else { return }
         usefulAt = receivedAt
         if completion == nil, cycle.endsEpoch(place) { complete(emit) }
     }

@@ -18,7 +18,7 @@ struct ProgressLine {
         var parts = [String(name.split(separator: "/").last ?? Substring(name))]
         if totalBytes > 0 { parts.append("\(Int(share * 100)) %") }
         parts += [
-            "\(FigureText.count(fixes, "fix", "fixes"))", "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
+            FigureText.count(fixes, "fix", "fixes"), "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
             "\(Self.oneDecimal(Double(delivered) / seconds))/s",
         ]
         if share > 0.02, share < 1 {

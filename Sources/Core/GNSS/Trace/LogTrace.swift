@@ -100,7 +100,7 @@ package struct LogTrace {
         if wanted.contains(line) {
             let isCounted =
                 refusal == nil && type.isUseful
-                && (after.serial != before.serial || after.epoch.lastPlace != before.epoch.lastPlace)
+                && (after.serial != before.serial || after.epoch.counts != before.epoch.counts)
             record.keep(
                 TracedSentence(
                     place: place, prefix: prefix, bytes: Array(found),
