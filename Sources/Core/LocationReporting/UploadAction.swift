@@ -8,6 +8,8 @@ package enum UploadAction: Sendable, Hashable {
     case renewToken
     /// Wait; nothing is lost meanwhile.
     case wait(Duration)
+    /// Drop the token, and wait before the next probe, which begins with a new one.
+    case waitForToken(Duration)
     /// Set this one update aside: the server will never take it.
     case quarantine(StoredUpdate)
     /// A repetition or an unstored update was refused: forget it.

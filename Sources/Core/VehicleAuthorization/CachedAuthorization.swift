@@ -95,8 +95,8 @@ public actor CachedAuthorization: VehicleAuthorization {
 
     /// A task of its own, because the fetch outlives the caller who caused it as long as others wait.
     private func startFetch(for context: AuthorizationContext, waiters: Waiters = [:]) {
-        let begun = elapsed()
-        let task = Task { [provider, claims] in
+        let task = Task { [provider, claims, elapsed] in
+            let begun = elapsed()
             let outcome: Outcome
             do throws(AuthorizationError) {
                 let token = try await provider.token(for: context)

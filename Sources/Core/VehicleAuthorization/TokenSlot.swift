@@ -58,9 +58,9 @@ struct TokenSlot: Sendable {
         let end = [token.lifetime.map { begun + $0 }, isRepeated ? held?.end : nil].compactMap { $0 }.min()
         if let end, end <= now {
             throw AuthorizationError(
+                // No figure in it: words that change would be told anew at each probe.
                 .unusableAnswer,
-                "the token for \(context) expired \((now - end).secondsText) before it came; "
-                    + "let the issuer make a new one, and check its clock")
+                "the token for \(context) had expired when it came; let the issuer make a new one, and check its clock")
         }
         let wasRefused = token.fingerprint == refused
         let usableUntil = Self.usableUntil(end, now: now, policy)
