@@ -6,6 +6,7 @@ import LinuxPlatform
 import LocationReporting
 import StrictJSON
 import Testing
+import VehicleAuthorization
 import Waypost
 import WaypostTestSupport
 

@@ -55,6 +55,11 @@ extension Rule {
             .map { "\(file.path): not structured: \($0)" }
     }
 
+    /// A token's life, a hold, a heartbeat go on while the machine sleeps.
+    static let clock = Rule(name: "clock") { file in
+        lines(of: file, containing: /SuspendingClock/).map { "\(file.path): stands still during suspend: \($0)" }
+    }
+
     private static func lines(of file: SourceFile, containing pattern: Regex<Substring>) -> [String] {
         file.code.filter { $0.contains(pattern) }
     }

@@ -45,10 +45,11 @@ import WaypostTestSupport
         while true {
             let underWay = issuer.underWay
             if underWay > 0, clock.sleeperCount == underWay { clock.advance(by: .seconds(1)) }
-            // A turn on the actor: a refresh that was only just begun is under way after it.
+            let isAnswered = issuer.answered == total
+            // A turn on the actor: a refresh that the last answer began is under way after it.
             await cached.discard(
                 AuthorizationToken(value: "", lifetime: nil), for: AuthorizationContext(vehicleID: "nobody"))
-            if issuer.answered == total, issuer.underWay == 0 { return }
+            if isAnswered, issuer.underWay == 0 { return }
         }
     }
 

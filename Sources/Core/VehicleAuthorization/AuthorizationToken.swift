@@ -3,7 +3,7 @@
 /// The text is a secret: printing the value shows only that there is one, and its bytes are overwritten when the last
 /// copy of this value goes.
 public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
-    private let secret: SecretText
+    let secret: SecretText
     /// Life left when the token was handed over; `nil` when neither the token nor its issuer said.
     public let lifetime: Duration?
 

@@ -3,7 +3,7 @@
 /// Sendable, because the bytes are written in `init` and in `deinit` only. What this does and does not cover is in
 /// docs/authorization.md.
 @safe final class SecretText: @unchecked Sendable, Hashable {
-    private let bytes: UnsafeMutableBufferPointer<UInt8>
+    let bytes: UnsafeMutableBufferPointer<UInt8>
 
     init(_ text: String) {
         unsafe bytes = .allocate(capacity: text.utf8.count)
