@@ -24,8 +24,8 @@ struct TokenSlot: Sendable {
     var failure: Failure?
     private(set) var lastUse: UInt64 = 0
     private var held: Held?
-    /// The fingerprint of the token that Fleet Engine refused last.
-    private var refused: Int?
+    /// The fingerprint of the token that Fleet Engine refused last, and when that was first fetched, if it is known.
+    private var refused: (fingerprint: Int, fetchedAt: Duration?)?
 
     mutating func request(now: Duration, use: UInt64) -> TokenCache.Answer {
         lastUse = use
@@ -62,7 +62,7 @@ struct TokenSlot: Sendable {
                 .unusableAnswer,
                 "the token for \(context) had expired when it came; let the issuer make a new one, and check its clock")
         }
-        let wasRefused = token.fingerprint == refused
+        let wasRefused = token.fingerprint == refused?.fingerprint
         let usableUntil = Self.usableUntil(end, now: now, policy)
         held = Held(
             token: token, fetchedAt: now, usableUntil: usableUntil,
@@ -70,7 +70,10 @@ struct TokenSlot: Sendable {
             wasRefused: wasRefused)
         (isFetching, failure) = (false, nil)
         var warnings = Self.warnings(lifetime: end.map { $0 - begun }, isRepeated: isRepeated, context, policy)
-        if wasRefused { warnings.append(.refusedTokenAgain(context)) }
+        // Within a second the same claims are signed again, and give the same token: no fault of the issuer's.
+        if wasRefused, refused?.fetchedAt.map({ now - $0 >= .seconds(2) }) ?? true {
+            warnings.append(.refusedTokenAgain(context))
+        }
         return (token.with(lifetime: end.map { $0 - now }), warnings)
     }
 
@@ -84,10 +87,11 @@ struct TokenSlot: Sendable {
     }
 
     mutating func discard(_ token: AuthorizationToken, policy: CachePolicy) {
-        refused = token.fingerprint
-        guard let held, held.token.isSame(as: token) else { return }
+        let isHeld = held?.token.isSame(as: token) ?? false
+        if refused?.fingerprint != token.fingerprint { refused = (token.fingerprint, isHeld ? held?.fetchedAt : nil) }
+        guard isHeld, let held else { return }
         // An issuer that gives the refused token again is not asked at each refusal.
-        self.held?.usableUntil = min(held.usableUntil, held.fetchedAt + policy.maximumFailureDelay)
+        self.held?.usableUntil = min(held.usableUntil, held.fetchedAt + policy.repeatedTokenDelay)
         if !held.wasRefused { self.held = nil }
     }
 
