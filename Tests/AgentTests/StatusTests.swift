@@ -6,6 +6,7 @@ import LinuxPlatform
 import LocationReporting
 import StrictJSON
 import Testing
+import VehicleAuthorization
 import Waypost
 import WaypostTestSupport
 
@@ -34,6 +35,18 @@ import WaypostTestSupport
         let counts = monitor.snapshot.counts
         #expect(counts.accepted == 1 && counts.delivered == 1 && counts.requests == 2 && counts.retries == 1)
         #expect(counts.bytesSent == 20 && counts.bytesReceived == 40)
+    }
+
+    /// What holds delivery stands in the status and is no failed attempt.
+    @Test(arguments: [UploadOutcome.tokenRefused(reason: "401 UNAUTHENTICATED"), .hold(reason: "404 NOT_FOUND")])
+    func doesNotCountAHoldAsARetry(outcome: UploadOutcome) {
+        let monitor = monitor()
+        monitor.observe(.uploading(Self.batch))
+        monitor.observe(.failed(outcome, traffic: HTTPTraffic(bytesSent: 10)))
+        monitor.observe(.noToken(AuthorizationError(.unavailable, "issuer down")))
+        let counts = monitor.snapshot.counts
+        #expect(counts.requests == 1 && counts.retries == 0 && counts.bytesSent == 10)
+        #expect(report(monitor).delivery.trouble == "no token: issuer down")
     }
 
     @Test func tellsTroubleUntilADelivery() {
@@ -130,6 +143,20 @@ import WaypostTestSupport
             lines.all == [
                 "<4>not delivered, will be retried: 503",
                 "<4>not delivered, will be retried: 503 (59 more times since last told)",
+            ])
+    }
+
+    @Test func tellsAHoldOnceAndThenNowAndThen() {
+        let log = log()
+        for _ in 0..<30 {
+            log.observe(.failed(.tokenRefused(reason: "401 UNAUTHENTICATED"), traffic: HTTPTraffic()))
+            clock.advance(by: .seconds(45))
+        }
+        #expect(
+            lines.all == [
+                "<4>the token is refused, updates are kept: 401 UNAUTHENTICATED",
+                "<4>the token is refused, updates are kept: 401 UNAUTHENTICATED (13 more times since last told)",
+                "<4>the token is refused, updates are kept: 401 UNAUTHENTICATED (13 more times since last told)",
             ])
     }
 

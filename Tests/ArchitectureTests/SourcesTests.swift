@@ -1,7 +1,7 @@
 import Testing
 
 private let rules: [Rule] = [
-    .imports(modules), .length, .printing, .uncheckedSendable, .structuredConcurrency,
+    .imports(modules), .length, .printing, .uncheckedSendable, .structuredConcurrency, .clock,
 ]
 
 /// Every file under `Sources/` against every rule, and every rule against a file that breaks it.
@@ -29,6 +29,7 @@ private let rules: [Rule] = [
         ("print", "Sources/Core/GNSS/A.swift", "{ dump($0) }"),
         ("unchecked", "Sources/Core/GNSS/A.swift", "final class A: @unchecked Sendable {"),
         ("unchecked", "Sources/Agent/Waypost/A.swift", "nonisolated(unsafe) var count = 0"),
+        ("clock", "Sources/Agent/Waypost/A.swift", "let clock = SuspendingClock()"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "Task.detached { }"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "DispatchQueue.main.async { }"),
     ])

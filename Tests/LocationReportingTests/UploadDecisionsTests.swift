@@ -47,11 +47,42 @@ import Testing
             session.receive(.retry(reason: "503", after: .seconds(90)), to: batch, jitter: 0) == .wait(.seconds(90)))
     }
 
+    /// Each probe of a hold begins with a new token; the next success ends it.
     @Test func renewsTheTokenOnceThenHolds() {
         let session = Self.session()
         let batch = Self.batch(past: 0)
         let actions = (1...4).map { _ in session.receive(.tokenRefused(reason: "401"), to: batch, jitter: 0) }
-        #expect(actions == [.renewToken, .wait(.seconds(30)), .renewToken, .wait(.seconds(30))])
+        #expect(actions == [.renewToken] + Array(repeating: .waitForToken(.seconds(30)), count: 3))
+        #expect(session.receive(.delivered, to: batch, jitter: 0) == .acknowledge)
+        #expect(session.receive(.tokenRefused(reason: "403"), to: batch, jitter: 0) == .renewToken)
+    }
+
+    /// What came, what is done with jitter 0 and 1, and the failed attempts by then.
+    @Test func countsNoHoldAsAFailedAttempt() {
+        let session = Self.session()
+        let batch = Self.batch(past: 3)
+        let outage = UploadOutcome.retry(reason: "503", after: nil)
+        let rows: [(UploadOutcome?, Double, UploadAction, Int)] = [
+            (outage, 1, .wait(.seconds(1)), 1), (.tokenRefused(reason: "401"), 1, .renewToken, 1),
+            (.tokenRefused(reason: "401"), 0, .waitForToken(.seconds(30)), 1),
+            (.tokenRefused(reason: "403"), 1, .waitForToken(.seconds(60)), 1),
+            (.hold(reason: "404"), 0, .wait(.seconds(30)), 1), (.hold(reason: "404"), 0.5, .wait(.seconds(45)), 1),
+            (nil, 1, .waitForNetwork(.seconds(1)), 1), (nil, 1, .waitForNetwork(.seconds(2)), 1),
+            (nil, 1, .waitForNetwork(.seconds(4)), 1),
+            // After all that, the outage goes on where it was.
+            (outage, 1, .wait(.seconds(2)), 2), (nil, 1, .waitForNetwork(.seconds(1)), 2),
+            (.delivered, 1, .acknowledge, 0),
+            (outage, 1, .wait(.seconds(1)), 1),
+        ]
+        for (outcome, jitter, action, failures) in rows {
+            let taken =
+                if let outcome { session.receive(outcome, to: batch, jitter: jitter) } else {
+                    session.receiveNoToken(retryAfter: nil, jitter: jitter)
+                }
+            #expect(taken == action)
+            #expect(session.value.failures == failures)
+            #expect(session.value.batchLimit == 50)
+        }
     }
 
     @Test func renewsAgainAfterASuccess() {
@@ -121,7 +152,7 @@ import Testing
         let session = Self.session()
         #expect(session.receiveNoToken(retryAfter: nil, jitter: 1) == .waitForNetwork(.seconds(1)))
         #expect(session.receiveNoToken(retryAfter: .seconds(20), jitter: 1) == .wait(.seconds(22)))
-        #expect(session.receiveOutboxFailure(jitter: 1) == .wait(.seconds(4)))
+        #expect(session.receiveOutboxFailure(jitter: 1) == .wait(.seconds(1)))
     }
 }
 

@@ -135,8 +135,26 @@ import WaypostTestSupport
         let transport = ScriptedTransport { _ in answers.next() }
         try await accept(1...2)
         let waits = await drain(try uploader(transport))
-        #expect(waits == [.seconds(60), .seconds(60)])
+        #expect(waits == [.seconds(60), .seconds(60), .seconds(60)])
+        // Every refusal drops its token: one request and one new token a probe.
+        #expect(authorization.discarded.map(\.value) == ["token-1", "token-2", "token-3", "token-4"])
         #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 2))
+    }
+
+    /// A provider or a transport that calls itself cancelled, though the uploader is not, has failed like any other.
+    @Test func doesNotAskInALoopAfterACancellationThatIsNotItsOwn() async throws {
+        let provider = ScriptedAuthorization { (_, asked) throws(AuthorizationError) in
+            guard asked > 2 else { throw AuthorizationError(.cancelled, "the worker was restarted") }
+            return AuthorizationToken(value: "t", lifetime: nil)
+        }
+        let counter = CountedAnswers([], times: 2, then: Self.delivered)
+        let transport = ScriptedTransport { (_) throws(HTTPTransportError) in
+            guard let answer = counter.nextOrNothing() else { throw HTTPTransportError(.cancelled, "gone") }
+            return answer
+        }
+        try await accept(1...1)
+        #expect(await drain(try uploader(transport, authorization: provider)) == [1, 2, 1, 2].map { .seconds($0) })
+        #expect(try await outbox.ledger().delivered == 1)
     }
 
     @Test func setsAsideTheOneUpdateThatIsNotTaken() async throws {
@@ -210,6 +228,15 @@ import WaypostTestSupport
         #expect(!bodies[0].contains("timeSinceUpdate"))
         #expect(bodies[1].contains("timeSinceUpdate"))
         #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
+    }
+
+    @Test(arguments: [(1, UploadOutcome.delivered), (2, .tokenRefused(reason: "401 UNAUTHENTICATED"))])
+    func sendsTheStateOnceMoreWithANewToken(refusals: Int, outcome: UploadOutcome) async throws {
+        let answers = CountedAnswers([Self.refusal(401, "UNAUTHENTICATED")], times: refusals, then: Self.delivered)
+        let transport = ScriptedTransport { _ in answers.next() }
+        #expect(try await uploader(transport).send(state: .offline) == outcome)
+        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
+        #expect(authorization.discarded.map(\.value) == (1...refusals).map { "token-\($0)" })
     }
 
     @Test func sendsTheStateByItself() async throws {

@@ -13,7 +13,7 @@ import WaypostTestSupport
             (3600.0, ExpirationFormat.automatic, 3600), (issued + 1800, .automatic, 1800),
             ((issued + 1800) * 1000, .automatic, 1800), (3600, .secondsFromNow, 3600),
             (issued + 60, .epochSeconds, 60), ((issued + 60) * 1000, .epochMilliseconds, 60),
-            (issued - 60, .epochSeconds, -60), (0.5, .secondsFromNow, 0),
+            (0.5, .secondsFromNow, 0),
         ])
     func ofAnOpaqueTokenIsWhatTheIssuerStates(stated: Double, format: ExpirationFormat, seconds: Int) {
         let expiry = TokenExpiry(
@@ -34,6 +34,88 @@ import WaypostTestSupport
             token: token, stated: stated.0, format: stated.1, issuerTime: nil, localTime: localTime)
         #expect(expiry.lifetime == .seconds(3600))
         #expect(expiry.doubt == nil)
+    }
+
+    /// This machine's clock when the token came.
+    enum LocalClock: Double, CaseIterable {
+        case right = 1_767_571_200
+        case of1970 = 0
+        case of2080 = 3_471_292_800
+        case anHourFast = 1_767_574_800
+        case anHourSlow = 1_767_567_600
+    }
+
+    /// A way to tell of a life of one hour.
+    struct Style: Sendable, CustomTestStringConvertible {
+        /// Whether the token is a JSON Web Token with `exp`.
+        let hasExp: Bool
+        let stated: Double?
+        let format: ExpirationFormat
+        /// The life in seconds by each local clock when neither `iat` nor `Date` tells the time: right, 1970, 2080,
+        /// an hour fast, an hour slow.
+        let unwitnessed: [Int?]
+
+        var testDescription: String { "\(format) \(stated.map { "\($0)" } ?? "nothing"), exp: \(hasExp)" }
+    }
+
+    /// Whatever the clock: `nil` is a life that is not known, never one that is over or endless.
+    static let byExp: [Int?] = [3600, nil, nil, nil, nil]
+    static let byLength: [Int?] = [3600, 3600, 3600, 3600, 3600]
+    static let styles: [Style] = [
+        Style(hasExp: true, stated: nil, format: .automatic, unwitnessed: byExp),
+        Style(hasExp: true, stated: 3600, format: .automatic, unwitnessed: byLength),
+        Style(hasExp: true, stated: issued + 3600, format: .automatic, unwitnessed: byExp),
+        Style(hasExp: true, stated: (issued + 3600) * 1000, format: .automatic, unwitnessed: byExp),
+        Style(hasExp: true, stated: 3600, format: .secondsFromNow, unwitnessed: byLength),
+        Style(hasExp: true, stated: issued + 3600, format: .epochSeconds, unwitnessed: byExp),
+        Style(hasExp: true, stated: (issued + 3600) * 1000, format: .epochMilliseconds, unwitnessed: byExp),
+        Style(hasExp: false, stated: 3600, format: .automatic, unwitnessed: byLength),
+        Style(hasExp: false, stated: issued + 3600, format: .automatic, unwitnessed: byExp),
+        Style(hasExp: false, stated: (issued + 3600) * 1000, format: .automatic, unwitnessed: byExp),
+        Style(hasExp: false, stated: 3600, format: .secondsFromNow, unwitnessed: byLength),
+        Style(hasExp: false, stated: issued + 3600, format: .epochSeconds, unwitnessed: byExp),
+        Style(hasExp: false, stated: (issued + 3600) * 1000, format: .epochMilliseconds, unwitnessed: byExp),
+    ]
+
+    /// Every style at every clock, with `iat` as a number, as a string, and without; with and without `Date`.
+    @Test(arguments: styles, Array(zip(LocalClock.allCases, 0...)))
+    func isTheSameByAnyClockThatIsNotNeeded(style: Style, clock: (local: LocalClock, column: Int)) throws {
+        let end = Int(Self.issued) + 3600
+        for iat in [#""iat":\#(Int(Self.issued)),"#, #""iat":"\#(Int(Self.issued))","#, ""] {
+            for date in [Self.issued, nil] {
+                let token = try claims(style.hasExp ? "{\(iat)\"exp\":\(end)}" : "{\(iat)\"sub\":\"s\"}")
+                let expiry = TokenExpiry(
+                    token: token, stated: style.stated, format: style.format, issuerTime: date,
+                    localTime: clock.local.rawValue)
+                let isWitnessed = !iat.isEmpty || date != nil
+                let expected = isWitnessed ? 3600 : style.unwitnessed[clock.column]
+                #expect(expiry.lifetime == expected.map { .seconds($0) }, "iat \(iat), Date \(date ?? -1)")
+                #expect((expiry.doubt == nil) == (expiry.lifetime != nil))
+            }
+        }
+    }
+
+    /// A clock that is minutes off still tells more than none; what it says is never longer than an hour.
+    @Test(
+        arguments: [(-1800, nil), (-601, nil), (-600, 3600), (-300, 3600), (60, 3540), (1800, 1800), (3599, 1)]
+            as [(Double, Int?)])
+    func isBelievedOfALocalClockWithinReason(offset: Double, seconds: Int?) throws {
+        let expiry = TokenExpiry(
+            token: try claims(#"{"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil, format: .automatic,
+            issuerTime: nil, localTime: Self.issued + offset)
+        #expect(expiry.lifetime == seconds.map { .seconds($0) })
+        #expect(expiry.doubt?.contains("let the issuer set iat") == (seconds == nil ? true : nil))
+    }
+
+    /// `iat` that is no time of issue does not make a token immortal.
+    @Test(arguments: [#""iat":0,"#, #""iat":1767571200000,"#, #""iat":"never","#, #""iat":-1e300,"#])
+    func doesNotTrustAnIatThatIsNone(iat: String) throws {
+        let token = try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}")
+        for (local, seconds) in [(Self.issued, 3600 as Int?), (0, nil)] {
+            let expiry = TokenExpiry(
+                token: token, stated: nil, format: .automatic, issuerTime: nil, localTime: local)
+            #expect(expiry.lifetime == seconds.map { .seconds($0) })
+        }
     }
 
     @Test(

@@ -13,6 +13,15 @@ package enum UploadOutcome: Sendable, Hashable {
     /// This request will never be accepted as it is.
     case rejected(reason: String)
 
+    /// Whether it counts as an attempt that failed. What delivery is held for does not: only somebody else can mend it,
+    /// and nothing about the update or the way to the server was wrong.
+    package var isFailedAttempt: Bool {
+        switch self {
+        case .retry, .unreachable, .rejected: true
+        case .delivered, .tokenRefused, .hold: false
+        }
+    }
+
     /// The server's words, or what went wrong on the way; empty when delivered.
     package var reason: String {
         switch self {

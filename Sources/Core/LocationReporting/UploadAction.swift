@@ -10,6 +10,8 @@ package enum UploadAction: Sendable, Hashable {
     case wait(Duration)
     /// Wait, but no longer than until the network comes back.
     case waitForNetwork(Duration)
+    /// Drop the token, and wait before the next probe, which begins with a new one.
+    case waitForToken(Duration)
     /// Set this one update aside: the server will never take it.
     case quarantine(StoredUpdate)
     /// A repetition or an unstored update was refused: forget it.

@@ -4,11 +4,14 @@ package import FleetEngine
 package struct UploadDecisions: Sendable {
     private let maximumPastLocations: Int
     private let retry: RetryPolicy
-    /// Attempts without success since the last one.
+    /// Failed attempts since the last success. What holds delivery is none: a refused token, a vehicle that is not
+    /// there, a token that does not come.
     package private(set) var failures = 0
+    /// How often in a row there was no token.
+    private var missingTokens = 0
     /// How many past locations the next batch may carry: halved by refusals, doubled by successes.
     package private(set) var batchLimit: Int
-    /// Whether the token in use is already a second one for the same batch.
+    /// Whether a token was refused since the last success, so that those after it were new ones already.
     private var hasRenewedToken = false
 
     package init(maximumPastLocations: Int, retry: RetryPolicy) {
@@ -17,20 +20,18 @@ package struct UploadDecisions: Sendable {
 
     /// Decides after Fleet Engine's answer to `batch`; `jitter` is drawn from 0...1.
     package mutating func receive(_ outcome: UploadOutcome, to batch: UploadBatch, jitter: Double) -> UploadAction {
+        missingTokens = 0
         switch outcome {
         case .delivered:
             (failures, hasRenewedToken) = (0, false)
             batchLimit = min(max(1, batchLimit * 2), maximumPastLocations)
             return .acknowledge
         case .tokenRefused:
-            failures += 1
             guard hasRenewedToken else {
                 hasRenewedToken = true
                 return .renewToken
             }
-            // The next probe begins with a new token as well: what was wrong may have been mended there.
-            hasRenewedToken = false
-            return .wait(retry.holdDelay(jitter: jitter))
+            return .waitForToken(retry.holdDelay(jitter: jitter))
         case .retry(_, let after):
             failures += 1
             return .wait(retry.delay(beforeRetry: failures, jitter: jitter, after: after))
@@ -38,7 +39,6 @@ package struct UploadDecisions: Sendable {
             failures += 1
             return .waitForNetwork(retry.unreachableDelay(beforeRetry: failures, jitter: jitter))
         case .hold:
-            failures += 1
             return .wait(retry.holdDelay(jitter: jitter))
         case .rejected:
             hasRenewedToken = false
@@ -46,15 +46,15 @@ package struct UploadDecisions: Sendable {
         }
     }
 
-    /// Decides when there is no token to send with.
+    /// Decides when there is no token to send with: asked again soon at first, then as seldom as on any hold.
     package mutating func receiveNoToken(retryAfter: Duration?, jitter: Double) -> UploadAction {
-        failures += 1
-        let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: retryAfter)
+        missingTokens += 1
+        let delay = retry.delay(beforeRetry: missingTokens, jitter: jitter, after: retryAfter)
         return retryAfter == nil ? .waitForNetwork(delay) : .wait(delay)
     }
 
     /// The network has come back: what failed before says nothing about it.
-    package mutating func networkReturned() { failures = 0 }
+    package mutating func networkReturned() { (failures, missingTokens) = (0, 0) }
 
     /// Decides when the outbox itself fails.
     package mutating func receiveOutboxFailure(jitter: Double) -> UploadAction {

@@ -66,10 +66,17 @@ package actor Uploader {
         }
     }
 
-    /// Sends the vehicle's state without a position, once, and tells what became of it.
+    /// Sends the vehicle's state without a position, once more with a new token if the first is refused, and tells what
+    /// became of it.
     ///
     /// - Throws: when there is no token or no answer.
     package func send(state: VehicleState) async throws -> UploadOutcome {
+        let outcome = try await attempt(state)
+        if case .tokenRefused = outcome { return try await attempt(state) }
+        return outcome
+    }
+
+    private func attempt(_ state: VehicleState) async throws -> UploadOutcome {
         let token = try await authorization.token(for: context)
         let update = VehicleUpdate(of: settings.vehicle, state: state)
         let request = try update.request(to: settings.endpoint, token: token.value, limits: settings.limits)
@@ -78,6 +85,7 @@ package actor Uploader {
         observer.observe(
             outcome == .delivered
                 ? .stateSent(state, traffic: response.traffic) : .failed(outcome, traffic: response.traffic))
+        if case .tokenRefused = outcome { await authorization.discard(token, for: context) }
         return outcome
     }
 
@@ -134,7 +142,8 @@ package actor Uploader {
         do {
             token = try await authorization.token(for: context)
         } catch {
-            guard error.code != .cancelled else { return }
+            // By our own task, not by the error's word: a provider may call itself cancelled.
+            guard !Task.isCancelled else { return }
             observer.observe(.noToken(error))
             let action = decisions.receiveNoToken(retryAfter: error.retryAfter, jitter: jitter())
             return await carryOut(action, after: batch, reason: error.detail, token: nil)
@@ -153,7 +162,7 @@ package actor Uploader {
                 observer.observe(.serverTime(UTCTime(millisecondsSince1970: date.secondsSince1970 * 1000)))
             }
         } catch let error as HTTPTransportError {
-            guard error.code != .cancelled else { return }
+            guard !Task.isCancelled else { return }
             traffic = error.traffic
             outcome = UploadOutcome(of: error)
         } catch {
@@ -192,6 +201,9 @@ package actor Uploader {
                 if let token { await authorization.discard(token, for: context) }
             case .wait(let delay): await wait(delay, because: reason)
             case .waitForNetwork(let delay): await waitForNetwork(delay, because: reason)
+            case .waitForToken(let delay):
+                if let token { await authorization.discard(token, for: context) }
+                await wait(delay, because: reason)
             case .forget:
                 // The next heartbeat counts from here, so that a refused repetition is not sent in a loop.
                 next.didDeliver(batch, at: clock.now)

@@ -1,3 +1,4 @@
+import FleetEngine
 import GNSS
 import HTTPMessages
 package import LocationReporting
@@ -32,8 +33,8 @@ package struct DeliveryCounts: Sendable, Hashable {
             delivered += batch.pending.count
             bytesSent += traffic.bytesSent
             bytesReceived += traffic.bytesReceived
-        case .failed(_, let traffic):
-            retries += 1
+        case .failed(let outcome, let traffic):
+            if outcome.isFailedAttempt { retries += 1 }
             bytesSent += traffic.bytesSent
             bytesReceived += traffic.bytesReceived
         case .stateSent(_, let traffic):

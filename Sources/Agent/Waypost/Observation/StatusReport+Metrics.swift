@@ -26,7 +26,7 @@ extension StatusReport {
             receiverWarnings.sorted { $0.key < $1.key }.map { ("kind=\"\($0.key)\"", $0.value) })
         family("updates_not_stored_total", "counter", "Updates that the outbox could not take.", [("", notStored)])
         family("requests_total", "counter", "Requests sent to Fleet Engine.", [("", requests)])
-        family("retries_total", "counter", "Requests that did not deliver.", [("", retries)])
+        family("retries_total", "counter", "Requests that failed; those that hold delivery are none.", [("", retries)])
         family("token_fetches_total", "counter", "Tokens asked of the issuer.", [("", tokenFetches)])
         family("sent_bytes_total", "counter", "Bytes of requests to Fleet Engine.", [("", bytesSent)])
         family("received_bytes_total", "counter", "Bytes of answers from Fleet Engine.", [("", bytesReceived)])

@@ -1,0 +1,36 @@
+import Glibc
+import Testing
+
+@testable import VehicleAuthorization
+
+@Suite struct Secret {
+    @Test func isWhatItWas() {
+        let text = "héader.päyload.signature"
+        #expect(SecretText(text).text == text)
+        #expect(SecretText(text) == SecretText(text) && SecretText(text) != SecretText("x"))
+        #expect(SecretText("").text == "" && SecretText(text).count == text.utf8.count)
+    }
+
+    /// The place where it was is read through the kernel, which minds no allocator.
+    @Test func isOverwrittenWhenTheLastOwnerLetsGo() throws {
+        let word = "never-to-be-found-again."
+        var token: AuthorizationToken? = AuthorizationToken(
+            value: String(repeating: word, count: 40), lifetime: .seconds(300))
+        var copy = token?.with(lifetime: nil)
+        let place = unsafe UInt(bitPattern: token?.secret.bytes.baseAddress)
+        token = nil
+        #expect(try Self.memory(at: place).contains(word), "held by a copy")
+        #expect(copy?.value.hasPrefix(word) == true)
+        copy = nil
+        #expect(try !Self.memory(at: place).contains(word))
+    }
+
+    private static func memory(at place: UInt) throws -> String {
+        let descriptor = unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 600)
+        let count = unsafe pread(descriptor, &bytes, bytes.count, off_t(place))
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,227 @@
+import LinuxPlatform
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+/// One simulated week: a thousand callers and twenty vehicles before an issuer that is slow, fails, and errs, with
+/// refusals by Fleet Engine, cancelled callers and link-ups in between.
+@Suite(.timeLimit(.minutes(5))) struct TokenWeek {
+    private static let week = Duration.seconds(7 * 86_400)
+    private static let vehicles = (0..<20).map { "van-\($0)" }
+
+    @Test func keepsEveryRule() async {
+        let clock = ManualClock()
+        let issuer = WeekIssuer(clock: clock, seed: 20_260_105, vehicles: Self.vehicles)
+        let cached = CachedAuthorization(issuer, clock: clock, jitter: { issuer.draw() }) { _ in }
+        var (rounds, asked) = (0, 0)
+        while issuer.now < Self.week {
+            // All at once now and then; a few mostly, as updates come.
+            let callers = rounds.isMultiple(of: 20) ? 1000 : 30
+            rounds += 1
+            asked += callers
+            let total = asked
+            await withTaskGroup { group in
+                for _ in 0..<callers { group.addTask { await call(cached, issuer) } }
+                group.addTask { await passTime(clock, cached, issuer, until: total) }
+            }
+            if issuer.draw() < 0.1 { await cached.networkReturned() }
+            clock.advance(by: issuer.drawPause())
+        }
+        let tally = issuer.tally
+        #expect(issuer.answered == asked, "every caller is answered")
+        #expect(tally.problems.prefix(5) == [])
+        #expect(tally.mostAtOnce == 1, "one fetch a vehicle at a time")
+        #expect(tally.fetches == tally.issued + tally.failures + tally.givenUp)
+        #expect(tally.issued <= tally.lives + tally.refused.count)
+        // What the week was meant to hold did happen.
+        #expect(tally.lives > 2000 && tally.failures > 200 && tally.refused.count > 200 && tally.handedOut > 50_000)
+    }
+
+    /// Lets time pass until `total` callers are answered and every fetch has ended; only while each fetch under way
+    /// sleeps, so that it does not run off from those who work.
+    private func passTime(
+        _ clock: ManualClock, _ cached: CachedAuthorization, _ issuer: WeekIssuer, until total: Int
+    ) async {
+        while true {
+            let underWay = issuer.underWay
+            if underWay > 0, clock.sleeperCount == underWay { clock.advance(by: .seconds(1)) }
+            let isAnswered = issuer.answered == total
+            // A turn on the actor: a refresh that the last answer began is under way after it.
+            await cached.discard(
+                AuthorizationToken(value: "", lifetime: nil), for: AuthorizationContext(vehicleID: "nobody"))
+            if isAnswered, issuer.underWay == 0 { return }
+        }
+    }
+
+    /// One update's view: asks, perhaps gives up, checks what it gets, perhaps has it refused.
+    private func call(_ cached: CachedAuthorization, _ issuer: WeekIssuer) async {
+        let context = AuthorizationContext(vehicleID: Self.vehicles[Int(issuer.draw() * 20) % 20])
+        let givesUp = issuer.draw() < 0.05
+        let (askedAt, dropped) = (issuer.now, issuer.droppedCount)
+        let request = Task { try await cached.token(for: context) }
+        if givesUp {
+            await Task.yield()
+            request.cancel()
+        }
+        let result = await request.result
+        issuer.check(result, for: context, askedAt: askedAt, afterDrops: dropped, gaveUp: givesUp)
+        guard case .success(let token) = result, issuer.draw() < 0.005 else { return }
+        issuer.noteRefusal(of: token)
+        await cached.discard(token, for: context)
+        issuer.noteDrop(of: token)
+    }
+}
+
+/// The issuer of that week, which knows what it gave to whom, and judges every fetch and every answer.
+private final class WeekIssuer: VehicleAuthorization {
+    struct Issue {
+        let vehicleID: String
+        let fetchedAt: Duration
+        let lifetime: Duration
+    }
+
+    struct Tally {
+        var (fetches, issued, failures, givenUp, lives, handedOut, mostAtOnce) = (0, 0, 0, 0, 0, 0, 0)
+        /// Tokens that Fleet Engine refused.
+        var refused: Set<String> = []
+        var problems: [String] = []
+    }
+
+    fileprivate struct State {
+        var random: UInt64
+        var tally = Tally()
+        var answered = 0
+        var running: [String: Int] = [:]
+        var issues: [String: Issue] = [:]
+        var newest: [String: String] = [:]
+        /// Tokens whose discard has returned, with their number in that order.
+        var dropped: [String: Int] = [:]
+    }
+
+    private enum Fate { case token(lifetime: Int), tokenOfAnother, failure }
+
+    private let clock: ManualClock
+    private let start: ManualClock.Instant
+    private let vehicles: [String]
+    private let state: Locked<State>
+
+    init(clock: ManualClock, seed: UInt64, vehicles: [String]) {
+        (self.clock, start, self.vehicles) = (clock, clock.now, vehicles)
+        state = Locked(State(random: seed))
+    }
+
+    var now: Duration { start.duration(to: clock.now) }
+    var tally: Tally { state.withLock { $0.tally } }
+    var answered: Int { state.withLock { $0.answered } }
+    var droppedCount: Int { state.withLock { $0.dropped.count } }
+    var underWay: Int { state.withLock { $0.running.values.reduce(0, +) } }
+
+    /// From 0 up to 1, by xorshift.
+    func draw() -> Double { state.withLock { $0.draw() } }
+
+    /// Seconds, minutes, or hours between updates.
+    func drawPause() -> Duration {
+        let kind = draw()
+        return .seconds(kind < 0.5 ? 1 + draw() * 30 : kind < 0.96 ? 60 + draw() * 540 : 3600 + draw() * 7200)
+    }
+
+    func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        let fetchedAt = now
+        let (number, fate, delay, isDue) = state.withLock { state in begin(&state, context.vehicleID, at: fetchedAt) }
+        defer { state.withLock { $0.running[context.vehicleID, default: 0] -= 1 } }
+        if delay > .zero {
+            do { try await clock.sleep(for: delay) } catch {
+                state.withLock { $0.tally.givenUp += 1 }
+                throw AuthorizationError(.cancelled, "nobody waits")
+            }
+        }
+        switch fate {
+        case .token(let lifetime):
+            let value = TestTokens.driver(vehicleID: context.vehicleID, lifetime: lifetime, serial: number)
+            let issue = Issue(vehicleID: context.vehicleID, fetchedAt: fetchedAt, lifetime: .seconds(lifetime))
+            state.withLock { state in
+                state.tally.issued += 1
+                if isDue { state.tally.lives += 1 }
+                (state.issues[value], state.newest[context.vehicleID]) = (issue, value)
+            }
+            return AuthorizationToken(value: value, lifetime: issue.lifetime)
+        case .tokenOfAnother:
+            state.withLock { $0.tally.failures += 1 }
+            return AuthorizationToken(value: TestTokens.driver(vehicleID: "another"), lifetime: .seconds(3600))
+        case .failure:
+            state.withLock { $0.tally.failures += 1 }
+            throw AuthorizationError(.unavailable, "down")
+        }
+    }
+
+    /// Draws what becomes of a fetch, and notes one that no rule asked for: its vehicle's token was neither refused
+    /// nor in the last three tenths of its reuse.
+    private func begin(
+        _ state: inout State, _ vehicleID: String, at now: Duration
+    ) -> (number: Int, fate: Fate, delay: Duration, isDue: Bool) {
+        state.tally.fetches += 1
+        state.running[vehicleID, default: 0] += 1
+        state.tally.mostAtOnce = max(state.tally.mostAtOnce, state.running[vehicleID, default: 0])
+        var isDue = true
+        if let newest = state.newest[vehicleID], let issue = state.issues[newest] {
+            isDue = now - issue.fetchedAt >= (issue.lifetime - .seconds(300)) * 0.7
+            if !isDue, !state.tally.refused.contains(newest) {
+                state.tally.problems.append("\(vehicleID) fetched after \(now - issue.fetchedAt)")
+            }
+        }
+        let delay = Duration.seconds(state.draw() < 0.3 ? state.draw() * 20 : 0)
+        let kind = state.draw()
+        let fate: Fate =
+            kind < 0.1 ? .failure : kind < 0.12 ? .tokenOfAnother : .token(lifetime: 900 + Int(state.draw() * 2700))
+        return (state.tally.fetches, fate, delay, isDue)
+    }
+
+    func noteRefusal(of token: AuthorizationToken) { state.withLock { _ = $0.tally.refused.insert(token.value) } }
+
+    func noteDrop(of token: AuthorizationToken) { state.withLock { $0.dropped[token.value] = $0.dropped.count } }
+
+    /// Judges what a caller got who asked at `askedAt`, when `afterDrops` discards had returned.
+    func check(
+        _ result: Result<AuthorizationToken, any Error>, for context: AuthorizationContext, askedAt: Duration,
+        afterDrops: Int, gaveUp: Bool
+    ) {
+        state.withLock { state in
+            state.answered += 1
+            let problem: String?
+            switch result {
+            case .success(let token):
+                state.tally.handedOut += 1
+                let life = token.lifetime ?? .zero
+                if let issue = state.issues[token.value], issue.vehicleID == context.vehicleID {
+                    problem =
+                        life < .seconds(300)
+                        ? "only \(life) left"
+                        : life > issue.fetchedAt + issue.lifetime - askedAt
+                            ? "\(life) is longer than it lives"
+                            : state.dropped[token.value].map { $0 < afterDrops } == true ? "discarded before" : nil
+                } else {
+                    problem = "a token that is not its own"
+                }
+            case .failure(let error as AuthorizationError):
+                problem =
+                    switch error.code {
+                    case .unavailable: nil
+                    case .unusableAnswer: error.detail.contains("is for vehicle another") ? nil : error.detail
+                    case .cancelled: gaveUp ? nil : "cancelled, but not by its caller"
+                    case .missingContext, .refused, .misconfigured: error.detail
+                    }
+            case .failure(let error): problem = "\(error)"
+            }
+            if let problem { state.tally.problems.append("\(context): \(problem)") }
+        }
+    }
+}
+
+extension WeekIssuer.State {
+    fileprivate mutating func draw() -> Double {
+        random ^= random << 13
+        random ^= random >> 7
+        random ^= random << 17
+        return Double(random >> 11) / Double(1 << 53)
+    }
+}
