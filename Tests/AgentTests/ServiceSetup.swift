@@ -5,6 +5,10 @@ import WaypostTestSupport
 struct ServiceSetup {
     /// For `authorization.url`; by default nobody answers there.
     var tokenURL = "http://127.0.0.1:1/token"
+    /// For `authorization`, in place of one with `tokenURL`.
+    var authorization: String?
+    /// For `receiver`, in place of the serial line.
+    var receiver: String?
     var endpoint = "http://127.0.0.1:1"
     /// A path in the folder.
     var outbox = "outbox.sqlite"
@@ -20,8 +24,8 @@ struct ServiceSetup {
     func write(in folder: TemporaryFolder) throws -> String {
         let text = """
             {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
-             "receiver": {"type": "serial", "device": "\(Self.device(in: folder))"},
-             "authorization": {"type": "http", "url": "\(tokenURL)"},
+             "receiver": \(receiver ?? #"{"type": "serial", "device": "\#(Self.device(in: folder))"}"#),
+             "authorization": \(authorization ?? #"{"type": "http", "url": "\#(tokenURL)"}"#),
              "reporting": {"intervalSeconds": 5},
              "upload": {"endpoint": "\(endpoint)", "maximumPastLocations": 7,
                         "retry": {"initialDelaySeconds": \(retryDelay), "maximumDelaySeconds": \(retryDelay)}},

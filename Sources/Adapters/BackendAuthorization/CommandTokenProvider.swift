@@ -5,7 +5,8 @@ package import VehicleAuthorization
 /// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
 ///
 /// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, what the configuration adds,
-/// and `WAYPOST_VEHICLE_ID`, `WAYPOST_PROVIDER_ID`, `WAYPOST_TASK_ID`.
+/// `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID` those
+/// that the context has.
 package final class CommandTokenProvider: TokenIssuer {
     private let arguments: [String]
     private let environment: [String: Secret]
@@ -17,7 +18,7 @@ package final class CommandTokenProvider: TokenIssuer {
     private let doubts: DoubtReporter
 
     /// - Parameters:
-    ///   - arguments: program and arguments; `{vehicleId}`, `{providerId}` and `{taskId}` are replaced as they are.
+    ///   - arguments: program and arguments; `{vehicleId}` and its like are replaced as they are.
     ///   - environment: variables to add; their values are struck out of what the program complains of.
     ///   - processEnvironment: where those by environment come from.
     ///   - providerID: replaces `{providerId}`.
@@ -93,9 +94,11 @@ package final class CommandTokenProvider: TokenIssuer {
     ) -> [String: String] {
         var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8"]
         variables.merge(added) { $1 }
-        variables["WAYPOST_VEHICLE_ID"] = context.vehicleID
         variables["WAYPOST_PROVIDER_ID"] = providerID
+        variables["WAYPOST_VEHICLE_ID"] = context.vehicleID.isEmpty ? nil : context.vehicleID
         variables["WAYPOST_TASK_ID"] = context.taskID
+        variables["WAYPOST_TRIP_ID"] = context.tripID
+        variables["WAYPOST_TRACKING_ID"] = context.trackingID
         return variables
     }
 

@@ -1,7 +1,7 @@
 /// Strikes out of a text from outside what may not be shown: the secrets that are known, and what looks like one.
 ///
-/// A word counts as a secret when it begins as a JSON Web Token does, when it is longer than 40 characters, or when it
-/// has 20 characters or more with both letters and digits. Words end at white space and punctuation other than
+/// A word counts as a secret when it has what JSON Web Tokens begin with (`eyJ`), when it is longer than 40 characters, or when it
+/// has 20 characters or more, small letters among them and capitals or digits. Words end at white space and punctuation other than
 /// base64's, so that paths and host names stay readable.
 struct Redaction: Sendable {
     /// Shorter ones would strike out half of any text, and are none.
@@ -35,8 +35,9 @@ struct Redaction: Sendable {
     }
 
     private static func shown(_ word: String) -> String {
-        let isToken = word.hasPrefix("eyJ") && word.count > 6
-        let isRandom = word.count >= 20 && word.contains(where: \.isNumber) && word.contains(where: \.isLetter)
+        let isToken = word.contains("eyJ") && word.count > 6
+        let isMixed = word.contains(where: \.isNumber) || word.contains(where: \.isUppercase)
+        let isRandom = word.count >= 20 && isMixed && word.contains { $0.isLetter && !$0.isUppercase }
         return isToken || isRandom || word.count > 40 ? "…" : word
     }
 }

@@ -37,7 +37,7 @@ package struct TokenAnswer: Sendable {
         }
 
         let expected = "expected JSON with the token under \"\(format.tokenKey)\""
-        let type = origin.mediaType.map { " of \(origin.redaction.applied(to: $0.prefix(40)))" } ?? ""
+        let type = origin.mediaType.map { " of \(origin.redaction.applied(to: $0).prefix(40))" } ?? ""
         var stated: Double?
         let value: String
         let place: String
@@ -141,7 +141,7 @@ package struct TokenAnswer: Sendable {
     private static func names(_ members: [String: JSONValue], _ redaction: Redaction) -> String {
         guard !members.isEmpty else { return "no keys" }
         let shown = members.keys.sorted().prefix(8).map { key in
-            "\"\(redaction.applied(to: key.filter { !$0.isNewline }.prefix(40)))\""
+            "\"\(redaction.applied(to: key.filter { !$0.isNewline }).prefix(40))\""
         }
         return shown.joined(separator: ", ") + (members.count > 8 ? " and \(members.count - 8) more" : "")
     }

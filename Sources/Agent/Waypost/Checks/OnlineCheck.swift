@@ -3,7 +3,6 @@ import GNSS
 import HTTPMessages
 import LocationReporting
 import SQLiteOutbox
-import VehicleAuthorization
 
 /// What `waypost check --online` tries, with the code that the service uses.
 package enum OnlineCheck: String, Sendable, CaseIterable {
@@ -88,10 +87,10 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
 
     private static func vehicle(_ configuration: Configuration) async -> Finding {
         do {
-            let token = try await TokenReport.fetch(configuration).token
+            let token = try await TokenReport.fetch(configuration).rawToken
             let request = HTTPRequest(
                 .get, try configuration.vehicle.url(at: configuration.upload.endpoint),
-                headers: HTTPHeaders(["Authorization": "Bearer " + token.value]),
+                headers: HTTPHeaders(["Authorization": "Bearer " + token]),
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
             switch UploadOutcome(of: response, for: configuration.vehicle) {

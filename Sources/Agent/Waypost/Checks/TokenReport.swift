@@ -2,11 +2,11 @@ import BackendAuthorization
 import FleetEngine
 import GNSS
 import StrictJSON
-package import VehicleAuthorization
+import VehicleAuthorization
 
 /// A token fetched once from the configured provider, and all that a person may want to know of it.
 package struct TokenReport: Sendable {
-    package let token: AuthorizationToken
+    private let token: AuthorizationToken
     package let role: TokenRole
     package let verdict: TokenVerdict
     private let parsed: JSONWebToken
@@ -15,6 +15,9 @@ package struct TokenReport: Sendable {
     private let vehicle: VehicleName
     /// The host's clock when the answer came, in seconds since 1970.
     private let hostTime: Double
+
+    /// The token itself: for Fleet Engine and for `--raw`, never for a message.
+    package var rawToken: String { token.value }
 
     /// Asks the provider of `configuration`, now and without a cache.
     ///

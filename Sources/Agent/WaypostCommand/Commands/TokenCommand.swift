@@ -1,5 +1,4 @@
 import LinuxPlatform
-import VehicleAuthorization
 import Waypost
 
 /// `waypost token`: fetches a token once and shows what it says, or prints it for another program.
@@ -24,7 +23,7 @@ struct TokenCommand {
     func run() async throws -> ExitStatus {
         let report = try await TokenReport.fetch(configuration)
         if isRaw {
-            try StandardOutput.write(line: report.token.value)
+            try StandardOutput.write(line: report.rawToken)
             for problem in report.verdict.problems { Terminal.say("waypost: the token \(problem)") }
         } else {
             var last = ""
