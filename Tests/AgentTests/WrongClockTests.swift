@@ -1,4 +1,5 @@
 import FleetEngineSimulator
+import LinuxPlatform
 import ReceiverSimulator
 import Testing
 import WaypostTestSupport
@@ -13,14 +14,32 @@ import WaypostTestSupport
         let clock = try FakeClock(setting, in: bench.folder)
         let service = try clock.start(bench.configure())
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
-        for epoch in RecentDrive(epochs: 10) {
+        let address = try await service.statusAddress()
+        for (number, epoch) in RecentDrive(epochs: 10).enumerated() {
             try receiver.send(epoch)
-            try #require(await bench.arrival(of: epoch) != nil)
+            // So far from the host's clock, a time is believed when three fixes agree on it.
+            if number < 2 {
+                try #require(
+                    await isRefused("waypost_fixes_refused_total{reason=\"unconfirmed_time\"} \(number + 1)\n", address)
+                )
+            } else {
+                try #require(await bench.arrival(of: epoch) != nil)
+            }
         }
         #expect(await bench.simulator.record.tokensIssued == 1)
         let warning = await service.errors.line(saying: "the host's clock says \(setting.dropFirst().prefix(4))-")
         #expect(warning != nil)
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// Asks for the metrics until they say so, or the test's time is over.
+    private func isRefused(_ words: String, _ address: LocalAddress) async -> Bool {
+        while !Task.isCancelled {
+            let answer = await RawExchange.send(
+                ["GET /metrics HTTP/1.1\r\nHost: status\r\nConnection: close\r\n\r\n"], to: address)
+            if answer.text.contains(words) { return true }
+        }
+        return false
     }
 
     @Test func mayBeSetWhileTheServiceRuns() async throws {
