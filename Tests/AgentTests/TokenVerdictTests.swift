@@ -53,7 +53,7 @@ import WaypostTestSupport
         let token = try JSONWebToken(TestTokens.token(payload: "{\(payload)}", header: "{\(header)}"))
         let verdict = TokenVerdict(
             token, for: try VehicleName(service: service, providerID: "p", vehicleID: "v"),
-            lifetime: life.map { .seconds($0) }, issuerTime: issuerTime)
+            lifetime: life.map { .seconds($0) }, issuerTime: issuerTime, hostTime: 1_000_000_000)
         #expect(verdict.fits == fits, "\(verdict)")
         let said = verdict.problems + verdict.remarks
         if let words {
@@ -61,6 +61,17 @@ import WaypostTestSupport
         } else {
             #expect(said.isEmpty, "\(said)")
         }
+    }
+
+    @Test(arguments: [(1_000_003_599.0, true), (1_000_010_801, false)])
+    func trustsTheHostWhereNothingElseTells(hostTime: Double, fits: Bool) throws {
+        let payload = "{\(Self.claims),\(Self.driver)}"
+        let verdict = TokenVerdict(
+            try JSONWebToken(TestTokens.token(payload: payload)),
+            for: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"), lifetime: nil,
+            issuerTime: nil, hostTime: hostTime)
+        #expect(verdict.fits == fits)
+        #expect(fits || verdict.problems.first?.hasPrefix("expired 2 h ago by this host's clock; ") == true)
     }
 
     @Test(arguments: [

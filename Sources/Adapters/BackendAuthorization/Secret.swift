@@ -9,12 +9,9 @@ package enum Secret: Sendable, Hashable {
     /// An environment variable of this process.
     case environment(String)
 
-    /// The text itself. May read a file; not for the shared pool.
+    /// The text itself, from a file, `environment` or the configuration. May read a file; not for the shared pool.
     ///
-    /// - Parameters:
-    ///   - use: what it is for, as `header Authorization`.
-    ///   - environment: this process's variables.
-    /// - Throws: `.misconfigured`, naming use and source and never the text.
+    /// - Throws: `.misconfigured`, naming `use` (as `header Authorization`) and source and never the text.
     func text(for use: String, environment: [String: String]) throws(AuthorizationError) -> String {
         switch self {
         case .literal(let text): return text

@@ -42,10 +42,12 @@ package struct TokenReport: Sendable {
         }
         (self.answer, token, vehicle) = (answer, answer.token, configuration.vehicle)
         expirationKey = configuration.authorization.format.expirationKey
-        self.hostTime = Double(hostTime.millisecondsSince1970) / 1000
+        let hostTime = Double(hostTime.millisecondsSince1970) / 1000
+        self.hostTime = hostTime
         role = TokenRole(parsed)
         verdict = TokenVerdict(
-            parsed, for: configuration.vehicle, lifetime: answer.token.lifetime, issuerTime: answer.issuerTime)
+            parsed, for: configuration.vehicle, lifetime: answer.token.lifetime, issuerTime: answer.issuerTime,
+            hostTime: hostTime)
     }
 
     /// One line, as `check --online` shows it.

@@ -16,13 +16,17 @@ package struct TokenVerdict: Sendable, Hashable {
     ///   - vehicle: whom it has to fit.
     ///   - lifetime: what is left of its life, where anything tells.
     ///   - issuerTime: the issuer's clock in seconds since 1970, where it told.
-    package init(_ token: JSONWebToken, for vehicle: VehicleName, lifetime: Duration?, issuerTime: Double?) {
+    ///   - hostTime: this host's, which judges only where nothing else does.
+    package init(
+        _ token: JSONWebToken, for vehicle: VehicleName, lifetime: Duration?, issuerTime: Double?, hostTime: Double
+    ) {
         judgeHeader(token)
         if let problem = ClaimRules().problem(of: token, for: AuthorizationContext(vehicleID: vehicle.vehicleID)) {
             problems.append(problem)
         }
         judgeRole(of: token, vehicle)
         judgeTimes(of: token, lifetime, issuerTime)
+        if lifetime == nil { judgeExpiry(of: token, hostTime) }
     }
 
     private mutating func judgeHeader(_ token: JSONWebToken) {
@@ -70,5 +74,12 @@ package struct TokenVerdict: Sendable, Hashable {
         } else if lifetime <= CachePolicy().minimumLife {
             remarks.append("lives \(lifetime.spoken) only; let the issuer give an hour")
         }
+    }
+
+    private mutating func judgeExpiry(of token: JSONWebToken, _ hostTime: Double) {
+        guard let expiry = token.expiry, expiry > 0, expiry < hostTime else { return }
+        problems.append(
+            "expired \(Duration.seconds(hostTime - expiry).spoken) ago by this host's clock; "
+                + "if that is right, let the issuer make a new one")
     }
 }
