@@ -18,7 +18,7 @@ import WaypostTestSupport
     static let token = TestTokens.driver(vehicleID: "van-7")
     static let secret = "client-secret-7d1f"
     static let key = "VEHICLE_TOKEN_KEY"
-    static let expected = "expected JSON with the token under \"\(key)\""
+    static let expected = "expected the token, bare or in JSON under \"\(key)\""
 
     /// An answer that holds every secret there is, wherever a server could put one.
     static func answer(_ status: String = "200 OK", _ fields: [String] = [], _ body: [UInt8]) -> [UInt8] {

@@ -107,6 +107,7 @@ import WaypostTestSupport
             (405, [:], .refused, "check authorization.method", nil), (408, [:], .unavailable, "cannot answer now", nil),
             (429, ["Retry-After": "30"], .unavailable, "cannot answer now; asked again in 30 s", 30),
             (500, [:], .unavailable, "answered 500", nil), (502, ["Retry-After": "soon"], .unavailable, "502", nil),
+            (503, ["Retry-After": "3600"], .unavailable, "asked again in 600 s", 3600),
             (400, [:], .refused, "check authorization.url, headers, body and client certificate", nil),
             (
                 503, ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],

@@ -65,7 +65,10 @@ import WaypostTestSupport
             (#""secret""#, "gave a string; expected an object"),
             (#"{"\#(token)":1}"#, #"it has "….….…". Set tokenKey"#),
             (#"{"VEHICLE_TOKEN_KEY":"se.cr.et!"}"#, "is not a JSON Web Token: its header is not a JSON object"),
-            ("no token, secret", "gave 16 bytes that are neither JSON nor a token; expected JSON with the token under"),
+            (
+                "no token, secret",
+                "gave 16 bytes that are neither JSON nor a token; expected the token, bare or in JSON under"
+            ),
             (String(token.dropLast(20)).prefix(60) + ".", "is not"),
             (
                 #"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"soon"}"#,

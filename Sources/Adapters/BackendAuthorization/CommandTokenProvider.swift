@@ -7,7 +7,7 @@ package import VehicleAuthorization
 /// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, what the configuration adds,
 /// `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID` those
 /// that the context has.
-package final class CommandTokenProvider: TokenIssuer {
+package final class CommandTokenProvider: TokenProvider {
     private let arguments: [String]
     private let environment: [String: Secret]
     private let processEnvironment: [String: String]

@@ -7,7 +7,7 @@ package import VehicleAuthorization
 /// The file is read each time it is asked, so that a new one is seen. One that is caught half written is refused, and
 /// read again when the cache asks next; whoever writes it avoids that with a rename. When it was written is taken as the moment of issue, so that a token does
 /// not seem younger than it is.
-package final class FileTokenProvider: TokenIssuer {
+package final class FileTokenProvider: TokenProvider {
     private let pathTemplate: String
     private let providerID: String
     private let format: TokenAnswerFormat

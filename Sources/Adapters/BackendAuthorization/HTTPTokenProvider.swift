@@ -4,7 +4,7 @@ import LinuxPlatform
 package import VehicleAuthorization
 
 /// Asks a backend's token endpoint, each time anew.
-package final class HTTPTokenProvider: TokenIssuer {
+package final class HTTPTokenProvider: TokenProvider {
     private let settings: HTTPTokenSettings
     private let providerID: String
     private let transport: any HTTPTransport

@@ -36,7 +36,7 @@ package struct TokenAnswer: Sendable {
             AuthorizationError(.unusableAnswer, "\(origin.source) gave \(words)")
         }
 
-        let expected = "expected JSON with the token under \"\(format.tokenKey)\""
+        let expected = "expected the token, bare or in JSON under \"\(format.tokenKey)\""
         let type = origin.mediaType.map { " of \(origin.redaction.applied(to: $0).prefix(40))" } ?? ""
         var stated: Double?
         let value: String

@@ -16,6 +16,7 @@ struct TokenEndpoint {
     func refusal(_ response: HTTPResponse) -> AuthorizationError? {
         let status = response.status
         let retryAfter = RetryAfter(response.headers)?.delay
+        let longest = CachePolicy().maximumRetryAfter
         let code: AuthorizationError.Code
         let advice: String
         switch status {
@@ -33,7 +34,8 @@ struct TokenEndpoint {
         case 405: (code, advice) = (.refused, "it wants another method; check authorization.method")
         case 408, 425, 429, 500...:
             code = .unavailable
-            advice = "it cannot answer now; asked again \(retryAfter.map { "in \($0.secondsText)" } ?? "later")"
+            advice =
+                "it cannot answer now; asked again \(retryAfter.map { "in \(min($0, longest).secondsText)" } ?? "later")"
         default: (code, advice) = (.refused, "it refuses the request; check authorization.url and the backend's log")
         }
         return AuthorizationError(code, "\(name) answered \(status): \(advice)", retryAfter: retryAfter)

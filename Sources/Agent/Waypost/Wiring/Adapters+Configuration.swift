@@ -61,7 +61,7 @@ extension Configuration {
     }
 
     /// The provider that is configured, which asks its issuer each time.
-    package func makeProvider(log: LogWriter) throws(AgentError) -> any TokenIssuer {
+    package func makeProvider(log: LogWriter) throws(AgentError) -> any TokenProvider {
         let report: @Sendable (AuthorizationWarning) -> Void = { log.write(.warning, "\($0)") }
         do {
             switch authorization {
