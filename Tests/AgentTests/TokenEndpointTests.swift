@@ -57,7 +57,7 @@ import WaypostTestSupport
             says: " gave nothing; \(expected); look into the issuer's log"),
         body(
             "HTML", "<!DOCTYPE html><p>\(secret)",
-            "a page (HTML or XML); \(expected); check that the address is the token endpoint itself "
+            "a page (HTML or XML), not a token; check that the address is the token endpoint itself "
                 + "and that no login page or captive portal stands before it", "Content-Type: text/html"),
         body(
             "content type", "Sign in, \(secret)",

@@ -45,7 +45,7 @@ package struct TokenAnswer: Sendable {
         case .nothing: throw unusable("nothing; \(expected); look into the issuer's log")
         case .page:
             throw unusable(
-                "a page (HTML or XML); \(expected); check that the address is the token endpoint itself "
+                "a page (HTML or XML), not a token; check that the address is the token endpoint itself "
                     + "and that no login page or captive portal stands before it")
         case .gzip:
             throw unusable("bytes compressed with gzip, which was not asked for; \(expected); switch compression off")
