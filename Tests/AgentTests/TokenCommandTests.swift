@@ -76,6 +76,21 @@ import WaypostTestSupport
         #expect(errors == "waypost: \(says.dropFirst(9))\n")
     }
 
+    @Test func leavesTheTerminalAlone() async throws {
+        let folder = try TemporaryFolder()
+        let token = TestTokens.token(
+            payload:
+                #"{"aud":"https://fleetengine.googleapis.com/","note":"\u001B[2J\u202E","inner":"eyJhbGciOiJub25lIn0.e.e","#
+                + #""iat":1000000000,"exp":1000003600,"authorization":{"vehicleid":"a\u0007b"}}"#)
+        let path = try folder.write(token.utf8, to: "token")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let (page, _) = try await run(["token"], config, exit: 1)
+        #expect(page.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E || $0 == "\n" }, "\(page)")
+        #expect(page.contains("         inner …\n"))
+        #expect(page.contains("role     driver of vehicle a\u{FFFD}b\n"))
+    }
+
     @Test func warnsOfAServersToken() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.tokenURL = "\(bench.simulator.baseURL.origin)/token/server" }

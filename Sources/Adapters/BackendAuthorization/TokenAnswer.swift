@@ -4,6 +4,8 @@ package import VehicleAuthorization
 /// What an issuer answered: a token, in JSON under its key or bare, and what was said beside it.
 package struct TokenAnswer: Sendable {
     package private(set) var token: AuthorizationToken
+    /// What the token says.
+    package let parsed: JSONWebToken
     /// Whom it came from, without secrets, as `token endpoint https://backend.example.com/token`.
     package let source: String
     /// The issuer's clock when it answered, in seconds since 1970; `nil` when it did not tell.
@@ -66,7 +68,6 @@ package struct TokenAnswer: Sendable {
             }
             (value, place) = (text, "as bare text")
         }
-        let parsed: JSONWebToken
         do { parsed = try JSONWebToken(value) } catch {
             throw unusable("a token \(place) that \(error); expected header, payload and signature")
         }

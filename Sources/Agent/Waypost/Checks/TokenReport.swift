@@ -6,10 +6,8 @@ import VehicleAuthorization
 
 /// A token fetched once from the configured provider, and all that a person may want to know of it.
 package struct TokenReport: Sendable {
-    private let token: AuthorizationToken
     package let role: TokenRole
     package let verdict: TokenVerdict
-    private let parsed: JSONWebToken
     private let answer: TokenAnswer
     private let expirationKey: String
     private let vehicle: VehicleName
@@ -17,7 +15,7 @@ package struct TokenReport: Sendable {
     private let hostTime: Double
 
     /// The token itself: for Fleet Engine and for `--raw`, never for a message.
-    package var rawToken: String { token.value }
+    package var rawToken: String { answer.token.value }
 
     /// Asks the provider of `configuration`, now and without a cache.
     ///
@@ -27,38 +25,36 @@ package struct TokenReport: Sendable {
         do throws(AuthorizationError) {
             let answer = try await provider.ask(
                 for: AuthorizationContext(vehicleID: configuration.vehicle.vehicleID))
-            return try TokenReport(answer, configuration, hostTime: UTCTime.system)
+            return TokenReport(answer, configuration, hostTime: UTCTime.system)
         } catch {
             throw AgentError(error.code == .misconfigured ? .configuration : .unavailable, error.detail)
         }
     }
 
     /// What `answer` comes to for the vehicle of `configuration`.
-    init(
-        _ answer: TokenAnswer, _ configuration: Configuration, hostTime: UTCTime
-    ) throws(AuthorizationError) {
-        do { parsed = try JSONWebToken(answer.token.value) } catch {
-            throw AuthorizationError(.unusableAnswer, "\(answer.source) gave a token that \(error)")
-        }
-        (self.answer, token, vehicle) = (answer, answer.token, configuration.vehicle)
+    init(_ answer: TokenAnswer, _ configuration: Configuration, hostTime: UTCTime) {
+        (self.answer, vehicle) = (answer, configuration.vehicle)
         expirationKey = configuration.authorization.format.expirationKey
         let hostTime = Double(hostTime.millisecondsSince1970) / 1000
         self.hostTime = hostTime
-        role = TokenRole(parsed)
+        role = TokenRole(answer.parsed)
         verdict = TokenVerdict(
-            parsed, for: configuration.vehicle, lifetime: answer.token.lifetime, issuerTime: answer.issuerTime,
-            hostTime: hostTime)
+            answer.parsed, for: configuration.vehicle, lifetime: answer.token.lifetime,
+            issuerTime: answer.issuerTime, hostTime: hostTime)
     }
 
     /// One line, as `check --online` shows it.
     package var summary: String {
-        guard verdict.fits else { return "the token " + verdict.problems.joined(separator: "; and it ") }
-        let life = token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
-        return "\(role), \(life)" + verdict.remarks.map { "; note: it \($0)" }.joined()
+        guard verdict.fits else {
+            return ClaimText.printable("the token " + verdict.problems.joined(separator: "; and it "))
+        }
+        let life = answer.token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
+        return ClaimText.printable("\(role), \(life)" + verdict.remarks.map { "; note: it \($0)" }.joined())
     }
 
     /// A page of short lines, each with its name; the signature is not on it.
     package var lines: [(name: String, text: String)] {
+        let (parsed, token) = (answer.parsed, answer.token)
         var lines: [(name: String, text: String)] = [("from", answer.source), ("role", role.description)]
         if let time = parsed.issuedAt { lines.append(("issued", moment(time, ago: "ago", ahead: "in the future"))) }
         if let time = parsed.expiry { lines.append(("expires", moment(time, ago: "ago", ahead: "from now"))) }
@@ -75,7 +71,7 @@ package struct TokenReport: Sendable {
         } else {
             lines += verdict.problems.map { ("FAIL", "the token \($0)") }
         }
-        return lines
+        return lines.map { ($0.name, ClaimText.printable($0.text)) }
     }
 
     /// What the number beside the token says about `exp`.
