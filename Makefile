@@ -2,16 +2,19 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-# How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread.
+# How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread,
+# make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320.
 SECONDS ?= 60
 KILLS ?= 50
+CLOCK_SECONDS ?= 1200
+TOKEN_LIFE ?= 360
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
 DEMO_CONFIGURATION ?= debug
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install lint format imports bench fuzz coverage sanitize kill-test \
-	service-check fixtures clean-clone clean
+	clock-test service-check fixtures clean-clone clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 16
@@ -58,6 +61,9 @@ sanitize: prepare ## all tests under each of SANITIZERS
 
 kill-test: prepare ## SIGKILL at random moments, KILLS times; nothing may be lost
 	@scripts/kill-test $(KILLS)
+
+clock-test: prepare ## a wrong clock and tokens of TOKEN_LIFE seconds, for CLOCK_SECONDS; no update may wait
+	@scripts/clock-test $(CLOCK_SECONDS) --token-life $(TOKEN_LIFE)
 
 service-check:   ## what systemd says of the unit
 	@scripts/service-check

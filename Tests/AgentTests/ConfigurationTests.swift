@@ -135,6 +135,39 @@ import WaypostTestSupport
             "\"authorization.url\" is \"http://backend/\", which would send to backend unencrypted; use https (http is for loopback hosts only)"
         ),
         (
+            "{\"type\": \"file\"", "{\"type\": \"http\", \"url\": \"https://user:hush@backend/?key=hush\"",
+            "\"authorization.url\" is \"https://…@backend/?…\", which carries a user name or password; "
+                + "give credentials as a header from a file"
+        ),
+        (
+            "\"file\"", "\"file\", \"tokenShape\": \"guid\"",
+            "\"authorization.tokenShape\" is \"guid\"; use \"guide\", \"onDemandSample\" or \"scheduledSample\"; "
+                + "did you mean \"guide\"?"
+        ),
+        (
+            "\"file\"",
+            "\"http\", \"url\": \"https://b/\", \"headers\": {\"X\": {\"file\": \"k\", \"scheme\": \"hush\"}}",
+            "\"authorization.headers.X\" is an object that cannot be used; use a text, {\"file\": PATH} or "
+                + "{\"environment\": NAME}, the latter two with \"scheme\" \"verbatim\", \"bearer\" or \"basic\""
+        ),
+        (
+            "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": \"Bearer hush\"",
+            "\"authorization.headers\" is a string; use an object in braces"
+        ),
+        (
+            "\"file\"", "\"http\", \"url\": \"https://b/\", \"body\": \"grant=x\"",
+            "\"authorization.body\" is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\""
+        ),
+        (
+            "\"file\"", "\"command\", \"command\": [\"/bin/true\"], \"environment\": {\"K\": [\"hush\"]}",
+            "\"authorization.environment.K\" is an array that cannot be used; use a text, {\"file\": PATH} or "
+                + "{\"environment\": NAME}"
+        ),
+        (
+            "}}", "}, \"upload\": {\"endpoint\": \"https://user:hush@fleet/\"}}",
+            "\"upload.endpoint\" is \"https://…@fleet/\", which carries a user name or password"
+        ),
+        (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 3}}",
             "\"reporting.intervalSeconds\" is 3; use seconds from 5 to 60"
         ),
@@ -169,6 +202,8 @@ import WaypostTestSupport
         #expect(text != Self.smallest)
         let problems = Self.problems(text)
         #expect(problems.contains { $0.hasPrefix("config.json: \(problem)") }, "\(problems)")
+        let hasSecret = problems.contains { $0.contains("hush") }
+        #expect(!hasSecret, "a secret can be read")
     }
 
     @Test(arguments: [

@@ -5,6 +5,8 @@ import WaypostTestSupport
 struct ServiceSetup {
     /// For `authorization.url`; by default nobody answers there.
     var tokenURL = "http://127.0.0.1:1/token"
+    /// For `authorization`, in place of one with `tokenURL`.
+    var authorization: String?
     var endpoint = "http://127.0.0.1:1"
     /// A path in the folder.
     var outbox = "outbox.sqlite"
@@ -24,7 +26,7 @@ struct ServiceSetup {
         let text = """
             {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
              "receiver": \(receiver),
-             "authorization": {"type": "http", "url": "\(tokenURL)"},
+             "authorization": \(authorization ?? #"{"type": "http", "url": "\#(tokenURL)"}"#),
              "reporting": {"intervalSeconds": 5},
              "upload": {"endpoint": "\(endpoint)", "maximumPastLocations": 7,
                         "retry": {"initialDelaySeconds": \(retryDelay), "maximumDelaySeconds": \(retryDelay)}},

@@ -24,14 +24,15 @@ final class TokenBackend: Sendable {
         let state = Locked(State(pagesLeft: pages))
         let service = try HTTPService(listeningOn: .loopback(host: "127.0.0.1", port: 0)) { request in
             let isPage = state.withLock { state in
-                state.pagesLeft -= 1
-                return state.pagesLeft >= 0
+                defer { if state.pagesLeft > 0 { state.pagesLeft -= 1 } }
+                return state.pagesLeft > 0
             }
             guard !isPage else {
                 return ServedResponse(status: 200, contentType: "text/html", "<html><body>Please log in</body></html>")
             }
+            let path = request.target.prefix { $0 != "?" }
             let answer = await RawExchange.send(
-                ["GET \(request.target) HTTP/1.1\r\nHost: issuer\r\nConnection: close\r\n\r\n"], to: issuer)
+                ["GET \(path) HTTP/1.1\r\nHost: issuer\r\nConnection: close\r\n\r\n"], to: issuer)
             guard let end = answer.text.firstRange(of: "\r\n\r\n") else {
                 return .refusal(status: 502, "the issuer does not answer")
             }
@@ -47,6 +48,9 @@ final class TokenBackend: Sendable {
     }
 
     deinit { serving.cancel() }
+
+    /// No more pages.
+    func openUp() { state.withLock { $0.pagesLeft = 0 } }
 
     /// Every token that was handed out.
     var tokens: [String] { state.withLock { $0.tokens } }

@@ -13,7 +13,9 @@ import WaypostTestSupport
         _ script: String, _ arguments: String..., limit: Duration = .seconds(20)
     ) throws -> CommandTokenProvider {
         try CommandTokenProvider(
-            arguments: ["/bin/sh", "-c", script, "sh"] + arguments, environment: ["EXTRA": "yes"], providerID: "p",
+            arguments: ["/bin/sh", "-c", script, "sh"] + arguments,
+            environment: ["EXTRA": .literal("yes"), "KEY": .environment("HELD")],
+            processEnvironment: ["HELD": "hush hush"], providerID: "p",
             timeLimit: limit
         ) { _ in }
     }
@@ -28,7 +30,7 @@ import WaypostTestSupport
     @Test func givesTheProgramContextAndNothingElse() async throws {
         let provider = try provider(
             #"test "$1" = van-7 && test "$WAYPOST_VEHICLE_ID$WAYPOST_TASK_ID$WAYPOST_PROVIDER_ID$EXTRA" = van-7tpyes "#
-                + #"&& test -z "$(env | grep -vE '^(PATH|HOME|LANG|EXTRA|PWD|OLDPWD|SHLVL|_|WAYPOST_[A-Z_]+)=')" "#
+                + #"&& test -z "$(env | grep -vE '^(PATH|HOME|LANG|EXTRA|KEY|PWD|OLDPWD|SHLVL|_|WAYPOST_[A-Z_]+)=')" "#
                 + #"&& test -z "$(cat)" && printf %s "$2""#,
             "{vehicleId}", TestTokens.driver(vehicleID: "van-7"))
         #expect(try await provider.token(for: van7).lifetime == .seconds(3600))
@@ -38,7 +40,10 @@ import WaypostTestSupport
         arguments: [
             ("exit 0", AuthorizationError.Code.unusableAnswer, "gave nothing"),
             ("echo first >&2; echo key missing >&2; exit 3", .unavailable, "failed with status 3: key missing"),
-            ("kill -9 $$", .unavailable, "was ended by signal 9"), ("exit 1", .unavailable, "failed with status 1"),
+            ("kill -9 $$", .unavailable, "was ended by signal 9"),
+            ("exit 1", .unavailable, "failed with status 1 and said nothing; run it by hand as the service's user"),
+            ("echo \"no $KEY: $1\" >&2; exit 1", .unavailable, "failed with status 1: no …: …"),
+            ("echo \"$1\" | fold -w 30 | sed -n 5p >&2; exit 1", .unavailable, "failed with status 1: …"),
             ("echo token $(head -c 60 /dev/zero | tr '\\0' x) is bad >&2; exit 1", .unavailable, "1: token … is bad"),
             ("head -c 100000 /dev/zero; sleep 100", .unusableAnswer, "wrote more than 64 KiB"),
             ("echo '<html>'", .unusableAnswer, "gave a page"), ("sleep 100", .unavailable, "took longer than"),
@@ -47,7 +52,7 @@ import WaypostTestSupport
     func failsInWords(script: String, code: AuthorizationError.Code, words: String) async throws {
         let limit: Duration = words == "took longer than" ? .milliseconds(200) : .seconds(20)
         let error = await #expect(throws: AuthorizationError.self) {
-            try await provider(script, limit: limit).token(for: van7)
+            try await provider(script, TestTokens.driver(vehicleID: "van-7"), limit: limit).token(for: van7)
         }
         #expect(error?.code == code)
         #expect(error?.description.hasPrefix("token command /bin/sh ") == true)
@@ -80,6 +85,27 @@ import WaypostTestSupport
         let token = TestTokens.driver(vehicleID: "van-7")
         let provider = try provider("test ! -e /proc/$$/fd/\(leaky) && printf %s \(token)")
         #expect(try await provider.token(for: van7).value == token)
+    }
+
+    @Test func mayNotLeaveAProcessBehind() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("pipe")
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        let token = TestTokens.driver(vehicleID: "van-7")
+        // The grandchild holds the pipe open: its stream ends when that process has gone.
+        let reading = Task {
+            await onThread(named: "fifo") { () -> Bool in
+                guard let pipe = try? OwnedDescriptor(opening: path, O_RDONLY) else { return false }
+                var buffer = [UInt8](repeating: 0, count: 16)
+                var span = buffer.mutableSpan
+                while let count = try? pipe.read(into: &span), count > 0 {}
+                return true
+            }
+        }
+        let provider = try provider(
+            "(sh -c 'sleep 1000' 3>\(path) >/dev/null &) ; exec 3>\(path); printf %s \"$1\"", token)
+        #expect(try await provider.token(for: van7).value == token)
+        #expect(await reading.value)
     }
 
     @Test func endsTheWholeGroupWhenCancelled() async throws {

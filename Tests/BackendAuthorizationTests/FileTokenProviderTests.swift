@@ -27,7 +27,12 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("", 0o600, AuthorizationError.Code.unusableAnswer, "gave nothing"),
-            ("secret", 0o600, .unusableAnswer, "is not a JSON"),
+            ("secret", 0o600, .unusableAnswer, "gave 6 bytes that are neither JSON nor a token"),
+            (#"{"VEHICLE_TOKEN_KEY":"eyJh"#, 0o600, .unusableAnswer, "was it cut off, or written in place?"),
+            (
+                String(TestTokens.driver(vehicleID: "van-7").dropLast(100)), 0o600, .unusableAnswer,
+                "expected 256 or more for RS256; was it cut off?"
+            ),
             ("secret", 0o644, .misconfigured, "open to every user; run chmod o="),
         ])
     func isRefusedInWords(content: String, mode: Int, code: AuthorizationError.Code, words: String) async throws {
@@ -44,7 +49,10 @@ import WaypostTestSupport
         let error = await #expect(throws: AuthorizationError.self) {
             try await provider("/nonexistent/token").token(for: van7)
         }
-        #expect(error?.description == "/nonexistent/token cannot be read: No such file or directory")
+        #expect(
+            error?.description
+                == "token file /nonexistent/token cannot be read: No such file or directory; "
+                + "check the path, and whoever writes the file")
     }
 
     /// Life when written, age of the file, what is left; `nil` when the clock cannot be right.

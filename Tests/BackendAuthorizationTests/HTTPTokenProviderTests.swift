@@ -41,7 +41,7 @@ import WaypostTestSupport
                 HeaderTemplate("Authorization", .file(try folder.file("key", "file-secret\n")), scheme: .bearer),
                 HeaderTemplate("X-Basic", .environment("PAIR"), scheme: .basic),
                 HeaderTemplate("X-Plain", .literal("plain")),
-            ], body: #"{"vehicle":"{vehicleId}"}"#)
+            ], body: .literal(#"{"vehicle":"{vehicleId}"}"#))
         let (provider, transport) = try provider(settings, environment: ["PAIR": "user:pass"]) { _ in
             HTTPResponse(status: 200, body: Array(body.utf8))
         }
@@ -54,6 +54,46 @@ import WaypostTestSupport
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicle":"van 7"}"#)
     }
 
+    @Test(
+        arguments: [
+            ("application/x-www-form-urlencoded", "id={vehicleId}&grant=x", "id=van%207&grant=x"),
+            ("application/json", #"{"id":"{vehicleId}"}"#, #"{"id":"van 7"}"#),
+        ])
+    func takesTheBodyFromAFile(type: String, template: String, sent: String) async throws {
+        let folder = try TemporaryFolder()
+        let settings = HTTPTokenSettings(
+            url: "https://backend.example.com/token", method: .post,
+            headers: [HeaderTemplate("Content-Type", .literal(type))],
+            body: .file(try folder.file("body", template + "\n")))
+        let (provider, transport) = try provider(settings) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
+        _ = try await provider.token(for: van7)
+        #expect(transport.requests.map { String(decoding: $0.body, as: UTF8.self) } == [sent])
+    }
+
+    @Test func asksForATripWhereTheContextIsOne() async throws {
+        let (provider, transport) = try provider(
+            HTTPTokenSettings(url: "https://backend.example.com/token/consumer/{tripId}")
+        ) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
+        _ = try await provider.token(for: AuthorizationContext(tripID: "t/1"))
+        #expect(transport.requests.first?.url.target == "/token/consumer/t%2F1")
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.description == "authorization.url asks for {tripId}, but the token is for vehicle van 7")
+    }
+
+    @Test func refusesATokenWhoseLifeIsOver() async throws {
+        // Issued at 01:46:40; handed out more than an hour later.
+        let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
+            HTTPResponse(
+                status: 200, headers: HTTPHeaders(["Date": "Sun, 09 Sep 2001 02:46:41 GMT"]), body: Array(body.utf8))
+        }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(
+            error?.description
+                == "token endpoint https://backend.example.com/t gave a token that expired 1 s before it came by the clock "
+                + "in its Date header; expected a new one; check the issuer's clock and cache")
+        #expect(try await provider.ask(for: van7).token.lifetime == .seconds(-1))
+    }
+
     /// Status, headers, the kind of failure, words, the wait asked for.
     @Test(
         arguments: [
@@ -62,11 +102,13 @@ import WaypostTestSupport
                 "a redirect to https://login.example.com, which is not followed", nil
             ),
             (302, [:], .unusableAnswer, "a redirect, which", nil),
-            (400, [:], .refused, "answered 400", nil), (401, [:], .refused, "check authorization.headers", nil),
+            (401, [:], .refused, "check authorization.headers", nil),
             (403, [:], .refused, "check authorization.headers", nil), (404, [:], .refused, "no such address", nil),
             (405, [:], .refused, "check authorization.method", nil), (408, [:], .unavailable, "cannot answer now", nil),
-            (429, ["Retry-After": "30"], .unavailable, "cannot answer now", 30),
+            (429, ["Retry-After": "30"], .unavailable, "cannot answer now; asked again in 30 s", 30),
             (500, [:], .unavailable, "answered 500", nil), (502, ["Retry-After": "soon"], .unavailable, "502", nil),
+            (503, ["Retry-After": "3600"], .unavailable, "asked again in 600 s", 3600),
+            (400, [:], .refused, "check authorization.url, headers, body and client certificate", nil),
             (
                 503, ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
                 .unavailable, "503", 60

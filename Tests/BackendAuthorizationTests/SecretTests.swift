@@ -9,7 +9,7 @@ import VehicleAuthorization
         let folder = try TemporaryFolder()
         let template = HeaderTemplate("Authorization", .file(try folder.file("key", " secret\r\n", mode: mode)))
         if isRead {
-            #expect(try template.value(environment: [:]) == "secret")
+            #expect(try template.value(environment: [:]).value == "secret")
         } else {
             let error = #expect(throws: AuthorizationError.self) { try template.value(environment: [:]) }
             #expect(error?.description.contains("run chmod o= /") == true)
@@ -19,7 +19,10 @@ import VehicleAuthorization
 
     @Test(
         arguments: [
-            (Secret.file("/nonexistent/key"), "/nonexistent/key cannot be read: No such file or directory"),
+            (
+                Secret.file("/nonexistent/key"),
+                "the file for header X, /nonexistent/key cannot be read: No such file or directory; check the path"
+            ),
             (.file("/"), "/ is not a file"), (.file("/dev/zero"), "/dev/zero is not a file"),
             (.environment("KEY"), "environment variable KEY, which is not set"),
             (.environment("EMPTY"), "environment variable EMPTY, which is not set"),
@@ -38,5 +41,35 @@ import VehicleAuthorization
         let template = HeaderTemplate("X", .file(try folder.file("key", content)))
         let error = #expect(throws: AuthorizationError.self) { try template.value(environment: [:]) }
         #expect(error?.description.contains(words) == true)
+    }
+
+    @Test(
+        arguments: [
+            (HeaderTemplate.Scheme.verbatim, "user:pass", "user:pass"), (.bearer, "key", "Bearer key"),
+            (.basic, "user:pass", "Basic dXNlcjpwYXNz"),
+        ])
+    func isSentInItsScheme(scheme: HeaderTemplate.Scheme, secret: String, value: String) throws {
+        let template = HeaderTemplate("Authorization", .literal(secret), scheme: scheme)
+        let made = try template.value(environment: [:])
+        #expect(made.value == value && made.secret == secret)
+    }
+
+    @Test func ofTheSchemeBasicIsAPair() {
+        let template = HeaderTemplate("Authorization", .literal("secret"), scheme: .basic)
+        let error = #expect(throws: AuthorizationError.self) { try template.value(environment: [:]) }
+        #expect(
+            error?.description == "header Authorization has the scheme basic, whose secret must read user:password")
+    }
+
+    @Test func isRefusedToEverybodyWhenSomebodyElseReadsIt() throws {
+        let folder = try TemporaryFolder()
+        try SecretFile.require(try folder.file("closed", "key"), as: "authorization.clientKeyFile")
+        let open = try folder.file("open", "key", mode: 0o644)
+        let error = #expect(throws: AuthorizationError.self) {
+            try SecretFile.require(open, as: "authorization.clientKeyFile")
+        }
+        #expect(
+            error?.description
+                == "authorization.clientKeyFile \(open) holds a secret and is open to every user; run chmod o= \(open)")
     }
 }

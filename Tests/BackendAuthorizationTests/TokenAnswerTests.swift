@@ -11,8 +11,7 @@ import WaypostTestSupport
         _ text: String, _ format: TokenAnswerFormat = TokenAnswerFormat()
     ) throws(AuthorizationError) -> TokenAnswer {
         try TokenAnswer(
-            Array(text.utf8), from: "token endpoint X", format: format,
-            moment: .init(issuerTime: nil, localTime: 1_000_000_000))
+            Array(text.utf8), from: .init(source: "token endpoint X", localTime: 1_000_000_000), format: format)
     }
 
     @Test(
@@ -58,8 +57,19 @@ import WaypostTestSupport
             (#"{"VEHICLE_TOKEN_KEY":null}"#, "gave null under"), (#"{"VEHICLE_TOKEN_KEY":{}}"#, "gave an object under"),
             (#"{"VEHICLE_TOKEN_KEY":""}"#, "gave an empty token"),
             (#"{"VEHICLE_TOKEN_KEY":"secret"}"#, "is not a JSON Web Token: it has 1 parts instead of three"),
+            (
+                #"{"VEHICLE_TOKEN_KEY":"\#(token.dropLast(342))"}"#,
+                "without a signature; expected it behind the second dot"
+            ),
+            (#"{"VEHICLE_TOKEN_KEY":"\#(token.dropLast(2))"}"#, "whose signature has 255 bytes; expected 256 or more"),
+            (#""secret""#, "gave a string; expected an object"),
+            (#"{"\#(token)":1}"#, #"it has "….….…". Set tokenKey"#),
             (#"{"VEHICLE_TOKEN_KEY":"se.cr.et!"}"#, "is not a JSON Web Token: its header is not a JSON object"),
-            ("no token, secret", "is not a JSON Web Token"), (String(token.dropLast(20)).prefix(60) + ".", "is not"),
+            (
+                "no token, secret",
+                "gave 16 bytes that are neither JSON nor a token; expected the token, bare or in JSON under"
+            ),
+            (String(token.dropLast(20)).prefix(60) + ".", "is not"),
             (
                 #"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"soon"}"#,
                 #"gave a string under "TOKEN_EXPIRATION"; expected a number"#
@@ -75,4 +85,13 @@ import WaypostTestSupport
         #expect(error?.description.contains("secret") == false)
         #expect(error?.description.contains(Self.token.prefix(12)) == false)
     }
+
+    @Test(
+        arguments: [
+            ([0x1F, 0x8B, 8, 0], AnswerKind.gzip), ([0xFF, 0xFE, 0x7B, 0], .utf16), ([0xFE, 0xFF, 0, 0x7B], .utf16),
+            ([0x7B, 0], .utf16), ([0, 0x7B], .utf16), ([], .nothing), ([0xEF, 0xBB, 0xBF, 0x0A], .nothing),
+            ([0x20, 0x3C], .page), ([0xEF, 0xBB, 0xBF, 0x20, 0x7B, 0x20], .json([0x7B, 0x20])),
+            ([0x0A, 0x78, 0x20], .text("x")),
+        ] as [([UInt8], AnswerKind)])
+    func isKnownByItsFirstBytes(bytes: [UInt8], kind: AnswerKind) { #expect(AnswerKind(bytes) == kind) }
 }

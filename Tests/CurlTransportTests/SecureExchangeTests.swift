@@ -2,6 +2,7 @@ import CurlTransport
 import HTTPMessages
 import LinuxPlatform
 import Testing
+import WaypostTestSupport
 
 @Suite(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(1)), .serialized)
 struct SecureExchange {

@@ -1,10 +1,11 @@
 import FoundationEssentials
 
-/// JSON Web Tokens for tests: right in shape, signed by nobody.
+/// JSON Web Tokens for tests: right in shape and size, signed by nobody.
 package enum TestTokens {
     /// A token with the given payload, a JSON object.
     package static func token(payload: String, header: String = #"{"alg":"RS256","typ":"JWT"}"#) -> String {
-        [header, payload, "not a signature"].map { base64URL(Array($0.utf8)) }.joined(separator: ".")
+        [header, payload, String(repeating: "not a signature ", count: 16)].map { base64URL(Array($0.utf8)) }.joined(
+            separator: ".")
     }
 
     /// A driver's token as Fleet Engine wants it; `serial` makes it differ from others.

@@ -5,10 +5,12 @@ package import VehicleAuthorization
 /// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
 ///
 /// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, what the configuration adds,
-/// and `WAYPOST_VEHICLE_ID`, `WAYPOST_PROVIDER_ID`, `WAYPOST_TASK_ID`.
-package final class CommandTokenProvider: VehicleAuthorization {
+/// `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID` those
+/// that the context has.
+package final class CommandTokenProvider: TokenProvider {
     private let arguments: [String]
-    private let environment: [String: String]
+    private let environment: [String: Secret]
+    private let processEnvironment: [String: String]
     private let providerID: String
     private let format: TokenAnswerFormat
     private let timeLimit: Duration
@@ -16,8 +18,9 @@ package final class CommandTokenProvider: VehicleAuthorization {
     private let doubts: DoubtReporter
 
     /// - Parameters:
-    ///   - arguments: program and arguments; `{vehicleId}`, `{providerId}` and `{taskId}` are replaced as they are.
-    ///   - environment: variables to add.
+    ///   - arguments: program and arguments; `{vehicleId}` and its like are replaced as they are.
+    ///   - environment: variables to add; their values are struck out of what the program complains of.
+    ///   - processEnvironment: where those by environment come from.
     ///   - providerID: replaces `{providerId}`.
     ///   - format: where the token stands when the output is JSON.
     ///   - timeLimit: after which the program and its group are ended.
@@ -25,7 +28,8 @@ package final class CommandTokenProvider: VehicleAuthorization {
     ///   - report: hears of an expiry that does not fit, once.
     /// - Throws: `.misconfigured` when no program is named.
     package init(
-        arguments: [String], environment: [String: String] = [:], providerID: String,
+        arguments: [String], environment: [String: Secret] = [:],
+        processEnvironment: [String: String] = ProcessInfo.processInfo.environment, providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(), timeLimit: Duration = .seconds(15),
         wallClock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
@@ -35,6 +39,7 @@ package final class CommandTokenProvider: VehicleAuthorization {
         }
         self.arguments = arguments
         self.environment = environment
+        self.processEnvironment = processEnvironment
         self.providerID = providerID
         self.format = format
         self.timeLimit = timeLimit
@@ -43,47 +48,74 @@ package final class CommandTokenProvider: VehicleAuthorization {
     }
 
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        let answer = try await ask(for: context)
+        doubts.tell(answer.doubt)
+        return try answer.livingToken()
+    }
+
+    package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let placeholders = Placeholders(providerID: providerID, context: context)
         var expanded: [String] = []
         for argument in arguments {
             expanded.append(try placeholders.expanding(argument, .verbatim, name: "authorization.command"))
         }
         let source = "token command \(arguments[0])"
+        let added = try await addedVariables()
+        let redaction = Redaction(Array(added.values))
         let child = ChildProcess(
-            arguments: expanded, environment: childEnvironment(for: context), timeLimit: timeLimit)
+            arguments: expanded, environment: childEnvironment(for: context, adding: added), timeLimit: timeLimit)
         let outcome: ChildProcess.Outcome
         do { outcome = try await child.run() } catch {
             throw AuthorizationError(
                 .misconfigured, "\(source) cannot be started: \(error.reason); check authorization.command")
         }
-        if let failure = failure(outcome, source) { throw failure }
-        let answer = try TokenAnswer(
-            outcome.standardOutput, from: source, format: format,
-            moment: .init(issuerTime: nil, localTime: wallClock()))
-        doubts.tell(answer.doubt)
-        return answer.token
+        if let failure = failure(outcome, source, redaction) { throw failure }
+        return try TokenAnswer(
+            outcome.standardOutput,
+            from: .init(source: source, localTime: wallClock(), redaction: redaction), format: format)
     }
 
-    private func childEnvironment(for context: AuthorizationContext) -> [String: String] {
+    private func addedVariables() async throws(AuthorizationError) -> [String: String] {
+        guard !environment.isEmpty else { return [:] }
+        let (environment, processEnvironment) = (environment, processEnvironment)
+        return try await onThread(named: "waypost-secret") { () -> Result<[String: String], AuthorizationError> in
+            do throws(AuthorizationError) {
+                var values: [String: String] = [:]
+                for (name, secret) in environment {
+                    values[name] = try secret.text(for: "variable \(name)", environment: processEnvironment)
+                }
+                return .success(values)
+            } catch { return .failure(error) }
+        }.get()
+    }
+
+    private func childEnvironment(
+        for context: AuthorizationContext, adding added: [String: String]
+    ) -> [String: String] {
         var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8"]
-        variables.merge(environment) { $1 }
-        variables["WAYPOST_VEHICLE_ID"] = context.vehicleID
+        variables.merge(added) { $1 }
         variables["WAYPOST_PROVIDER_ID"] = providerID
+        variables["WAYPOST_VEHICLE_ID"] = context.vehicleID.isEmpty ? nil : context.vehicleID
         variables["WAYPOST_TASK_ID"] = context.taskID
+        variables["WAYPOST_TRIP_ID"] = context.tripID
+        variables["WAYPOST_TRACKING_ID"] = context.trackingID
         return variables
     }
 
-    private func failure(_ outcome: ChildProcess.Outcome, _ source: String) -> AuthorizationError? {
-        switch outcome.ending {
+    private func failure(
+        _ outcome: ChildProcess.Outcome, _ source: String, _ redaction: Redaction
+    ) -> AuthorizationError? {
+        let complaint = Self.complaint(outcome, redaction)
+        return switch outcome.ending {
         case .exited(0): nil
         case .exited(let status):
-            AuthorizationError(.unavailable, "\(source) failed with status \(status)\(Self.complaint(outcome))")
+            AuthorizationError(.unavailable, "\(source) failed with status \(status)\(complaint)")
         case .signalled(let signal):
-            AuthorizationError(.unavailable, "\(source) was ended by signal \(signal)\(Self.complaint(outcome))")
+            AuthorizationError(.unavailable, "\(source) was ended by signal \(signal)\(complaint)")
         case .timedOut:
             AuthorizationError(
                 .unavailable,
-                "\(source) took longer than \(timeLimit.secondsText) and was ended\(Self.complaint(outcome))")
+                "\(source) took longer than \(timeLimit.secondsText) and was ended\(complaint)")
         case .tooMuchOutput:
             AuthorizationError(
                 .unusableAnswer, "\(source) wrote more than 64 KiB; expected the token or a small JSON object")
@@ -91,12 +123,13 @@ package final class CommandTokenProvider: VehicleAuthorization {
         }
     }
 
-    /// The last line of its standard error, shortened, with whatever could be a token struck out.
-    private static func complaint(_ outcome: ChildProcess.Outcome) -> String {
+    /// The last line of its standard error, shortened, without secrets; what to do when it said nothing.
+    private static func complaint(_ outcome: ChildProcess.Outcome, _ redaction: Redaction) -> String {
         let lines = String(decoding: outcome.standardError, as: UTF8.self).split(whereSeparator: \.isNewline)
-        guard let last = lines.last(where: { !$0.allSatisfy(\.isWhitespace) }) else { return "" }
-        let words = last.split(separator: " ").map { $0.utf8.count > 40 ? "…" : $0 }
-        let text = words.joined(separator: " ").filter { $0.isASCII ? ($0.asciiValue ?? 0) >= 0x20 : true }
+        guard let last = lines.last(where: { !$0.allSatisfy(\.isWhitespace) }) else {
+            return " and said nothing; run it by hand as the service's user"
+        }
+        let text = redaction.applied(to: last).filter { $0.isASCII ? ($0.asciiValue ?? 0) >= 0x20 : true }
         return ": \(text.prefix(200))"
     }
 }

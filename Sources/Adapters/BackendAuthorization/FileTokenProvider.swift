@@ -4,9 +4,10 @@ package import VehicleAuthorization
 
 /// Takes the token from a file that another program replaces: the bare token, or JSON as an endpoint would answer.
 ///
-/// The file is read each time it is asked. When it was written is taken as the moment of issue, so that a token does
+/// The file is read each time it is asked, so that a new one is seen. One that is caught half written is refused, and
+/// read again when the cache asks next; whoever writes it avoids that with a rename. When it was written is taken as the moment of issue, so that a token does
 /// not seem younger than it is.
-package final class FileTokenProvider: VehicleAuthorization {
+package final class FileTokenProvider: TokenProvider {
     private let pathTemplate: String
     private let providerID: String
     private let format: TokenAnswerFormat
@@ -27,22 +28,24 @@ package final class FileTokenProvider: VehicleAuthorization {
     }
 
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        let answer = try await ask(for: context)
+        doubts.tell(answer.doubt)
+        return try answer.livingToken()
+    }
+
+    package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let path = try Placeholders(providerID: providerID, context: context)
             .expanding(pathTemplate, .percent, name: "authorization.path")
         let content = try await onThread(named: "waypost-token") {
             () -> Result<SecretFile.Content, AuthorizationError> in
             do throws(AuthorizationError) {
-                return .success(try SecretFile.read(path, limit: 64 * 1024))
+                return .success(try SecretFile.read(path, as: "token file", limit: 64 * 1024))
             } catch { return .failure(error) }
         }.get()
-        let source = "token file \(path)"
         let answer = try TokenAnswer(
-            content.bytes, from: source, format: format,
-            moment: .init(issuerTime: nil, localTime: content.modifiedAt))
-        doubts.tell(answer.doubt)
-        return AuthorizationToken(
-            value: answer.token.value,
-            lifetime: Self.lifetime(answer.token.lifetime, writtenAt: content.modifiedAt, now: wallClock()))
+            content.bytes, from: .init(source: "token file \(path)", localTime: content.modifiedAt), format: format)
+        return answer.living(
+            Self.lifetime(answer.token.lifetime, writtenAt: content.modifiedAt, now: wallClock()))
     }
 
     /// What is left of `lifetime`, which began when the file was written.

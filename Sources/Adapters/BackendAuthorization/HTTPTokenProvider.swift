@@ -4,7 +4,7 @@ import LinuxPlatform
 package import VehicleAuthorization
 
 /// Asks a backend's token endpoint, each time anew.
-package final class HTTPTokenProvider: VehicleAuthorization {
+package final class HTTPTokenProvider: TokenProvider {
     private let settings: HTTPTokenSettings
     private let providerID: String
     private let transport: any HTTPTransport
@@ -32,22 +32,31 @@ package final class HTTPTokenProvider: VehicleAuthorization {
         self.environment = environment
         self.wallClock = wallClock
         doubts = DoubtReporter(report)
-        _ = try url(for: AuthorizationContext(vehicleID: "vehicle", taskID: "task"))
+        do { _ = try url(for: AuthorizationContext(vehicleID: "vehicle", taskID: "task")) } catch {
+            if error.code != .missingContext { throw error }
+        }
     }
 
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
-        let request = try await request(for: context)
-        let source = "token endpoint \(request.url.withoutQueryValues)"
-        let response: HTTPResponse
-        do { response = try await transport.send(request) } catch { throw TokenEndpointFailure.error(error, source) }
-        if let refusal = TokenEndpointFailure.error(response, source) { throw refusal }
-        let answer = try TokenAnswer(
-            response.body, from: source, format: settings.format,
-            moment: .init(
-                issuerTime: response.headers["Date"].flatMap(HTTPDate.init).map { Double($0.secondsSince1970) },
-                localTime: wallClock()))
+        let answer = try await ask(for: context)
         doubts.tell(answer.doubt)
-        return answer.token
+        return try answer.livingToken()
+    }
+
+    package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
+        let (request, secrets) = try await request(for: context)
+        let endpoint = TokenEndpoint(request.url)
+        let response: HTTPResponse
+        do { response = try await transport.send(request) } catch { throw endpoint.failure(error) }
+        if let refusal = endpoint.refusal(response) { throw refusal }
+        return try TokenAnswer(
+            response.body,
+            from: .init(
+                source: endpoint.name,
+                mediaType: response.headers["Content-Type"]?.split(separator: ";").first.map(String.init),
+                issuerTime: response.headers["Date"].flatMap(HTTPDate.init).map { Double($0.secondsSince1970) },
+                localTime: wallClock(), redaction: Redaction(secrets)),
+            format: settings.format)
     }
 
     private func url(for context: AuthorizationContext) throws(AuthorizationError) -> HTTPURL {
@@ -58,43 +67,44 @@ package final class HTTPTokenProvider: VehicleAuthorization {
         }
     }
 
-    private func request(for context: AuthorizationContext) async throws(AuthorizationError) -> HTTPRequest {
-        let headers = try await headers()
+    /// The request, and the secrets in it.
+    private func request(
+        for context: AuthorizationContext
+    ) async throws(AuthorizationError) -> (request: HTTPRequest, secrets: [String]) {
+        let url = try url(for: context)
+        let texts = try await texts()
+        var headers = HTTPHeaders(["Accept": "application/json"])
+        if texts.body != nil { headers["Content-Type"] = "application/json" }
+        for (template, text) in zip(settings.headers, texts.headers) { headers[template.name] = text.value }
         var body: [UInt8] = []
-        if let template = settings.body {
+        if let template = texts.body {
             let isForm = headers["Content-Type"]?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
             let text = try Placeholders(providerID: providerID, context: context)
                 .expanding(template, isForm ? .form : .json, name: "authorization.body")
             body = Array(text.utf8)
         }
-        return HTTPRequest(
-            settings.method, try url(for: context), headers: headers, body: body, limits: settings.limits)
+        let request = HTTPRequest(settings.method, url, headers: headers, body: body, limits: settings.limits)
+        return (request, texts.headers.flatMap { [$0.secret, $0.value] })
     }
 
-    private func headers() async throws(AuthorizationError) -> HTTPHeaders {
-        let templates = settings.headers
-        let environment = environment
-        var headers = HTTPHeaders(["Accept": "application/json"])
-        if settings.body != nil { headers["Content-Type"] = "application/json" }
-        let values = await onThread(named: "waypost-secret") { () -> Result<[String], AuthorizationError> in
+    /// The texts of headers and body, from wherever they are kept.
+    private func texts() async throws(AuthorizationError) -> RequestTexts {
+        let (settings, environment) = (settings, environment)
+        return try await onThread(named: "waypost-secret") { () -> Result<RequestTexts, AuthorizationError> in
             do throws(AuthorizationError) {
-                var values: [String] = []
-                for template in templates { values.append(try template.value(environment: environment)) }
-                return .success(values)
+                return .success(try RequestTexts(settings, environment: environment))
             } catch { return .failure(error) }
-        }
-        for (template, value) in zip(templates, try values.get()) { headers[template.name] = value }
-        return headers
+        }.get()
     }
 }
 
-extension HTTPURL {
-    /// For messages: the values of a query may be secrets.
-    var withoutQueryValues: String {
-        guard let mark = target.firstIndex(of: "?") else { return origin + target }
-        let names = target[target.index(after: mark)...].split(separator: "&").map { part in
-            part.contains("=") ? "\(part.prefix { $0 != "=" })=…" : "…"
-        }
-        return origin + target[..<mark] + "?" + names.joined(separator: "&")
+/// What a request is made of once its secrets have been fetched.
+private struct RequestTexts: Sendable {
+    var headers: [(value: String, secret: String)] = []
+    var body: String?
+
+    init(_ settings: HTTPTokenSettings, environment: [String: String]) throws(AuthorizationError) {
+        for template in settings.headers { headers.append(try template.value(environment: environment)) }
+        body = try settings.body?.text(for: "the body", environment: environment)
     }
 }

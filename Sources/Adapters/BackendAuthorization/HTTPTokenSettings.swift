@@ -6,13 +6,13 @@ package struct HTTPTokenSettings: Sendable, Hashable {
     package var url: String
     package var method: HTTPMethod
     package var headers: [HeaderTemplate]
-    /// Sent as it stands, with the same placeholders: percent-encoded in a form, escaped in anything else (JSON).
-    package var body: String?
+    /// Sent with the same placeholders replaced: percent-encoded in a form, escaped in anything else (JSON).
+    package var body: Secret?
     package var format: TokenAnswerFormat
     package var limits: HTTPLimits
 
     package init(
-        url: String, method: HTTPMethod = .get, headers: [HeaderTemplate] = [], body: String? = nil,
+        url: String, method: HTTPMethod = .get, headers: [HeaderTemplate] = [], body: Secret? = nil,
         format: TokenAnswerFormat = TokenAnswerFormat(), limits: HTTPLimits = HTTPLimits(responseBytes: 64 * 1024)
     ) {
         self.url = url

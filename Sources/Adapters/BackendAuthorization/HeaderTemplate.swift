@@ -19,32 +19,20 @@ package struct HeaderTemplate: Sendable, Hashable {
         (self.name, self.secret, self.scheme) = (name, secret, scheme)
     }
 
-    /// The value to send. May read a file; not for the shared pool.
+    /// The value to send, and the secret in it. May read a file; not for the shared pool.
     ///
     /// - Throws: `.misconfigured`, naming header and source and never the value.
-    func value(environment: [String: String]) throws(AuthorizationError) -> String {
-        let secret: String
-        switch self.secret {
-        case .literal(let text): secret = text
-        case .environment(let variable):
-            guard let text = environment[variable], !text.isEmpty else {
+    func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
+        let secret = try secret.text(for: "header \(name)", environment: environment)
+        switch scheme {
+        case .verbatim: return (secret, secret)
+        case .bearer: return ("Bearer \(secret)", secret)
+        case .basic:
+            guard secret.contains(":") else {
                 throw AuthorizationError(
-                    .misconfigured,
-                    "header \(name) takes its value from the environment variable \(variable), "
-                        + "which is not set")
+                    .misconfigured, "header \(name) has the scheme basic, whose secret must read user:password")
             }
-            secret = text
-        case .file(let path):
-            let bytes = try SecretFile.read(path, limit: 64 * 1024).bytes
-            secret = String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
-            guard !secret.isEmpty else {
-                throw AuthorizationError(.misconfigured, "\(path), the value of header \(name), is empty")
-            }
-        }
-        return switch scheme {
-        case .verbatim: secret
-        case .bearer: "Bearer \(secret)"
-        case .basic: "Basic \(base64Encoded(Array(secret.utf8)))"
+            return ("Basic \(base64Encoded(Array(secret.utf8)))", secret)
         }
     }
 }

@@ -1,45 +1,70 @@
 import Glibc
 import LinuxPlatform
-import VehicleAuthorization
+package import VehicleAuthorization
 
 /// Files that hold a secret.
-enum SecretFile {
+package enum SecretFile {
     /// What was read, and when the file was written, in seconds since 1970.
     struct Content {
         let bytes: [UInt8]
         let modifiedAt: Double
     }
 
+    /// Whether a file that somebody else is going to read (libcurl, a client's key) is there and closed to other users.
+    ///
+    /// - Throws: `.misconfigured`, beginning with `role` and the path, with the remedy.
+    package static func require(_ path: String, as role: String) throws(AuthorizationError) {
+        _ = try access(path, role) { (_, _) throws(SystemError) in }
+    }
+
     /// Reads a file that only its owner and group may read.
     ///
     /// Blocks; not for the shared pool.
-    /// - Throws: `.misconfigured` with path and remedy.
-    static func read(_ path: String, limit: Int) throws(AuthorizationError) -> Content {
+    /// - Throws: `.misconfigured`, beginning with `role` and the path, with the remedy.
+    static func read(_ path: String, as role: String, limit: Int) throws(AuthorizationError) -> Content {
+        let content = try access(path, role) { (descriptor, modifiedAt) throws(SystemError) in
+            Content(bytes: try contents(of: descriptor, limit: limit), modifiedAt: modifiedAt)
+        }
+        guard content.bytes.count <= limit else {
+            throw AuthorizationError(
+                .misconfigured, "\(role) \(path) is larger than \(limit) bytes; name the file that holds the secret")
+        }
+        return content
+    }
+
+    private static func access<Value>(
+        _ path: String, _ role: String,
+        _ body: (borrowing OwnedDescriptor, _ modifiedAt: Double) throws(SystemError) -> Value
+    ) throws(AuthorizationError) -> Value {
         do {
             let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
             var status = stat()
             try valueOrSystemError("read \(path)") { unsafe fstat(descriptor.raw, &status) }
             guard status.st_mode & S_IFMT == S_IFREG else {
-                throw AuthorizationError(.misconfigured, "\(path) is not a file; name the file that holds the secret")
+                throw AuthorizationError(
+                    .misconfigured, "\(role) \(path) is not a file; name the file that holds the secret")
             }
             guard status.st_mode & (S_IROTH | S_IWOTH) == 0 else {
                 throw AuthorizationError(
-                    .misconfigured, "\(path) holds a secret and is open to every user; run chmod o= \(path)")
+                    .misconfigured, "\(role) \(path) holds a secret and is open to every user; run chmod o= \(path)")
             }
-            let bytes = try contents(of: descriptor, limit: limit)
-            guard bytes.count <= limit else {
-                throw AuthorizationError(
-                    .misconfigured, "\(path) is larger than \(limit) bytes; name the file that holds the secret")
-            }
-            return Content(
-                bytes: bytes,
-                modifiedAt: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1_000_000_000)
+            return try body(
+                descriptor, Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1_000_000_000)
         } catch let error as AuthorizationError {
             throw error
         } catch let error as SystemError {
-            throw AuthorizationError(.misconfigured, "\(path) cannot be read: \(error.reason)")
+            throw AuthorizationError(
+                .misconfigured, "\(role) \(path) cannot be read: \(error.reason); \(remedy(for: error.number))")
         } catch {
-            throw AuthorizationError(.misconfigured, "\(path) cannot be read")
+            throw AuthorizationError(.misconfigured, "\(role) \(path) cannot be read")
+        }
+    }
+
+    private static func remedy(for number: CInt) -> String {
+        switch number {
+        case ENOENT, ENOTDIR: "check the path, and whoever writes the file"
+        case EACCES, EPERM: "let the service's group read it, as with chgrp waypost and chmod g+r"
+        default: "check the disk"
         }
     }
 

@@ -1,76 +1,130 @@
 import StrictJSON
-import VehicleAuthorization
+package import VehicleAuthorization
 
-/// A token read from what an issuer answered: JSON with the token under its key, or the bare token.
-struct TokenAnswer {
-    let token: AuthorizationToken
+/// What an issuer answered: a token, in JSON under its key or bare, and what was said beside it.
+package struct TokenAnswer: Sendable {
+    package private(set) var token: AuthorizationToken
+    /// What the token says.
+    package let parsed: JSONWebToken
+    /// Whom it came from, without secrets, as `token endpoint https://backend.example.com/token`.
+    package let source: String
+    /// The issuer's clock when it answered, in seconds since 1970; `nil` when it did not tell.
+    package let issuerTime: Double?
+    /// The number beside the token, as it stood there.
+    package let statedExpiry: Double?
     /// What does not fit together about its expiry.
-    let doubt: String?
+    package let doubt: String?
 
-    /// What is known about the moment of the answer, both in seconds since 1970.
-    struct Moment {
-        /// The issuer's clock; `nil` when it did not tell.
+    /// What is known about an answer before it is read.
+    struct Origin {
+        /// Begins each error's sentence.
+        var source: String
+        /// The media type that was stated, without parameters.
+        var mediaType: String?
+        /// In seconds since 1970.
         var issuerTime: Double?
+        /// This machine's clock, in seconds since 1970.
         var localTime: Double
+        var redaction = Redaction()
     }
 
     /// - Parameters:
     ///   - bytes: the whole answer.
-    ///   - source: begins the error's sentence, as `token endpoint https://backend.example.com/token`.
+    ///   - origin: where and when it came.
     ///   - format: where to look.
-    ///   - moment: when it was answered.
     /// - Throws: `.unusableAnswer`, never with a part of the answer but the names of its keys.
-    init(_ bytes: [UInt8], from source: String, format: TokenAnswerFormat, moment: Moment) throws(AuthorizationError) {
+    init(_ bytes: [UInt8], from origin: Origin, format: TokenAnswerFormat) throws(AuthorizationError) {
         func unusable(_ words: String) -> AuthorizationError {
-            AuthorizationError(.unusableAnswer, "\(source) \(words)")
+            AuthorizationError(.unusableAnswer, "\(origin.source) gave \(words)")
         }
 
-        let text = bytes.drop { $0 <= 0x20 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }  // a byte order mark too
+        let expected = "expected the token, bare or in JSON under \"\(format.tokenKey)\""
+        let type = origin.mediaType.map { " of \(origin.redaction.applied(to: $0).prefix(40))" } ?? ""
         var stated: Double?
         let value: String
-        switch text.first {
-        case nil:
-            throw unusable("gave nothing; expected JSON with the token under \"\(format.tokenKey)\"")
-        case UInt8(ascii: "<"):
+        let place: String
+        switch AnswerKind(bytes) {
+        case .nothing: throw unusable("nothing; \(expected); look into the issuer's log")
+        case .page:
             throw unusable(
-                "gave a page (HTML or XML), not a token; check that the address is the token endpoint itself "
+                "a page (HTML or XML), not a token; check that the address is the token endpoint itself "
                     + "and that no login page or captive portal stands before it")
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
+        case .gzip:
+            throw unusable("bytes compressed with gzip, which was not asked for; \(expected); switch compression off")
+        case .utf16: throw unusable("text in UTF-16; \(expected); let the issuer write UTF-8")
+        case .json(let text):
             let answer: JSONValue
-            do { answer = try JSONValue(parsing: Array(text)) } catch {
+            do { answer = try JSONValue(parsing: text) } catch {
                 throw unusable(
-                    "gave \(bytes.count) bytes that are not valid JSON (line \(error.line), column \(error.column))")
+                    "\(bytes.count) bytes\(type) that are not valid JSON (line \(error.line), column \(error.column)); "
+                        + "\(expected); was it cut off, or written in place?")
             }
-            value = try Self.token(in: answer, format, unusable)
+            value = try Self.token(in: answer, format, origin.redaction, unusable)
             stated = try Self.expiry(in: answer, format, unusable)
-        default:
-            value = String(decoding: text, as: UTF8.self).trimmingWhitespace()
+            place = "under \"\(format.tokenKey)\""
+        case .text(let text):
+            guard text.hasPrefix("ey") else {  // as `{"` in base64url
+                throw unusable("\(bytes.count) bytes\(type) that are neither JSON nor a token; \(expected)")
+            }
+            (value, place) = (text, "as bare text")
         }
-        let parsed: JSONWebToken
         do { parsed = try JSONWebToken(value) } catch {
-            throw unusable("gave a token that \(error)")
+            throw unusable("a token \(place) that \(error); expected header, payload and signature")
         }
+        if let problem = Self.signatureProblem(of: value, parsed) { throw unusable("a token \(place) \(problem)") }
         let expiry = TokenExpiry(
-            token: parsed, stated: stated, format: format.expirationFormat, issuerTime: moment.issuerTime,
-            localTime: moment.localTime)
+            token: parsed, stated: stated, format: format.expirationFormat, issuerTime: origin.issuerTime,
+            localTime: origin.localTime)
         token = AuthorizationToken(value: value, lifetime: expiry.lifetime)
-        doubt = expiry.doubt.map { "\(source): \($0)" }
+        (source, issuerTime, statedExpiry) = (origin.source, origin.issuerTime, stated)
+        doubt = expiry.doubt.map { "\(origin.source): \($0)" }
+    }
+
+    /// The same with another life left.
+    func living(_ lifetime: Duration?) -> TokenAnswer {
+        var answer = self
+        answer.token = AuthorizationToken(value: token.value, lifetime: lifetime)
+        return answer
+    }
+
+    /// The token, if any of its life is left.
+    ///
+    /// - Throws: `.unusableAnswer` with who says that it is over.
+    func livingToken() throws(AuthorizationError) -> AuthorizationToken {
+        guard let lifetime = token.lifetime, lifetime <= .zero else { return token }
+        throw AuthorizationError(
+            .unusableAnswer,
+            "\(source) gave a token that expired \((.zero - lifetime).secondsText) before it came"
+                + (issuerTime == nil ? "" : " by the clock in its Date header")
+                + "; expected a new one; check the issuer's clock and cache")
+    }
+
+    /// Cut off, or never signed (RFC 7518, section 3.3: RS256 takes keys of 2048 bits or more).
+    private static func signatureProblem(of value: String, _ token: JSONWebToken) -> String? {
+        let signature = value.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last
+        let bytes = (signature?.count ?? 0) * 3 / 4
+        if bytes == 0 { return "without a signature; expected it behind the second dot; was it cut off?" }
+        guard token.header["alg"]?.stringValue == "RS256", bytes < 256 else { return nil }
+        return "whose signature has \(bytes) bytes; expected 256 or more for RS256; was it cut off?"
     }
 
     private static func token(
-        in answer: JSONValue, _ format: TokenAnswerFormat, _ unusable: (String) -> AuthorizationError
+        in answer: JSONValue, _ format: TokenAnswerFormat, _ redaction: Redaction,
+        _ unusable: (String) -> AuthorizationError
     ) throws(AuthorizationError) -> String {
         let key = format.tokenKey
         guard let members = answer.objectValue else {
-            throw unusable("gave \(answer.kind); expected an object with the token under \"\(key)\"")
+            throw unusable("\(answer.kind); expected an object with the token under \"\(key)\"")
         }
         guard let value = answer[path: key] else {
-            throw unusable("gave JSON without \"\(key)\"; it has \(names(members)). Set tokenKey")
+            throw unusable("JSON without \"\(key)\"; it has \(names(members, redaction)). Set tokenKey")
         }
         guard let token = value.stringValue else {
-            throw unusable("gave \(value.kind) under \"\(key)\"; expected the token as a string. Set tokenKey")
+            throw unusable("\(value.kind) under \"\(key)\"; expected the token as a string. Set tokenKey")
         }
-        guard !token.isEmpty else { throw unusable("gave an empty token under \"\(key)\"") }
+        guard !token.isEmpty else {
+            throw unusable("an empty token under \"\(key)\"; expected a signed one; look into the issuer's log")
+        }
         return token
     }
 
@@ -79,16 +133,17 @@ struct TokenAnswer {
     ) throws(AuthorizationError) -> Double? {
         guard let value = answer[path: format.expirationKey], !value.isNull else { return nil }
         guard let number = value.numericValue else {
-            throw unusable(
-                "gave \(value.kind) under \"\(format.expirationKey)\"; expected a number. Set expirationKey")
+            throw unusable("\(value.kind) under \"\(format.expirationKey)\"; expected a number. Set expirationKey")
         }
         return number
     }
 
     /// Key names, for the operator who looks for the right one.
-    private static func names(_ members: [String: JSONValue]) -> String {
+    private static func names(_ members: [String: JSONValue], _ redaction: Redaction) -> String {
         guard !members.isEmpty else { return "no keys" }
-        let shown = members.keys.sorted().prefix(8).map { "\"\($0.prefix(40))\"" }
+        let shown = members.keys.sorted().prefix(8).map { key in
+            "\"\(redaction.applied(to: key.filter { !$0.isNewline }).prefix(40))\""
+        }
         return shown.joined(separator: ", ") + (members.count > 8 ? " and \(members.count - 8) more" : "")
     }
 }

@@ -20,6 +20,7 @@ extension CurlEasy {
         if let certificate = options.clientCertificate {
             set(CURLOPT_SSLCERT, certificate.certificateFile)
             set(CURLOPT_SSLKEY, certificate.keyFile)
+            set(CURLOPT_KEYPASSWD, "")  // without one the TLS library would ask for it at the terminal
         }
         set(CURLOPT_USERAGENT, options.userAgent)
         set(CURLOPT_DNS_CACHE_TIMEOUT, 60)

@@ -21,6 +21,8 @@ struct CurlFailure {
             case .malformedResponse: "the answer is not HTTP: \(words)"
             case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
             case .cancelled: "cancelled"
+            case .transportFailed where curl == CURLE_SSL_CERTPROBLEM:
+                "the client certificate or its key cannot be used (PEM files, the key without a pass phrase): \(words)"
             case .transportFailed: "\(words) (libcurl code \(curl.rawValue))"
             }
     }

@@ -6,6 +6,8 @@ import Glibc
 /// A signal cancels the service, which winds up and returns the exit status; another one ends the process at once.
 /// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
 package func runService(_ service: @escaping @Sendable () async -> CInt) -> Never {
+    // A core file would hold tokens and keys. Where a sandbox forbids the call, the unit's LimitCORE=0 has done it.
+    _ = clinux_forbid_core_files()
     signal(SIGPIPE, SIG_IGN)  // a closed pipe or socket is an error of write, not the end of the process
     var signals = sigset_t()
     unsafe sigemptyset(&signals)

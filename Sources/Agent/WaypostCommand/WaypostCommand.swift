@@ -52,6 +52,7 @@ enum WaypostCommand {
         case "fixes": return try await FixesCommand(arguments).run()
         case "map": return try await MapCommand(arguments).run()
         case "check": return try await CheckCommand(arguments).run()
+        case "token": return try await TokenCommand(arguments).run()
         case "outbox": return try await OutboxCommand(arguments).run()
         default: return try HelpCommand(arguments).run()
         }

@@ -12,7 +12,8 @@ public struct CachePolicy: Sendable, Hashable {
     /// The ceiling of the wait after the first failed fetch; it doubles with each further failure. The wait is drawn
     /// from the upper half, so that a fleet does not ask in step.
     public var initialFailureDelay: Duration = .seconds(2)
-    /// The longest wait after a failure.
+    /// The longest wait after a failure; and the shortest between two fetches of an issuer that gives a refused token
+    /// again.
     public var maximumFailureDelay: Duration = .seconds(60)
     /// How long a refused token that the issuer gave again is kept, however often it is refused; shorter than the pause
     /// between two probes of a delivery on hold, so that each begins with a new token where there is one.

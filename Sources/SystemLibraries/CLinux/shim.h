@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -38,6 +39,11 @@ static inline int clinux_is_exclusive(int descriptor) {
 // open and fcntl are variadic; Glibc's overlay covers the usual forms, these the rest.
 static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
     return open(path, flags, mode);
+}
+// The resource's type depends on _GNU_SOURCE.
+static inline int clinux_forbid_core_files(void) {
+    const struct rlimit none = {0, 0};
+    return setrlimit(RLIMIT_CORE, &none);
 }
 // glibc 2.36 has a wrapper for it, older ones only the call.
 static inline int clinux_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }

@@ -5,7 +5,6 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
-import VehicleAuthorization
 
 /// What `waypost check --online` tries, with the code that the service uses.
 package enum OnlineCheck: String, Sendable, CaseIterable {
@@ -90,18 +89,17 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
 
     private static func token(_ configuration: Configuration) async -> Finding {
         do {
-            let token = try await fetchToken(configuration)
-            let life = token.lifetime.map { "\(Int($0 / .seconds(1))) s of life left" } ?? "its life is not stated"
-            return .good("a token for \(configuration.vehicle.vehicleID) arrived, \(life)")
-        } catch { return .bad("\(error)") }
+            let report = try await TokenReport.fetch(configuration)
+            return report.verdict.fits ? .good(report.summary) : .bad(report.summary)
+        } catch { return .bad(error.detail) }
     }
 
     private static func vehicle(_ configuration: Configuration) async -> Finding {
         do {
-            let token = try await fetchToken(configuration)
+            let token = try await TokenReport.fetch(configuration).rawToken
             let request = HTTPRequest(
                 .get, try configuration.vehicle.url(at: configuration.upload.endpoint),
-                headers: HTTPHeaders(["Authorization": "Bearer " + token.value]),
+                headers: HTTPHeaders(["Authorization": "Bearer " + token]),
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
             switch UploadOutcome(of: response, for: configuration.vehicle) {
@@ -111,11 +109,5 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
             case let outcome: return .bad(outcome.reason)
             }
         } catch { return .bad("\(error)") }
-    }
-
-    private static func fetchToken(_ configuration: Configuration) async throws -> AuthorizationToken {
-        let log = LogWriter(level: .error, format: .text)
-        let provider = try configuration.makeAuthorization(clock: ContinuousClock(), log: log) {}
-        return try await provider.token(for: AuthorizationContext(vehicleID: configuration.vehicle.vehicleID))
     }
 }

@@ -3,8 +3,16 @@ package import BackendAuthorization
 /// Where vehicle tokens come from.
 package enum AuthorizationConfiguration: Sendable, Hashable {
     case http(HTTPTokenSettings, TokenEndpointTrust)
-    case command(arguments: [String], format: TokenAnswerFormat, timeout: Duration)
+    case command(arguments: [String], environment: [String: Secret], format: TokenAnswerFormat, timeout: Duration)
     case file(path: String, format: TokenAnswerFormat)
+
+    /// Where token and expiry stand in an answer.
+    var format: TokenAnswerFormat {
+        switch self {
+        case .http(let settings, _): settings.format
+        case .command(_, _, let format, _), .file(_, let format): format
+        }
+    }
 
     /// The words of `authorization.type`.
     enum Kind: String, CaseIterable { case http, command, file }
@@ -20,7 +28,11 @@ extension AuthorizationConfiguration {
         case .http: self = .http(HTTPTokenSettings(&section), TokenEndpointTrust(&section))
         case .command:
             self = .command(
-                arguments: section.strings("command"), format: TokenAnswerFormat(&section),
+                arguments: section.strings("command"),
+                environment: Dictionary(
+                    section.secrets("environment", schemes: false).map { ($0.name, $0.secret) },
+                    uniquingKeysWith: { $1 }),
+                format: TokenAnswerFormat(&section),
                 timeout: section.seconds("timeoutSeconds", in: 1...120, default: 15))
         case .file: self = .file(path: section.template("path"), format: TokenAnswerFormat(&section))
         }

@@ -123,25 +123,29 @@ struct ConfigurationSection {
         return texts
     }
 
-    /// The members of the object under `key`, whatever their names are; empty when it is missing.
+    /// Whatever is under `key`, if anything is.
+    mutating func optionalValue(_ key: String) -> JSONValue? { member(key) }
+
+    /// The members of the object under `key`, whatever their names are; empty when it is missing. They may be secrets.
     mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
         switch member(key) {
         case .object(let members)?: return members.map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
         case nil: return []
         case let other?:
-            wrong(key, other, "use an object in braces")
+            problems.add(keyPath(key), "is \(other.kind); use an object in braces")
             return []
         }
     }
 
     /// Converts the text under `key` where there is one; what the conversion throws is the problem.
     mutating func converted<Value, Failure: Error & CustomStringConvertible>(
-        _ key: String, default fallback: String? = nil, _ convert: (String) throws(Failure) -> Value
+        _ key: String, default fallback: String? = nil, shownAs shown: (String) -> String = { $0 },
+        _ convert: (String) throws(Failure) -> Value
     ) -> Value? {
         let text = string(key, default: fallback)
         guard !text.isEmpty else { return nil }
         do { return try convert(text) } catch {
-            problems.add(keyPath(key), "is \"\(text)\", which \(error)")
+            problems.add(keyPath(key), "is \"\(shown(text))\", which \(error)")
             return nil
         }
     }

@@ -13,7 +13,7 @@ package struct UploadConfiguration: Sendable, Hashable {
 extension UploadConfiguration {
     init?(_ root: inout ConfigurationSection) {
         var section = root.section("upload")
-        let endpoint = section.converted("endpoint", default: "https://fleetengine.googleapis.com", HTTPURL.init)
+        let endpoint = section.url("endpoint", default: "https://fleetengine.googleapis.com", HTTPURL.init)
         timeout = section.seconds("timeoutSeconds", in: 1...120, default: 15)
         maximumPastLocations = section.integer("maximumPastLocations", in: 1...500, default: 50)
         caFile = section.optionalString("caFile")

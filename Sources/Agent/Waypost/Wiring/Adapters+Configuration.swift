@@ -1,4 +1,4 @@
-import BackendAuthorization
+package import BackendAuthorization
 import CurlTransport
 import FleetEngine
 package import GNSS
@@ -68,20 +68,24 @@ extension Configuration {
             report: { log.write(.warning, "\($0)") })
     }
 
-    private func makeProvider(log: LogWriter) throws(AgentError) -> any VehicleAuthorization {
+    /// The provider that is configured, which asks its issuer each time.
+    package func makeProvider(log: LogWriter) throws(AgentError) -> any TokenProvider {
         let report: @Sendable (AuthorizationWarning) -> Void = { log.write(.warning, "\($0)") }
         do {
             switch authorization {
             case .http(let settings, let trust):
+                if let keyFile = trust.clientKeyFile {
+                    try SecretFile.require(keyFile, as: "authorization.clientKeyFile")
+                }
                 let transport = try Self.transport(
                     caFile: trust.caFile, certificateFile: trust.clientCertificateFile, keyFile: trust.clientKeyFile,
                     key: "authorization")
                 return try HTTPTokenProvider(
                     settings, providerID: vehicle.providerID, transport: transport, report: report)
-            case .command(let arguments, let format, let timeout):
+            case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
-                    arguments: arguments, providerID: vehicle.providerID, format: format, timeLimit: timeout,
-                    report: report)
+                    arguments: arguments, environment: environment, providerID: vehicle.providerID, format: format,
+                    timeLimit: timeout, report: report)
             case .file(let path, let format):
                 return FileTokenProvider(path: path, providerID: vehicle.providerID, format: format, report: report)
             }

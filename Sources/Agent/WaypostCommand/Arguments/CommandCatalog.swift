@@ -86,6 +86,18 @@ enum CommandCatalog {
                 """,
             operands: .none, options: [config, .flag("--online", "try the receiver, the token and Fleet Engine too")]),
         CommandSpec(
+            name: "token", summary: "Fetch a token and show what it says.",
+            details: """
+                Asks the configured provider once, without a cache, and shows whom the token is for, how long it lives, \
+                its header and claims, and whether it fits the vehicle; never the signature. Exit code 1 when it does not fit.
+                """,
+            operands: .none,
+            options: [
+                config,
+                .flag("--raw", "print the token itself, for another program; not to a terminal"),
+                .flag("--force", "with --raw: to a terminal too"),
+            ]),
+        CommandSpec(
             name: "outbox", summary: "Show what waits, and the ledger of everything ever accepted.",
             details: """
                 list shows the ledger, the oldest pending and the newest update, and what is quarantined; export writes \

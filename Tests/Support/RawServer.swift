@@ -1,17 +1,21 @@
 import Glibc
-import HTTPMessages
 import LinuxPlatform
 
 /// A server that writes whatever a test wants, HTTP or not, to each connection after the first bytes of a request.
-final class RawServer: Sendable {
+package final class RawServer: Sendable {
     private let socket: ListeningSocket
     private let stop: EventDescriptor
     private let ended: EventDescriptor
     /// Announces the first bytes of each request.
-    let requests: AsyncStream<Void>
+    package let requests: AsyncStream<Void>
 
     /// Writes `parts`, waiting `pause` before each, then keeps the connection open until the client leaves.
-    init(answering parts: [String], pause: Duration = .zero) throws {
+    package convenience init(answering parts: [String], pause: Duration = .zero) throws {
+        try self.init(answeringBytes: parts.map { Array($0.utf8) }, pause: pause)
+    }
+
+    /// The same with bytes that need be no text.
+    package init(answeringBytes parts: [[UInt8]], pause: Duration = .zero) throws {
         let (socket, stop, ended) = (
             try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0)), try EventDescriptor(), try EventDescriptor()
         )
@@ -32,10 +36,10 @@ final class RawServer: Sendable {
     }
 
     /// Where it listens, as `127.0.0.1:49152`.
-    var authority: String { socket.address.description }
+    package var authority: String { socket.address.description }
 
     private static func serve(
-        _ connection: borrowing OwnedDescriptor, _ parts: [String], _ pause: Duration, _ stop: EventDescriptor,
+        _ connection: borrowing OwnedDescriptor, _ parts: [[UInt8]], _ pause: Duration, _ stop: EventDescriptor,
         _ announcer: AsyncStream<Void>.Continuation
     ) {
         guard case .ready = try? poll(connection.raw, within: nil, unless: stop) else { return }
@@ -45,8 +49,7 @@ final class RawServer: Sendable {
         announcer.yield()
         for part in parts {
             if pause > .zero, (try? poll(nil, within: pause, unless: stop)) == .stopped { return }
-            let bytes = Array(part.utf8)
-            guard send(connection, bytes) else { return }
+            guard send(connection, part) else { return }
         }
         _ = try? poll(connection.raw, within: nil, unless: stop)
     }

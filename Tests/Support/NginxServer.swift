@@ -1,39 +1,42 @@
 import FoundationEssentials
-import HTTPMessages
 import LinuxPlatform
-import Testing
-
-@testable import CurlTransport
 
 /// Debian's nginx with TLS and HTTP/2 on loopback, certificates made for the occasion.
-struct NginxServer: Sendable {
+package struct NginxServer: Sendable {
     /// Where the certificate for `localhost` answers.
-    let port: UInt16
+    package let port: UInt16
     /// Where an expired one does.
-    let expiredPort: UInt16
+    package let expiredPort: UInt16
     /// Where one for another host does.
-    let foreignPort: UInt16
+    package let foreignPort: UInt16
     /// Where HTTP/1.1 is spoken and every connection ends after one request.
-    let briefPort: UInt16
+    package let briefPort: UInt16
+    /// Where only clients with a certificate of the same authority are served.
+    package let mutualPort: UInt16
     private let folder: URL
+    private let token: String
 
     /// The authority that signed all of them.
-    var caFile: String { folder.appending(path: "ca.pem").path }
+    package var caFile: String { folder.appending(path: "ca.pem").path }
+
+    /// A client's certificate and its key, signed by the same authority.
+    package var clientCertificate: (certificate: String, key: String) {
+        (folder.appending(path: "client.pem").path, folder.appending(path: "client.key").path)
+    }
 
     /// Whether both programs are installed.
-    static let isAvailable = ["/usr/sbin/nginx", "/usr/bin/openssl"].allSatisfy {
+    package static let isAvailable = ["/usr/sbin/nginx", "/usr/bin/openssl"].allSatisfy {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// Runs nginx during `body`.
-    static func run(_ body: (NginxServer) async throws -> Void) async throws {
+    /// Runs nginx during `body`; where a token is asked for it answers with `token`.
+    package static func run(token: String = "", _ body: (NginxServer) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waypost-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = NginxServer(
-            port: try Loopback.freePort(), expiredPort: try Loopback.freePort(), foreignPort: try Loopback.freePort(),
-            briefPort: try Loopback.freePort(),
-            folder: folder)
+            port: try freePort(), expiredPort: try freePort(), foreignPort: try freePort(), briefPort: try freePort(),
+            mutualPort: try freePort(), folder: folder, token: token)
         try await server.makeCertificates()
         try Data(server.configuration.utf8).write(to: folder.appending(path: "nginx.conf"))
         try await withThrowingTaskGroup { group in
@@ -48,20 +51,14 @@ struct NginxServer: Sendable {
     }
 
     private func waitUntilReady() async throws {
-        let transport = try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile))
-        let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(foreignPort)/"))
-        // The program is another's: there is nothing to wait on but its port. The certificate may well be refused.
+        // The program is another's: there is nothing to wait on but its port.
         for _ in 0..<1000 {
-            do {
-                _ = try await transport.send(request)
-                return
-            } catch  where error.code == .certificateNotTrusted {
-                return
-            } catch {
-                try await Task.sleep(for: .milliseconds(5))
-            }
+            if (try? LoopbackSocket(.stream, connectedTo: Int(mutualPort))) != nil { return }
+            try await Task.sleep(for: .milliseconds(5))
         }
     }
+
+    private static func freePort() throws -> UInt16 { UInt16(try LoopbackSocket(.stream).port) }
 
     private func makeCertificates() async throws {
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
@@ -69,6 +66,7 @@ struct NginxServer: Sendable {
             ["req", "-x509"] + key + ["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Test", "-days", "1"])
         for (name, host, days) in [
             ("good", "localhost", "1"), ("expired", "localhost", "-1"), ("foreign", "other.test", "1"),
+            ("client", "van-7", "1"),
         ] {
             try await openssl(
                 ["req"] + key + [
@@ -89,12 +87,15 @@ struct NginxServer: Sendable {
                 ? folder.appending(path: argument).path : argument
         }
         let outcome = try await ChildProcess(arguments: ["/usr/bin/openssl"] + placed).run()
-        try #require(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
+        guard outcome.ending == .exited(0) else {
+            throw CertificateError(description: String(decoding: outcome.standardError, as: UTF8.self))
+        }
     }
 
     private var configuration: String {
         let servers = [
             (port, "good", 10_000), (expiredPort, "expired", 1), (foreignPort, "foreign", 1), (briefPort, "good", 1),
+            (mutualPort, "good", 1),
         ].map { port, name, requests in
             """
             server {
@@ -102,6 +103,8 @@ struct NginxServer: Sendable {
                 ssl_certificate \(name).pem;
                 ssl_certificate_key \(name).key;
                 keepalive_requests \(requests);
+                \(port == mutualPort ? "ssl_client_certificate ca.pem; ssl_verify_client on;" : "")
+                location /token { default_type application/json; return 200 '{"VEHICLE_TOKEN_KEY":"\(token)"}'; }
                 location /protocol { return 200 "$server_protocol $ssl_protocol"; }
                 location /connection { return 200 "$connection $connection_requests"; }
                 location /bytes { return 200 "$request_length"; }
@@ -130,4 +133,9 @@ struct NginxServer: Sendable {
             }
             """
     }
+}
+
+/// openssl did not make a certificate.
+private struct CertificateError: Error {
+    let description: String
 }

@@ -1,0 +1,78 @@
+import HTTPMessages
+import VehicleAuthorization
+
+/// A token endpoint in messages: what its refusals, or its silence, mean; a table.
+struct TokenEndpoint {
+    /// As `token endpoint https://backend.example.com/token?key=…`: the values of a query may be secrets.
+    let name: String
+    private let origin: String
+
+    init(_ url: HTTPURL) {
+        name = "token endpoint \(url.withoutQueryValues)"
+        origin = url.origin
+    }
+
+    /// `nil` when the status is one of success.
+    func refusal(_ response: HTTPResponse) -> AuthorizationError? {
+        let status = response.status
+        let retryAfter = RetryAfter(response.headers)?.delay
+        let longest = CachePolicy().maximumRetryAfter
+        let code: AuthorizationError.Code
+        let advice: String
+        switch status {
+        case 200..<300: return nil
+        case 300..<400:
+            code = .unusableAnswer
+            let place = response.headers["Location"].flatMap { try? HTTPURL($0) }.map { " to \($0.origin)" } ?? ""
+            advice = "a redirect\(place), which is not followed; set authorization.url to the final address"
+        case 400:
+            code = .refused
+            advice = "it does not understand the request; check authorization.url, headers, body and client certificate"
+        case 401, 403:
+            (code, advice) = (.refused, "it refuses our credentials; check authorization.headers")
+        case 404, 410: (code, advice) = (.refused, "it knows no such address or vehicle; check authorization.url")
+        case 405: (code, advice) = (.refused, "it wants another method; check authorization.method")
+        case 408, 425, 429, 500...:
+            code = .unavailable
+            advice =
+                "it cannot answer now; asked again \(retryAfter.map { "in \(min($0, longest).secondsText)" } ?? "later")"
+        default: (code, advice) = (.refused, "it refuses the request; check authorization.url and the backend's log")
+        }
+        return AuthorizationError(code, "\(name) answered \(status): \(advice)", retryAfter: retryAfter)
+    }
+
+    /// The exchange brought no answer.
+    func failure(_ failure: HTTPTransportError) -> AuthorizationError {
+        let code: AuthorizationError.Code
+        let advice: String
+        switch failure.code {
+        case .cancelled: return AuthorizationError(.cancelled, "the request to the \(name) was cancelled")
+        case .responseTooLarge:
+            (code, advice) = (.unusableAnswer, "expected a small JSON object with the token; check authorization.url")
+        case .malformedResponse: (code, advice) = (.unusableAnswer, "expected HTTP; check authorization.url")
+        case .certificateNotTrusted:
+            (code, advice) = (.unavailable, "set authorization.caFile if its authority is your own")
+        case .transportFailed: (code, advice) = (.misconfigured, "check authorization")
+        case .nameNotResolved: (code, advice) = (.unavailable, "asked again later")
+        case .connectionFailed: (code, advice) = (.unavailable, "check authorization.url, and that the backend runs")
+        case .timedOut: (code, advice) = (.unavailable, "check the network and the backend's load")
+        case .connectionLost: (code, advice) = (.unavailable, "asked again later")
+        case .tlsFailed: (code, advice) = (.unavailable, "check authorization.url and the client certificate")
+        }
+        // The name has the origin already.
+        let detail =
+            failure.detail.hasPrefix("\(origin): ") ? failure.detail.dropFirst(origin.count + 2) : failure.detail[...]
+        return AuthorizationError(code, "\(name): \(detail); \(advice)")
+    }
+}
+
+extension HTTPURL {
+    /// For messages: the values of a query may be secrets.
+    var withoutQueryValues: String {
+        guard let mark = target.firstIndex(of: "?") else { return origin + target }
+        let names = target[target.index(after: mark)...].split(separator: "&").map { part in
+            part.contains("=") ? "\(part.prefix { $0 != "=" })=…" : "…"
+        }
+        return origin + target[..<mark] + "?" + names.joined(separator: "&")
+    }
+}

@@ -1,0 +1,38 @@
+import StrictJSON
+
+/// Header or claims as lines of key and value, for a person at a terminal.
+enum ClaimText {
+    /// Keys in order, those of objects joined with dots, elements of arrays with commas.
+    ///
+    /// What could be another token is left out, and what goes on for long is cut.
+    static func lines(of members: [String: JSONValue], under path: String = "") -> [String] {
+        members.sorted { $0.key < $1.key }.flatMap { key, value in
+            if let members = value.objectValue { return lines(of: members, under: "\(path)\(key).") }
+            return ["\(path + key) \(text(value))"]
+        }
+    }
+
+    private static func text(_ value: JSONValue) -> String {
+        switch value {
+        case .null: "null"
+        case .bool(let flag): "\(flag)"
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .string(let text): text.contains("eyJ") ? "…" : text.prefix(200) + (text.count > 200 ? "…" : "")
+        case .array(let elements):
+            elements.prefix(8).map(text).joined(separator: ", ") + (elements.count > 8 ? ", …" : "")
+        case .object: "{…}"
+        }
+    }
+
+    /// `text` without what could steer a terminal.
+    static func printable(_ text: String) -> String {
+        let scalars = text.unicodeScalars.map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: Unicode.Scalar(0xFFFD) ?? "?"
+            default: scalar
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

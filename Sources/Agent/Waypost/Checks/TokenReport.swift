@@ -1,0 +1,99 @@
+import BackendAuthorization
+import FleetEngine
+import GNSS
+import StrictJSON
+import VehicleAuthorization
+
+/// A token fetched once from the configured provider, and all that a person may want to know of it.
+package struct TokenReport: Sendable {
+    package let role: TokenRole
+    package let verdict: TokenVerdict
+    private let answer: TokenAnswer
+    private let expirationKey: String
+    private let vehicle: VehicleName
+    /// The host's clock when the answer came, in seconds since 1970.
+    private let hostTime: Double
+
+    /// The token itself: for Fleet Engine and for `--raw`, never for a message.
+    package var rawToken: String { answer.token.value }
+
+    /// Asks the provider of `configuration`, now and without a cache.
+    ///
+    /// - Throws: why there is no token; `.configuration` where only the configuration can be at fault.
+    package static func fetch(_ configuration: Configuration) async throws(AgentError) -> TokenReport {
+        let provider = try configuration.makeProvider(log: LogWriter(level: .error, format: .text))
+        do throws(AuthorizationError) {
+            let answer = try await provider.ask(
+                for: AuthorizationContext(vehicleID: configuration.vehicle.vehicleID))
+            return TokenReport(answer, configuration, hostTime: UTCTime.system)
+        } catch {
+            throw AgentError(error.code == .misconfigured ? .configuration : .unavailable, error.detail)
+        }
+    }
+
+    /// What `answer` comes to for the vehicle of `configuration`.
+    init(_ answer: TokenAnswer, _ configuration: Configuration, hostTime: UTCTime) {
+        (self.answer, vehicle) = (answer, configuration.vehicle)
+        expirationKey = configuration.authorization.format.expirationKey
+        let hostTime = Double(hostTime.millisecondsSince1970) / 1000
+        self.hostTime = hostTime
+        role = TokenRole(answer.parsed)
+        verdict = TokenVerdict(
+            answer.parsed, for: configuration.vehicle, lifetime: answer.token.lifetime,
+            issuerTime: answer.issuerTime, hostTime: hostTime)
+    }
+
+    /// One line, as `check --online` shows it.
+    package var summary: String {
+        guard verdict.fits else {
+            return ClaimText.printable("the token " + verdict.problems.joined(separator: "; and it "))
+        }
+        let life = answer.token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
+        return ClaimText.printable("\(role), \(life)" + verdict.remarks.map { "; note: it \($0)" }.joined())
+    }
+
+    /// A page of short lines, each with its name; the signature is not on it.
+    package var lines: [(name: String, text: String)] {
+        let (parsed, token) = (answer.parsed, answer.token)
+        var lines: [(name: String, text: String)] = [("from", answer.source), ("role", role.description)]
+        if let time = parsed.issuedAt { lines.append(("issued", moment(time, ago: "ago", ahead: "in the future"))) }
+        if let time = parsed.expiry { lines.append(("expires", moment(time, ago: "ago", ahead: "from now"))) }
+        lines.append(("life", token.lifetime.map { $0 > .zero ? "\($0.spoken) left" : "over" } ?? "not stated"))
+        lines.append(("stated", statedExpiry))
+        lines.append(("clocks", clocks))
+        lines += ClaimText.lines(of: parsed.header).map { ("header", $0) }
+        lines += ClaimText.lines(of: parsed.claims).map { ("claim", $0) }
+        let signature = token.value.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count * 3 / 4
+        lines.append(("signed", "\(signature) bytes, not shown"))
+        lines += verdict.remarks.map { ("note", "it \($0)") }
+        if verdict.fits {
+            lines.append(("ok", "fits \(vehicle)"))
+        } else {
+            lines += verdict.problems.map { ("FAIL", "the token \($0)") }
+        }
+        return lines.map { ($0.name, ClaimText.printable($0.text)) }
+    }
+
+    /// What the number beside the token says about `exp`.
+    private var statedExpiry: String {
+        if let doubt = answer.doubt { return doubt.replacing("\(answer.source): ", with: "") }
+        return answer.statedExpiry == nil
+            ? "no \"\(expirationKey)\" in the answer; exp counts" : "\"\(expirationKey)\" agrees with exp"
+    }
+
+    private var clocks: String {
+        guard let issuerTime = answer.issuerTime else { return "the issuer tells no time to compare with this host's" }
+        let difference = Duration.milliseconds(Int64((hostTime - issuerTime) * 1000))
+        // A Date header has whole seconds, and travelled.
+        guard abs(difference.components.seconds) > 2 else { return "this host and the issuer agree" }
+        return
+            "this host is \(difference.spoken) \(difference > .zero ? "ahead of" : "behind") the issuer; which is right?"
+    }
+
+    private func moment(_ time: Double, ago: String, ahead: String) -> String {
+        guard abs(time) < 253_402_300_800 else { return "\(time), which is no time in seconds since 1970" }
+        let text = UTCTime(millisecondsSince1970: Int64(time) * 1000).description.replacing(".000Z", with: "Z")
+        let difference = Duration.milliseconds(Int64((time - hostTime) * 1000))
+        return "\(text), \(difference.spoken) \(difference > .zero ? ahead : ago)"
+    }
+}

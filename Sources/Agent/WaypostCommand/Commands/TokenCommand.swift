@@ -1,0 +1,38 @@
+import LinuxPlatform
+import Waypost
+
+/// `waypost token`: fetches a token once and shows what it says, or prints it for another program.
+struct TokenCommand {
+    private let configuration: Configuration
+    private let isRaw: Bool
+
+    init(_ arguments: Arguments) throws {
+        isRaw = arguments.has("--raw")
+        guard isRaw || !arguments.has("--force") else {
+            throw UsageError("--force is for --raw alone", command: "token")
+        }
+        // Whoever holds a token can use it until it expires, and a terminal is looked at, scrolled back and recorded.
+        if isRaw, StandardOutput.isTerminal, !arguments.has("--force") {
+            throw UsageError(
+                "token --raw would show the token on this terminal; give it to a program (| or >), or add --force",
+                command: "token")
+        }
+        configuration = try Configuration(file: arguments.value("--config") ?? "")
+    }
+
+    func run() async throws -> ExitStatus {
+        let report = try await TokenReport.fetch(configuration)
+        if isRaw {
+            try StandardOutput.write(line: report.rawToken)
+            for problem in report.verdict.problems { Terminal.say("waypost: the token \(problem)") }
+        } else {
+            var last = ""
+            for (name, text) in report.lines {
+                let label = name == last ? "" : name
+                try StandardOutput.write(line: label + String(repeating: " ", count: 9 - label.count) + text)
+                last = name
+            }
+        }
+        return report.verdict.fits ? .done : .failed
+    }
+}

@@ -1,0 +1,24 @@
+import FoundationEssentials
+import Testing
+import WaypostTestSupport
+
+/// The README's examples of `authorization`, as somebody copies them.
+@Suite struct DocumentedAuthorization {
+    static let examples: [String] = {
+        guard let text = try? String(contentsOf: Fixtures.checkout.appending(path: "README.md"), encoding: .utf8) else {
+            return []
+        }
+        return text.split(separator: "```json\n").dropFirst().compactMap { part in
+            part.firstRange(of: "```").map { String(part[..<$0.lowerBound]) }
+        }.filter { $0.hasPrefix("\"authorization\"") }
+    }()
+
+    @Test func isThere() { #expect(Self.examples.count >= 8) }
+
+    @Test(arguments: examples) func isAccepted(example: String) throws {
+        let text = Configuring.smallest.replacing(
+            #""authorization": {"type": "file", "path": "/run/token"}"#, with: example)
+        #expect(text != Configuring.smallest)
+        #expect(Configuring.problems(text) == [])
+    }
+}

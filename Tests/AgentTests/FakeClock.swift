@@ -1,0 +1,52 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// A wrong clock for one process, by libfaketime (Debian: faketime).
+final class FakeClock {
+    static let need = Comment(
+        "libfaketime is needed, no sanitizer, and a kernel that does not call its own clock synchronised")
+    private static let library = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/faketime/libfaketimeMT.so.1" }
+        .first { FileManager.default.fileExists(atPath: $0) }
+
+    /// The kernel's word for its clock cannot be faked, and a clock that the kernel vouches for is believed.
+    static let isUsable =
+        library != nil && !SystemClock.isSynchronized
+        && !["TSAN_OPTIONS", "ASAN_OPTIONS"].contains { ProcessInfo.processInfo.environment[$0] != nil }
+
+    private let file: String
+    private var processID: Int32?
+
+    /// `setting`: `@` and a local time from which the clock runs, or seconds that it is off.
+    init(_ setting: String, in folder: TemporaryFolder) throws {
+        file = folder.path("clock")
+        try set(setting)
+    }
+
+    // libfaketime's shared memory outlives a process that replaced itself.
+    deinit {
+        guard let processID else { return }
+        for kind in ["sem.faketime_sem", "faketime_shm"] { unsafe unlink("/dev/shm/\(kind)_\(processID)") }
+    }
+
+    func set(_ setting: String) throws {
+        try Data((setting + "\n").utf8).write(to: URL(filePath: file + ".new"))
+        try FileSystem.rename(file + ".new", to: file)
+    }
+
+    /// Starts the service. libfaketime adds to the environment of the first program that it meets, where Swift then
+    /// misses its arguments: env is the first.
+    func start(_ config: String) throws -> RunningProgram {
+        let settings = [
+            "LD_PRELOAD": Self.library ?? "", "FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1", "TZ": "UTC",
+        ]
+        let service = try RunningProgram(
+            ["/usr/bin/env", BuiltProgram.waypost, "run", "--config", config],
+            environment: BuiltProgram.environment.merging(settings) { $1 })
+        processID = service.processID
+        return service
+    }
+}

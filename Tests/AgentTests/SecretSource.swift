@@ -1,0 +1,68 @@
+import FleetEngineSimulator
+import FoundationEssentials
+import HTTPMessages
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// An issuer of one kind that fails until it is mended, and says its secrets aloud while it does.
+final class SecretSource: Sendable {
+    /// For the configuration.
+    let authorization: String
+    private let kind: Secrets.Issuer
+    private let backend: TokenBackend
+    private let token: String
+    private let folder: TemporaryFolder
+
+    init(_ kind: Secrets.Issuer, _ bench: ServiceBench) async throws {
+        self.kind = kind
+        folder = try TemporaryFolder()
+        backend = try TokenBackend(of: bench.simulator, pages: .max)
+        let issuer = try LocalAddress(String(bench.simulator.baseURL.origin.dropFirst("http://".count)))
+        // The simulator's faults fall on tokens too.
+        var found: String?
+        for _ in 0..<50 where found == nil {
+            let answer = await RawExchange.send(
+                ["GET /token/driver/van-7 HTTP/1.1\r\nHost: issuer\r\nConnection: close\r\n\r\n"], to: issuer)
+            found = answer.text.firstMatch(of: /eyJ[\w.-]+/).map { String($0.output) }
+        }
+        token = try #require(found)
+        let keyFile = try Self.secretFile("key", Secrets.clientSecret, in: folder)
+        let tokenFile = try Self.secretFile("token", token, in: folder)
+        let halfFile = try Self.secretFile("half", String(token.prefix(token.count / 2)), in: folder)
+        switch kind {
+        case .http:
+            authorization = """
+                {"type": "http", "url": "\(backend.url)?key=\(Secrets.clientSecret)",
+                 "headers": {"Authorization": {"file": "\(keyFile)", "scheme": "bearer"}}}
+                """
+        case .command:
+            let mended = folder.path("mended")
+            authorization = """
+                {"type": "command", "command": ["/bin/sh", "-c",
+                  "test -e \(mended) || { echo \\"no $KEY for $(cat \(tokenFile))\\" >&2; exit 1; }; cat \(tokenFile)"],
+                 "environment": {"KEY": {"file": "\(keyFile)"}}}
+                """
+        case .file:
+            authorization = #"{"type": "file", "path": "\#(halfFile)"}"#
+        }
+    }
+
+    /// From now on it gives tokens.
+    func mend() throws {
+        switch kind {
+        case .http: backend.openUp()
+        case .command: try folder.write([], to: "mended")
+        case .file: try FileSystem.rename(folder.path("token"), to: folder.path("half"))  // as a careful writer does
+        }
+    }
+
+    /// Every token that was handed out.
+    var tokens: [String] { kind == .http ? backend.tokens : [token] }
+
+    private static func secretFile(_ name: String, _ text: String, in folder: TemporaryFolder) throws -> String {
+        let path = try folder.write(text.utf8, to: name)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        return path
+    }
+}

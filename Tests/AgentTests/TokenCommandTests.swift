@@ -1,0 +1,169 @@
+import FleetEngine
+import FleetEngineSimulator
+import FoundationEssentials
+import HTTPMessages
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// `waypost token` with the simulator as its issuer.
+@Suite(.timeLimit(.minutes(1))) struct TokenPage {
+    @Test func showsEverythingButTheSignature() async throws {
+        let bench = try ServiceBench()
+        let (page, _) = try await run(["token"], try bench.configure(), exit: 0)
+        let times = /20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/
+        let numbers = /(iat|exp) \d+/
+        let lines = page.replacing(times, with: "TIME").replacing(numbers) { "\($0.output.1) N" }
+            .split(separator: "\n").map(String.init)
+        let origin = bench.simulator.baseURL.origin
+        #expect(
+            lines == [
+                "from     token endpoint \(origin)/token/driver/van-7", "role     driver of vehicle van-7",
+                lines[2].hasSuffix("1 s ago") ? "issued   TIME, 1 s ago" : "issued   TIME, 0 s ago",
+                "expires  TIME, 59 min from now",
+                lines[4] == "life     59 min left" ? lines[4] : "life     60 min left",
+                "stated   \"TOKEN_EXPIRATION\" agrees with exp", "clocks   this host and the issuer agree",
+                "header   alg RS256", "         kid simulator-1", "         typ JWT",
+                "claim    aud https://fleetengine.googleapis.com/", "         authorization.vehicleid van-7",
+                "         exp N", "         iat N", "         iss driver@simulator.iam.gserviceaccount.com",
+                "         sub driver@simulator.iam.gserviceaccount.com", "signed   256 bytes, not shown",
+                "ok       fits providers/p/vehicles/van-7",
+            ])
+        #expect(!page.contains("eyJ"))
+    }
+
+    @Test(arguments: TokenAnswerShape.allCases) func readsEachOfTheKnownShapes(shape: TokenAnswerShape) async throws {
+        var settings = SimulatorSettings()
+        settings.tokenShape = shape
+        let simulator = try FleetEngineSimulator(settings)
+        let serving = Task { await simulator.run() }
+        defer { serving.cancel() }
+        let folder = try TemporaryFolder()
+        let url = simulator.tokenURL(for: .onDemandTrips)
+        let config = try ServiceSetup(
+            authorization: #"{"type": "http", "url": "\#(url)", "tokenShape": "\#(shape.rawValue)"}"#
+        ).write(in: folder)
+        let (page, _) = try await run(["token"], config, exit: 0)
+        #expect(page.firstMatch(of: /stated   "\w+" agrees with exp\n/) != nil, "\(page)")
+    }
+
+    /// What the endpoint gives in place of the driver's token, and the last line.
+    @Test(arguments: [
+        ("driver/van-8", "FAIL     the token is for vehicle van-8; check the vehicle id and the endpoint"),
+        (
+            "delivery_driver/van-7",
+            "FAIL     the token is for delivery vehicles, but vehicle.service is onDemandTrips; "
+                + "let the issuer set vehicleid"
+        ),
+        (
+            "consumer/t",
+            "FAIL     the token names no vehicle (it may be a consumer's); "
+                + "let the issuer set vehicleid or deliveryvehicleid"
+        ),
+    ])
+    func endsWithFailureWhenTheTokenDoesNotFit(subject: String, says: String) async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure {
+            $0.authorization = """
+                {"type": "http", "url": "\(bench.simulator.baseURL.origin)/token/\(subject)",
+                 "tokenKey": "\(subject.hasPrefix("consumer") ? "TRIP" : "VEHICLE")_TOKEN_KEY"}
+                """
+        }
+        let (page, _) = try await run(["token"], config, exit: 1)
+        #expect(page.hasSuffix("\n\(says)\n"), "\(page)")
+        let (token, errors) = try await run(["token", "--raw"], config, exit: 1)
+        #expect(token.split(separator: ".").count == 3)
+        #expect(errors == "waypost: \(says.dropFirst(9))\n")
+    }
+
+    @Test func leavesTheTerminalAlone() async throws {
+        let folder = try TemporaryFolder()
+        let token = TestTokens.token(
+            payload:
+                #"{"aud":"https://fleetengine.googleapis.com/","note":"\u001B[2J\u202E","inner":"eyJhbGciOiJub25lIn0.e.e","#
+                + #""iat":1000000000,"exp":1000003600,"authorization":{"vehicleid":"a\u0007b"}}"#)
+        let path = try folder.write(token.utf8, to: "token")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let (page, _) = try await run(["token"], config, exit: 1)
+        #expect(page.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E || $0 == "\n" }, "\(page)")
+        #expect(page.contains("         inner …\n"))
+        #expect(page.contains("role     driver of vehicle a\u{FFFD}b\n"))
+    }
+
+    @Test func warnsOfAServersToken() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.tokenURL = "\(bench.simulator.baseURL.origin)/token/server" }
+        let (page, _) = try await run(["token"], config, exit: 0)
+        #expect(page.contains("\nrole     server, for every id\n"))
+        #expect(page.contains("\nnote     it is a server's, good for every vehicle; "))
+    }
+
+    @Test func givesTheTokenItselfToAProgramOnly() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure()
+        let (token, errors) = try await run(["token", "--raw"], config, exit: 0)
+        #expect(token.firstMatch(of: /^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{342}\n$/) != nil && errors.isEmpty)
+
+        let terminal = try PseudoTerminal()
+        let command = "exec \"$0\" token --config \"$1\" --raw $2 >\(terminal.path)"
+        func onTerminal(_ option: String) async throws -> ChildProcess.Outcome {
+            try await ChildProcess(
+                arguments: ["/bin/sh", "-c", command, BuiltProgram.waypost, config, option],
+                environment: BuiltProgram.environment
+            ).run()
+        }
+        let refused = try await onTerminal("")
+        #expect(refused.ending == .exited(64))
+        #expect(
+            String(decoding: refused.standardError, as: UTF8.self).hasPrefix(
+                "waypost: token --raw would show the token on this terminal; give it to a program (| or >), or add --force\n"
+            ))
+        let forced = try await onTerminal("--force")
+        #expect(forced.ending == .exited(0))
+        _ = try await run(["token", "--force"], config, exit: 64)
+    }
+
+    @Test(arguments: [
+        (#"{"type": "file", "path": "/nonexistent/token"}"#, 78 as Int32),
+        (#"{"type": "command", "command": ["/nonexistent/program"]}"#, 78),
+        (#"{"type": "command", "command": ["/bin/false"]}"#, 69),
+        (#"{"type": "http", "url": "http://127.0.0.1:1/"}"#, 69),
+        (#"{"type": "http"}"#, 78),
+    ])
+    func saysWhoHasToAct(authorization: String, exit: Int32) async throws {
+        let folder = try TemporaryFolder()
+        let config = try ServiceSetup(authorization: authorization).write(in: folder)
+        let (page, errors) = try await run(["token"], config, exit: exit)
+        #expect(page.isEmpty)
+        #expect(errors.split(separator: "\n").count == 1, "\(errors)")
+    }
+
+    @Test func isOneLineOfTheOnlineCheck() async throws {
+        let bench = try ServiceBench()
+        func line(_ url: String) async throws -> String? {
+            let config = try bench.configure {
+                $0.receiver = #"{"type": "stdin"}"#
+                $0.tokenURL = bench.simulator.baseURL.origin + url
+            }
+            let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
+            #expect(outcome.ending == .exited(69))  // for standard input is empty
+            return String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
+                .first { $0.contains("  token  ") }.map(String.init)
+        }
+        let good = try await line("/token/driver/van-7")
+        #expect(good?.firstMatch(of: /^ok    token          driver of vehicle van-7, (59|60) min of life left$/) != nil)
+        #expect(
+            try await line("/token/driver/other")
+                == "FAIL  token          the token is for vehicle other; check the vehicle id and the endpoint")
+    }
+
+    private func run(
+        _ words: [String], _ config: String, exit: Int32
+    ) async throws -> (output: String, errors: String) {
+        let outcome = try await BuiltProgram.run(words + ["--config", config])
+        let errors = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(outcome.ending == .exited(exit), "\(errors)")
+        return (String(decoding: outcome.standardOutput, as: UTF8.self), errors)
+    }
+}

@@ -1,0 +1,63 @@
+import FleetEngineSimulator
+import LinuxPlatform
+import ReceiverSimulator
+import Testing
+import WaypostTestSupport
+
+/// `waypost run` on a host whose clock is wrong, or is set while it runs: a real process under libfaketime. Its timers
+/// stay right, as they do on such a host. `make clock-test` does the same for longer, with tokens that run out.
+@Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: FakeClock.isUsable, FakeClock.need)) struct WrongClock {
+    @Test(arguments: ["@1970-01-01 00:01:00", "@2080-01-01 00:00:00"])
+    func changesNothing(setting: String) async throws {
+        let bench = try ServiceBench(faults: [("--token-life", "360")])
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let clock = try FakeClock(setting, in: bench.folder)
+        let service = try clock.start(bench.configure())
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        let address = try await service.statusAddress()
+        for (number, epoch) in RecentDrive(epochs: 10).enumerated() {
+            try receiver.send(epoch)
+            // So far from the host's clock, a time is believed when three fixes agree on it.
+            if number < 2 {
+                try #require(
+                    await isRefused("waypost_fixes_refused_total{reason=\"unconfirmed_time\"} \(number + 1)\n", address)
+                )
+            } else {
+                try #require(await bench.arrival(of: epoch) != nil)
+            }
+        }
+        #expect(await bench.simulator.record.tokensIssued == 1)
+        let warning = await service.errors.line(saying: "the host's clock says \(setting.dropFirst().prefix(4))-")
+        #expect(warning != nil)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// Asks for the metrics until they say so, or the test's time is over.
+    private func isRefused(_ words: String, _ address: LocalAddress) async -> Bool {
+        while !Task.isCancelled {
+            let answer = await RawExchange.send(
+                ["GET /metrics HTTP/1.1\r\nHost: status\r\nConnection: close\r\n\r\n"], to: address)
+            if answer.text.contains(words) { return true }
+        }
+        return false
+    }
+
+    @Test func mayBeSetWhileTheServiceRuns() async throws {
+        let bench = try ServiceBench(faults: [("--token-life", "360")])
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let clock = try FakeClock("+0", in: bench.folder)
+        let service = try clock.start(bench.configure())
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        let jumps = ["+0", "+3600", "+0", "-3600", "+0"]
+        for (number, epoch) in RecentDrive(epochs: 5 * jumps.count).enumerated() {
+            if number % 5 == 0 { try clock.set(jumps[number / 5]) }
+            try receiver.send(epoch)
+            try #require(await bench.arrival(of: epoch) != nil)
+        }
+        #expect(await bench.simulator.record.tokensIssued == 1)
+        for words in ["the host's clock says", "the host's clock agrees"] {
+            #expect(await service.errors.line(saying: words) != nil)
+        }
+        #expect(await service.terminate().ending == .exited(0))
+    }
+}
