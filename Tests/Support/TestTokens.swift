@@ -18,6 +18,15 @@ package enum TestTokens {
                 """)
     }
 
+    /// A consumer's token for one trip.
+    package static func consumer(tripID: String) -> String {
+        token(
+            payload: """
+                {"aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600,\
+                "authorization":{"tripid":"\(tripID)"}}
+                """)
+    }
+
     private static func base64URL(_ bytes: [UInt8]) -> String {
         String(
             Data(bytes).base64EncodedString().compactMap { character in

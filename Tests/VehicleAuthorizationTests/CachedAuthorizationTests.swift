@@ -139,41 +139,49 @@ import WaypostTestSupport
             clock.advance(by: .seconds(5))
             await settle(cached)
         }
-        #expect((5...8).contains(provider.calls))
+        #expect((7...10).contains(provider.calls))
         #expect(warnings.withLock { $0.count } == 1)
     }
 
-    /// Half a simulated day of many callers over several vehicles, with failures: the rules hold at every answer.
-    @Test func keepTheRulesUnderLoad() async throws {
-        let failures = Locked(0)
-        let provider = CountingAuthorization { [failures] context, number throws(AuthorizationError) in
-            await Task.yield()
-            if number % 7 == 3 {
-                failures.withLock { $0 += 1 }
-                throw AuthorizationError(.unavailable, "down")
-            }
-            return AuthorizationToken(
-                value: TestTokens.driver(vehicleID: context.vehicleID, serial: number), lifetime: .seconds(3600))
-        }
+    @Test func areAskedForOnceWhenManyRequestsFail() async throws {
+        let provider = issuer()
         let cached = cached(provider)
-        let contexts = (0..<5).map { AuthorizationContext(vehicleID: "van-\($0)") }
-        for _ in 0..<144 {
-            await withTaskGroup { group in
-                for caller in 0..<25 {
-                    let context = contexts[caller % contexts.count]
-                    group.addTask {
-                        guard let token = try? await cached.token(for: context) else { return }
-                        let claimed = try? JSONWebToken(token.value).authorization?.vehicleID
-                        #expect(claimed == context.vehicleID)
-                        #expect((token.lifetime ?? .zero) >= .seconds(300))
-                    }
+        let first = try await cached.token(for: van7)
+        let values = await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    await cached.discard(first, for: van7)
+                    return try? await cached.token(for: van7).value
                 }
             }
-            clock.advance(by: .seconds(300))
+            return await group.reduce(into: Set<String?>()) { $0.insert($1) }
         }
-        #expect(provider.mostAtOnce == 1)
-        // A token serves at most 3300 s and is refreshed at eight tenths of that: in half a day at most 17 a vehicle.
-        #expect(provider.calls <= 5 * 17 + failures.withLock { $0 })
+        #expect(values.count == 1 && !values.contains(first.value))
+        #expect(provider.calls == 2)
+    }
+
+    @Test func areGivenForATripToo() async throws {
+        let cached = cached(
+            CountingAuthorization { context, _ in
+                AuthorizationToken(
+                    value: TestTokens.consumer(tripID: context.tripID ?? "none"), lifetime: .seconds(3600))
+            })
+        #expect(try await cached.token(for: AuthorizationContext(tripID: "t1")).lifetime == .seconds(3600))
+        let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
+        #expect(error?.detail.contains("names no vehicle") == true)
+    }
+
+    /// A provider that stops by itself while somebody waits has failed; nobody waits for ever, nobody asks in a loop.
+    @Test func doNotCountAProvidersOwnCancellationAsTheCallers() async throws {
+        let provider = CountingAuthorization { _, _ throws(AuthorizationError) in
+            throw AuthorizationError(.cancelled, "the worker was restarted")
+        }
+        let cached = cached(provider)
+        for _ in 0..<3 {
+            let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
+            #expect(error?.code == .unavailable)
+        }
+        #expect(provider.calls == 1)
     }
 
     /// Lets a background fetch come to its end.

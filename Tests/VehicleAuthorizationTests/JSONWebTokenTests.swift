@@ -63,6 +63,39 @@ import WaypostTestSupport
         #expect(found?.prefix(problem?.count ?? 0) == problem.map { $0[...] })
     }
 
+    @Test(
+        arguments: [
+            (AuthorizationContext(tripID: "t1"), #""tripid":"t1""#, nil),
+            (.init(tripID: "t1"), #""tripid":"*","vehicleid":"*""#, nil),
+            (.init(tripID: "t1"), #""tripid":"t2""#, "is for trip t2"),
+            (.init(tripID: "t1"), #""vehicleid":"t1""#, "names no trip (it may be a driver's)"),
+            (.init(trackingID: "s1"), #""trackingid":"s1""#, nil),
+            (.init(trackingID: "s1"), #""trackingid":"s2""#, "is for shipment s2"),
+            (.init(trackingID: "s1"), #""tripid":"s1""#, "names no shipment"),
+            (.init(vehicleID: "t1"), #""tripid":"t1""#, "names no vehicle (it may be a consumer's)"),
+        ] as [(AuthorizationContext, String, String?)])
+    func mustBeForTheTripOrShipment(context: AuthorizationContext, claims: String, problem: String?) throws {
+        let token = try JSONWebToken(
+            TestTokens.token(
+                payload: #"{"aud":"https://fleetengine.googleapis.com/","authorization":{\#(claims)}}"#))
+        let found = ClaimRules().problem(of: token, for: context)
+        #expect(found?.prefix(problem?.count ?? 0) == problem.map { $0[...] })
+    }
+
+    /// `nbf` against the token's own `iat`, with the ten minutes by which clocks may differ.
+    @Test(
+        arguments: [
+            (#""iat":1000,"nbf":1000"#, nil), (#""iat":1000,"nbf":900"#, nil), (#""iat":1000,"nbf":1600"#, nil),
+            (#""iat":1000,"nbf":"1601""#, "is not valid before 601 s after its issue"), (#""nbf":1e12"#, nil),
+            (#""iat":1000,"nbf":1e300"#, "is not valid before"), (#""iat":1000,"nbf":"soon""#, nil),
+        ] as [(String, String?)])
+    func mustBeginSoon(claims: String, problem: String?) throws {
+        let token = try JSONWebToken(
+            TestTokens.token(payload: #"{"aud":"https://fleetengine.googleapis.com/",\#(claims)}"#))
+        let found = ClaimRules().problem(of: token, for: AuthorizationContext(vehicleID: "van-7"))
+        #expect(found?.prefix(problem?.count ?? 0) == problem.map { $0[...] })
+    }
+
     @Test(arguments: ["not a web token", TestTokens.driver(vehicleID: "van-7")])
     func passesTheRules(value: String) throws {
         try ClaimRules().check(

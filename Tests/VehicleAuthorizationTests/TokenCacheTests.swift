@@ -8,6 +8,14 @@ import VehicleAuthorization
         AuthorizationToken(value: value, lifetime: seconds.map { .seconds($0) })
     }
 
+    /// Brings `token` to `cache`, fetched at once.
+    @discardableResult
+    private func fetch(
+        _ cache: inout TokenCache, _ token: AuthorizationToken, at moment: Int
+    ) -> (answer: TokenCache.Outcome, warnings: [AuthorizationWarning]) {
+        cache.fetched(.success(token), for: van7, begun: .seconds(moment), now: .seconds(moment), jitter: 1)
+    }
+
     /// A cache that fetched `token` at time zero.
     private func cache(holding token: AuthorizationToken) -> TokenCache {
         var cache = TokenCache()
@@ -20,10 +28,11 @@ import VehicleAuthorization
     @Test(
         arguments: [
             (3600, 1, "use"), (3600, 2969, "use"), (3600, 2971, "useAndRefresh"), (3600, 3299, "useAndRefresh"),
-            (3600, 3300, "fetch"), (3600, 9999, "fetch"), (360, 53, "use"), (360, 60, "fetch"), (301, 0, "use"),
-            (301, 1, "fetch"), (300, 260, "use"), (300, 289, "useAndRefresh"), (300, 290, "fetch"), (60, 48, "use"),
-            (60, 53, "useAndRefresh"),
-            (60, 54, "fetch"), (nil, 200, "use"), (nil, 299, "useAndRefresh"), (nil, 300, "fetch"),
+            (3600, 3300, "fetch"), (3600, 9999, "fetch"), (900, 539, "use"), (900, 541, "useAndRefresh"),
+            (900, 600, "fetch"), (360, 41, "use"), (360, 43, "useAndRefresh"), (360, 60, "fetch"), (301, 0, "use"),
+            (301, 1, "fetch"), (300, 229, "use"), (300, 231, "useAndRefresh"), (300, 290, "fetch"), (60, 37, "use"),
+            (60, 38, "useAndRefresh"), (60, 54, "fetch"), (nil, 239, "use"), (nil, 241, "useAndRefresh"),
+            (nil, 300, "fetch"),
         ] as [(Int?, Int, String)])
     func reusesWhileEnoughLifeRemains(life: Int?, asked: Int, answer: String) {
         var cache = cache(holding: token(life))
@@ -80,16 +89,6 @@ import VehicleAuthorization
         #expect(kind(cache.request(AuthorizationContext(vehicleID: "b"), now: .seconds(9))) == "fetch")
     }
 
-    @Test func asksForAVehicle() {
-        var cache = TokenCache()
-        guard case .refuse(let error) = cache.request(AuthorizationContext(vehicleID: ""), now: .zero) else {
-            Issue.record("not refused")
-            return
-        }
-        #expect(error.code == .missingContext)
-        #expect(cache.count == 0)
-    }
-
     @Test func dropsOnlyTheTokenThatWasRefused() {
         var cache = cache(holding: token(3600, "new"))
         cache.discard(token(3600, "old"), for: van7)
@@ -102,16 +101,17 @@ import VehicleAuthorization
         var cache = cache(holding: token(3600, "same"))
         cache.discard(token(3600, "same"), for: van7)
         _ = cache.request(van7, now: .zero)
-        let warnings = cache.fetched(.success(token(3600, "same")), for: van7, begun: .zero, now: .zero, jitter: 1)
-        #expect(warnings == [.refusedTokenAgain(vehicleID: "van-7")])
+        let warnings = fetch(&cache, token(3600, "same"), at: 0).warnings
+        #expect(warnings == [.refusedTokenAgain(van7)])
         #expect(kind(cache.request(van7, now: .zero)) == "use")
     }
 
     @Test func warnsOnceOfShortTokens() {
         var cache = TokenCache()
-        let counts = (0..<3).map { _ in
+        let counts = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
-            return cache.fetched(.success(token(60)), for: van7, begun: .zero, now: .zero, jitter: 1).count
+            // Another life each time is the same warning.
+            return fetch(&cache, token(60 + number, "\(number)"), at: 0).warnings.count
         }
         #expect(counts == [1, 0, 0])
     }
@@ -156,6 +156,103 @@ import VehicleAuthorization
             jitter: 1)
         #expect(kind(cache.request(van7, now: .seconds(3002))) == "use")
         #expect(kind(cache.request(van7, now: .seconds(3003))) == "useAndRefresh")
+    }
+
+    @Test func doesNotBelieveARepeatedTokenToBeYounger() {
+        var cache = cache(holding: token(3600))
+        _ = cache.request(van7, now: .seconds(3000))
+        #expect(fetch(&cache, token(3600), at: 3000).answer == .success(token(600)))
+        #expect(cache.request(van7, now: .seconds(3100)) == .use(token(500)))
+        #expect(kind(cache.request(van7, now: .seconds(3300))) == "fetch")
+        let (answer, warnings) = fetch(&cache, token(3600), at: 3400)
+        #expect(answer == .success(token(200)))
+        #expect(warnings.map { "\($0)".contains("again with less than 300 s of life left") } == [true])
+        _ = cache.request(van7, now: .seconds(3601))
+        guard case .failure(let error) = fetch(&cache, token(3600), at: 3601).answer else {
+            Issue.record("a dead token was taken")
+            return
+        }
+        #expect(error.code == .unusableAnswer && error.detail.contains("expired 1 s before it came"))
+    }
+
+    /// Life when the fetch began, how long it took, what its waiters get, and when the next fetch is due.
+    @Test(
+        arguments: [
+            (3600, 10, 3590, 3300), (320, 10, 310, 20), (310, 20, 290, 300), (20, 10, 10, 19), (20, 20, nil, 21),
+            (20, 60, nil, 61), (0, 0, nil, 1), (-60, 0, nil, 1),
+        ] as [(Int, Int, Int?, Int)])
+    func judgesTheLifeAtTheEndOfTheFetch(life: Int, took: Int, left: Int?, next: Int) {
+        var cache = TokenCache()
+        _ = cache.request(van7, now: .zero)
+        let (answer, _) = cache.fetched(
+            .success(token(life)), for: van7, begun: .zero, now: .seconds(took), jitter: 0)
+        #expect((try? answer.get().lifetime) == left.map { .seconds($0) })
+        #expect(kind(cache.request(van7, now: .seconds(next) - .milliseconds(1))) != "fetch")
+        var later = cache
+        #expect(["fetch", "wait"].contains(kind(later.request(van7, now: .seconds(next)))))
+    }
+
+    /// A fleet that started together: the refreshes lie far apart, and before the end by more than a heartbeat.
+    @Test(arguments: [(3600, 2310, 2970), (900, 420, 540)])
+    func refreshesAtAJitteredMomentBeforeTheMargin(life: Int, earliest: Int, latest: Int) {
+        for (jitter, moment) in [(0.0, earliest), (1, latest)] {
+            var cache = TokenCache()
+            _ = cache.request(van7, now: .zero)
+            _ = cache.fetched(.success(token(life)), for: van7, begun: .zero, now: .zero, jitter: jitter)
+            #expect(kind(cache.request(van7, now: .seconds(moment - 1))) == "use")
+            #expect(kind(cache.request(van7, now: .seconds(moment))) == "useAndRefresh")
+            #expect(life - 300 - moment >= 60)
+        }
+    }
+
+    @Test func asksOnceForATokenInPlaceOfManyRefusals() {
+        var cache = cache(holding: token(3600, "old"))
+        for _ in 0..<100 { cache.discard(token(3600, "old"), for: van7) }
+        #expect(kind(cache.request(van7, now: .seconds(1))) == "fetch")
+        for _ in 0..<100 { cache.discard(token(3600, "old"), for: van7) }
+        #expect(kind(cache.request(van7, now: .seconds(1))) == "wait")
+        fetch(&cache, token(3600, "new"), at: 1)
+        for _ in 0..<100 { cache.discard(token(3600, "old"), for: van7) }
+        #expect(kind(cache.request(van7, now: .seconds(1))) == "use")
+    }
+
+    @Test func doesNotAskAtEachRefusalOfATokenThatComesAgain() {
+        var cache = cache(holding: token(3600, "same"))
+        var fetches = 0
+        for second in 0..<600 {
+            cache.discard(token(3600, "same"), for: van7)
+            guard cache.request(van7, now: .seconds(second)) == .fetch else { continue }
+            fetches += 1
+            fetch(&cache, token(3600, "same"), at: second)
+        }
+        #expect(fetches == 10)
+    }
+
+    @Test func warnsOfTokensThatFleetEngineWillNotTake() {
+        var cache = TokenCache()
+        _ = cache.request(van7, now: .zero)
+        let warnings = fetch(&cache, token(86_400), at: 0).warnings
+        #expect(warnings.map(\.description).joined().contains("Fleet Engine refuses an exp more than 3600 s ahead"))
+    }
+
+    @Test(arguments: [AuthorizationContext(vehicleID: ""), .init(tripID: ""), .init(trackingID: "")])
+    func asksForSomebody(context: AuthorizationContext) {
+        var cache = TokenCache()
+        guard case .refuse(let error) = cache.request(context, now: .zero) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error.code == .missingContext)
+        #expect(cache.count == 0)
+    }
+
+    @Test func keepsTripsAndVehiclesApart() {
+        var cache = TokenCache()
+        let contexts: [AuthorizationContext] = [
+            .init(vehicleID: "one"), .init(vehicleID: "one", taskID: "t"), .init(tripID: "one"),
+            .init(trackingID: "one"),
+        ]
+        #expect(contexts.map { kind(cache.request($0, now: .zero)) } == Array(repeating: "fetch", count: 4))
     }
 
     private func kind(_ answer: TokenCache.Answer) -> String {

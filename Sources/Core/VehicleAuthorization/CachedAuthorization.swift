@@ -6,16 +6,17 @@
 ///   does not disturb the others; when the last one goes, the fetch is cancelled.
 /// - After a failure the provider is left alone for a while, or as long as it asked for.
 /// - A token that names another vehicle, or that is not meant for Fleet Engine, is refused.
+/// - A token that Fleet Engine refused is dropped, and asked for again once, however many requests it failed.
 ///
 /// Life is measured on the clock given, which should be monotonic and count while the machine sleeps
 /// (`ContinuousClock`). Tokens are kept in memory only. Safe to use from any task.
 public actor CachedAuthorization: VehicleAuthorization {
-    /// What a waiting caller gets.
-    typealias Outcome = Result<AuthorizationToken, AuthorizationError>
+    private typealias Outcome = TokenCache.Outcome
+    private typealias Waiters = [Int: AsyncStream<Outcome>.Continuation]
 
     private struct Fetch {
         let task: Task<Void, Never>
-        var waiters: [Int: AsyncStream<Outcome>.Continuation] = [:]
+        var waiters: Waiters = [:]
         /// Whether the last waiter went and the task was told to stop.
         var isAbandoned = false
     }
@@ -51,7 +52,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         cache = TokenCache(policy: policy)
     }
 
-    /// A token for the context's vehicle: a kept one, or the outcome of the fetch that is under way or begins now.
+    /// A token for the context's vehicle or trip: a kept one, or the outcome of the fetch that is under way or begins now.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         switch cache.request(context, now: elapsed()) {
         case .use(let token): return token
@@ -93,26 +94,20 @@ public actor CachedAuthorization: VehicleAuthorization {
     }
 
     /// A task of its own, because the fetch outlives the caller who caused it as long as others wait.
-    private func startFetch(for context: AuthorizationContext) {
+    private func startFetch(for context: AuthorizationContext, waiters: Waiters = [:]) {
         let begun = elapsed()
         let task = Task { [provider, claims] in
             let outcome: Outcome
             do throws(AuthorizationError) {
                 let token = try await provider.token(for: context)
                 try claims?.check(token, for: context)
-                if let lifetime = token.lifetime, lifetime <= .zero {
-                    throw AuthorizationError(
-                        .unusableAnswer,
-                        "the token for vehicle \(context.vehicleID) expired \((.zero - lifetime).secondsText) before it came; "
-                            + "let the issuer make a new one, and check its clock")
-                }
                 outcome = .success(token)
             } catch {
                 outcome = .failure(error)
             }
             finish(outcome, for: context, begun: begun)
         }
-        fetches[context] = Fetch(task: task, waiters: fetches[context]?.waiters ?? [:])
+        fetches[context] = Fetch(task: task, waiters: waiters)
     }
 
     private func finish(_ outcome: Outcome, for context: AuthorizationContext, begun: Duration) {
@@ -122,29 +117,26 @@ public actor CachedAuthorization: VehicleAuthorization {
             restart(with: fetch.waiters, for: context)
             return
         }
-        let now = elapsed()
-        let warnings = cache.fetched(outcome, for: context, begun: begun, now: now, jitter: jitter())
-        answer(
-            fetch.waiters,
-            outcome.map { AuthorizationToken(value: $0.value, lifetime: $0.lifetime.map { $0 - (now - begun) }) })
+        let (answer, warnings) = cache.fetched(
+            outcome.mapError(\.whileWaitedFor), for: context, begun: begun, now: elapsed(), jitter: jitter())
+        tell(fetch.waiters, answer)
         warnings.forEach(report)
     }
 
     /// Callers who joined a fetch after it was given up get one of their own.
-    private func restart(
-        with waiters: [Int: AsyncStream<Outcome>.Continuation], for context: AuthorizationContext
-    ) {
+    private func restart(with waiters: Waiters, for context: AuthorizationContext) {
         guard !waiters.isEmpty else { return }
         switch cache.request(context, now: elapsed()) {
-        case .use(let token), .useAndRefresh(let token): answer(waiters, .success(token))
-        case .refuse(let error): answer(waiters, .failure(error))
-        case .fetch, .wait:
+        case .use(let token): tell(waiters, .success(token))
+        case .useAndRefresh(let token):
             startFetch(for: context)
-            fetches[context]?.waiters = waiters
+            tell(waiters, .success(token))
+        case .refuse(let error): tell(waiters, .failure(error))
+        case .fetch, .wait: startFetch(for: context, waiters: waiters)
         }
     }
 
-    private func answer(_ waiters: [Int: AsyncStream<Outcome>.Continuation], _ outcome: Outcome) {
+    private func tell(_ waiters: Waiters, _ outcome: Outcome) {
         for waiter in waiters.values {
             waiter.yield(outcome)
             waiter.finish()
@@ -155,5 +147,12 @@ public actor CachedAuthorization: VehicleAuthorization {
     private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
         let start = clock.now
         return { start.duration(to: clock.now) }
+    }
+}
+
+extension AuthorizationError {
+    /// A provider that calls itself cancelled while somebody waits has failed like any other.
+    fileprivate var whileWaitedFor: Self {
+        code == .cancelled ? Self(.unavailable, "the provider gave up: \(detail)", retryAfter: retryAfter) : self
     }
 }

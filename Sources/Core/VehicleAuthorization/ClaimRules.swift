@@ -6,14 +6,17 @@ public struct ClaimRules: Sendable, Hashable {
     /// The accepted `aud`, compared without the slash at its end.
     public var audience: String
 
-    /// The rules for tokens of drivers; the audience is Fleet Engine's.
+    /// How far the clocks of issuer and server may be apart (Google: `iat` tolerates ten minutes).
+    private static let skew = 600.0
+
+    /// The rules of Fleet Engine's tokens.
     public init(audience: String = "https://fleetengine.googleapis.com/") { self.audience = audience }
 
-    /// - Throws: `.unusableAnswer` when the token names another vehicle, no vehicle, or another audience.
+    /// - Throws: `.unusableAnswer` when the token is for somebody else, for nobody, for another audience, or not for now.
     package func check(_ token: AuthorizationToken, for context: AuthorizationContext) throws(AuthorizationError) {
         guard let parsed = try? JSONWebToken(token.value) else { return }
         if let problem = problem(of: parsed, for: context) {
-            throw AuthorizationError(.unusableAnswer, "the token for vehicle \(context.vehicleID) \(problem)")
+            throw AuthorizationError(.unusableAnswer, "the token for \(context) \(problem)")
         }
     }
 
@@ -23,22 +26,53 @@ public struct ClaimRules: Sendable, Hashable {
         guard token.audience.contains(where: { Self.trimmed($0) == Self.trimmed(audience) }) else {
             return "is for \(token.audience.joined(separator: ", ")); let the issuer set aud to \(audience)"
         }
+        if let problem = Self.problemOfBeginning(token) { return problem }
         guard let claims = token.authorization else { return nil }
+        return switch context.subject {
+        case .vehicle(let id, let taskID): Self.problem(of: claims, forVehicle: id, taskID: taskID)
+        case .trip(let id):
+            Self.problem(of: claims.tripID, for: id, kind: "trip", claim: "tripid")
+        case .shipment(let trackingID):
+            Self.problem(of: claims.trackingID, for: trackingID, kind: "shipment", claim: "trackingid")
+        }
+    }
+
+    /// `nbf` is judged by the token's own `iat`: this machine's clock may be wrong, the issuer's agrees with itself.
+    private static func problemOfBeginning(_ token: JSONWebToken) -> String? {
+        guard let notBefore = token.notBefore, let issuedAt = token.issuedAt else { return nil }
+        let wait = notBefore - issuedAt
+        guard wait.isFinite, wait > skew else { return nil }
+        return
+            "is not valid before \(Int(clamping: wait)) s after its issue (nbf); let the issuer set nbf to iat, or drop it"
+    }
+
+    private static func problem(
+        of claims: JSONWebToken.Authorization, forVehicle vehicleID: String, taskID: String?
+    ) -> String? {
         let vehicles = [claims.vehicleID, claims.deliveryVehicleID].compactMap { $0 }
         guard !vehicles.isEmpty else {
             return "names no vehicle (it may be a consumer's); let the issuer set vehicleid or deliveryvehicleid"
         }
-        guard vehicles.contains(where: { $0 == "*" || $0 == context.vehicleID }) else {
+        guard vehicles.contains(where: { $0 == "*" || $0 == vehicleID }) else {
             return "is for vehicle \(vehicles.joined(separator: ", ")); check the vehicle id and the endpoint"
         }
-        if let taskID = context.taskID, let claimed = claims.taskIDs, !claimed.contains("*"), !claimed.contains(taskID)
-        {
+        if let taskID, let claimed = claims.taskIDs, !claimed.contains("*"), !claimed.contains(taskID) {
             return "is for task \(claimed.joined(separator: ", ")), not for \(taskID)"
         }
         return nil
     }
 
+    private static func problem(of claimed: String?, for id: String, kind: String, claim: String) -> String? {
+        guard let claimed else { return "names no \(kind) (it may be a driver's); let the issuer set \(claim)" }
+        return claimed == "*" || claimed == id ? nil : "is for \(kind) \(claimed); check the id and the endpoint"
+    }
+
     private static func trimmed(_ audience: String) -> Substring {
         audience.hasSuffix("/") ? audience.dropLast() : Substring(audience)
     }
+}
+
+extension Int {
+    /// The nearest whole number there is.
+    fileprivate init(clamping value: Double) { self = Int(exactly: value.rounded()) ?? .max }
 }

@@ -42,6 +42,8 @@ package struct JSONWebToken: Sendable {
     package var expiry: Double? { claims["exp"]?.numericValue }
     /// `iat`, in seconds since 1970 by the issuer's clock.
     package var issuedAt: Double? { claims["iat"]?.numericValue }
+    /// `nbf`, in seconds since 1970 by the issuer's clock.
+    package var notBefore: Double? { claims["nbf"]?.numericValue }
 
     /// `aud`, one or several.
     package var audience: [String] {

@@ -1,8 +1,10 @@
 /// The rules of reuse, without clock, task or issuer: what to do when somebody asks, and what a fetch changed.
 ///
-/// Times are monotonic, as the time since any fixed moment. Life counts from the moment at which the fetch began, so
-/// a slow answer only ever shortens it.
+/// Times are monotonic, as the time since any fixed moment.
 package struct TokenCache: Sendable {
+    /// What a fetch brought.
+    package typealias Outcome = Result<AuthorizationToken, AuthorizationError>
+
     /// What to do for a caller.
     package enum Answer: Sendable, Hashable {
         /// Hand this token out.
@@ -21,6 +23,7 @@ package struct TokenCache: Sendable {
     private var slots: [AuthorizationContext: TokenSlot] = [:]
     /// Counts uses, to know which slot was left alone longest.
     private var uses: UInt64 = 0
+    /// What was told, each without its figures.
     private var told: Set<AuthorizationWarning> = []
 
     package init(policy: CachePolicy = CachePolicy()) { self.policy = policy }
@@ -30,31 +33,27 @@ package struct TokenCache: Sendable {
 
     /// A caller asks. After `.fetch` and `.useAndRefresh` a fetch counts as under way until `fetched` is called.
     package mutating func request(_ context: AuthorizationContext, now: Duration) -> Answer {
-        guard !context.vehicleID.isEmpty else {
-            return .refuse(
-                AuthorizationError(.missingContext, "a token was asked for without a vehicle id; set vehicle.vehicleId")
-            )
-        }
+        if let problem = context.problem { return .refuse(problem) }
         uses += 1
         makeRoom(for: context)
         return slots[context, default: TokenSlot()].request(now: now, use: uses)
     }
 
-    /// A fetch that began at `begun` has ended; `jitter` is drawn from 0...1. Answers what the operator should hear.
+    /// A fetch that began at `begun` has ended; `jitter` is drawn from 0...1. Answers what those who wait for it get,
+    /// and what the operator should hear.
     package mutating func fetched(
-        _ result: Result<AuthorizationToken, AuthorizationError>, for context: AuthorizationContext, begun: Duration,
-        now: Duration, jitter: Double
-    ) -> [AuthorizationWarning] {
+        _ result: Outcome, for context: AuthorizationContext, begun: Duration, now: Duration, jitter: Double
+    ) -> (answer: Outcome, warnings: [AuthorizationWarning]) {
         var slot = slots[context] ?? TokenSlot()
-        var warnings: [AuthorizationWarning] = []
-        switch result {
-        case .success(let token):
-            warnings = slot.accept(token, for: context, begun: begun, policy: policy, jitter: jitter)
-        case .failure(let error):
+        defer { slots[context] = slot }
+        do throws(AuthorizationError) {
+            let (token, warnings) = try slot.accept(
+                try result.get(), for: context, begun: begun, now: now, policy: policy, jitter: jitter)
+            return (.success(token), warnings.filter { told.count < 1024 && told.insert($0.topic).inserted })
+        } catch {
             slot.fail(error, now: now, policy: policy, jitter: jitter)
+            return (.failure(error), [])
         }
-        slots[context] = slot
-        return warnings.filter { told.count < 1024 && told.insert($0).inserted }
     }
 
     /// A fetch was given up because nobody waits any more: neither success nor failure.
@@ -62,7 +61,7 @@ package struct TokenCache: Sendable {
 
     /// Fleet Engine refused `token`: it goes, unless a newer one has taken its place.
     package mutating func discard(_ token: AuthorizationToken, for context: AuthorizationContext) {
-        slots[context]?.discard(token)
+        slots[context]?.discard(token, policy: policy)
     }
 
     /// The network is back: whoever failed may be asked at once.

@@ -2,15 +2,16 @@
 struct TokenSlot: Sendable {
     private struct Held: Sendable {
         let token: AuthorizationToken
-        let usableUntil: Duration
+        let fetchedAt: Duration
+        var usableUntil: Duration
         let refreshFrom: Duration
-        /// When its life ends, counted from the fetch.
-        let end: Duration
+        /// When its life ends; `nil` when nobody said.
+        let end: Duration?
+        /// Whether Fleet Engine had refused it when the issuer gave it again.
+        let wasRefused: Bool
 
         /// The token with the life that is left now.
-        func handedOut(at now: Duration) -> AuthorizationToken {
-            AuthorizationToken(value: token.value, lifetime: token.lifetime == nil ? nil : end - now)
-        }
+        func handedOut(at now: Duration) -> AuthorizationToken { token.with(lifetime: end.map { $0 - now }) }
     }
 
     struct Failure: Sendable {
@@ -23,8 +24,8 @@ struct TokenSlot: Sendable {
     var failure: Failure?
     private(set) var lastUse: UInt64 = 0
     private var held: Held?
-    /// The token that Fleet Engine refused last.
-    private var refused: String?
+    /// The fingerprint of the token that Fleet Engine refused last.
+    private var refused: Int?
 
     mutating func request(now: Duration, use: UInt64) -> TokenCache.Answer {
         lastUse = use
@@ -44,33 +45,33 @@ struct TokenSlot: Sendable {
         return .fetch
     }
 
+    /// Takes what a fetch brought that began at `begun`, and answers the token with the life that is left `now`.
+    ///
+    /// - Throws: `.unusableAnswer` when that life is over.
     mutating func accept(
-        _ token: AuthorizationToken, for context: AuthorizationContext, begun: Duration, policy: CachePolicy,
-        jitter: Double
-    ) -> [AuthorizationWarning] {
-        isFetching = false
-        failure = nil
-        var warnings: [AuthorizationWarning] = []
-        if token.value == refused { warnings.append(.refusedTokenAgain(vehicleID: context.vehicleID)) }
-        let lifetime = token.lifetime ?? policy.assumedLifetime
-        let reuse: Duration
-        if token.lifetime == nil {
-            warnings.append(.unknownLifetime(vehicleID: context.vehicleID, assumed: policy.assumedLifetime))
-            reuse = policy.assumedLifetime
-        } else if lifetime > policy.minimumLife {
-            reuse = lifetime - policy.minimumLife
-        } else {
-            // Better a token near its end than a fetch at every update: one fetch a token.
-            warnings.append(
-                .shortLivedTokens(
-                    vehicleID: context.vehicleID, lifetime: .seconds(lifetime.components.seconds),
-                    minimumLife: policy.minimumLife))
-            reuse = lifetime - min(lifetime / 10, .seconds(10))
+        _ token: AuthorizationToken, for context: AuthorizationContext, begun: Duration, now: Duration,
+        policy: CachePolicy, jitter: Double
+    ) throws(AuthorizationError) -> (token: AuthorizationToken, warnings: [AuthorizationWarning]) {
+        let isRepeated = held?.token.isSame(as: token) ?? false
+        // Life counts from the beginning of the fetch, so that a slow answer only ever shortens it. A token that came
+        // before is not younger for being given again.
+        let end = [token.lifetime.map { begun + $0 }, isRepeated ? held?.end : nil].compactMap { $0 }.min()
+        if let end, end <= now {
+            throw AuthorizationError(
+                .unusableAnswer,
+                "the token for \(context) expired \((now - end).secondsText) before it came; "
+                    + "let the issuer make a new one, and check its clock")
         }
+        let wasRefused = token.fingerprint == refused
+        let usableUntil = Self.usableUntil(end, now: now, policy)
         held = Held(
-            token: token, usableUntil: begun + reuse, refreshFrom: begun + reuse * (0.7 + 0.2 * jitter),
-            end: begun + lifetime)
-        return warnings
+            token: token, fetchedAt: now, usableUntil: usableUntil,
+            refreshFrom: usableUntil - policy.refreshLead(reuse: usableUntil - now, jitter: jitter), end: end,
+            wasRefused: wasRefused)
+        (isFetching, failure) = (false, nil)
+        var warnings = Self.warnings(lifetime: end.map { $0 - begun }, isRepeated: isRepeated, context, policy)
+        if wasRefused { warnings.append(.refusedTokenAgain(context)) }
+        return (token.with(lifetime: end.map { $0 - now }), warnings)
     }
 
     mutating func fail(_ error: AuthorizationError, now: Duration, policy: CachePolicy, jitter: Double) {
@@ -82,8 +83,37 @@ struct TokenSlot: Sendable {
         failure = Failure(error: error, count: count, until: now + max(ceiling * (0.5 + 0.5 * jitter), asked))
     }
 
-    mutating func discard(_ token: AuthorizationToken) {
-        refused = token.value
-        if held?.token.value == token.value { held = nil }
+    mutating func discard(_ token: AuthorizationToken, policy: CachePolicy) {
+        refused = token.fingerprint
+        guard let held, held.token.isSame(as: token) else { return }
+        // An issuer that gives the refused token again is not asked at each refusal.
+        self.held?.usableUntil = min(held.usableUntil, held.fetchedAt + policy.maximumFailureDelay)
+        if !held.wasRefused { self.held = nil }
+    }
+
+    private static func usableUntil(_ end: Duration?, now: Duration, _ policy: CachePolicy) -> Duration {
+        guard let end else { return now + policy.assumedLifetime }
+        let left = end - now
+        // Where the life is too short for the rule, better a token near its end than a fetch at every update.
+        return end - (left > policy.minimumLife ? policy.minimumLife : min(left / 10, .seconds(10)))
+    }
+
+    private static func warnings(
+        lifetime: Duration?, isRepeated: Bool, _ context: AuthorizationContext, _ policy: CachePolicy
+    ) -> [AuthorizationWarning] {
+        guard let lifetime else { return [.unknownLifetime(context, assumed: policy.assumedLifetime)] }
+        let told = Duration.seconds(lifetime.components.seconds)
+        if lifetime <= policy.minimumLife {
+            return [
+                isRepeated
+                    ? .brokenContract(
+                        "the issuer gives the token for \(context) again with less than "
+                            + "\(policy.minimumLife.secondsText) of life left; let it make a new one by then")
+                    : .shortLivedTokens(context, lifetime: told, minimumLife: policy.minimumLife)
+            ]
+        }
+        // A minute is let pass, for the clock that set exp and the one that tells the age may differ by seconds.
+        guard lifetime > policy.longestLife + .seconds(60) else { return [] }
+        return [.longLivedTokens(context, lifetime: told, longestLife: policy.longestLife)]
     }
 }
