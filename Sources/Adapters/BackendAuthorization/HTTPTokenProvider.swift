@@ -32,7 +32,9 @@ package final class HTTPTokenProvider: VehicleAuthorization {
         self.environment = environment
         self.wallClock = wallClock
         doubts = DoubtReporter(report)
-        _ = try url(for: AuthorizationContext(vehicleID: "vehicle", taskID: "task"))
+        _ = try url(
+            for: settings.url.contains("{tripId}")
+                ? AuthorizationContext(tripID: "trip") : AuthorizationContext(vehicleID: "vehicle", taskID: "task"))
     }
 
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {

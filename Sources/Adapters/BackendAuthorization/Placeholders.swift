@@ -1,7 +1,7 @@
 import HTTPMessages
 import VehicleAuthorization
 
-/// `{vehicleId}`, `{providerId}` and `{taskId}` in a text of the configuration.
+/// `{vehicleId}`, `{providerId}`, `{taskId}` and `{tripId}` in a text of the configuration.
 struct Placeholders {
     /// How values are written so that they cannot break out of their place.
     enum Encoding {
@@ -19,7 +19,7 @@ struct Placeholders {
 
     /// `template` with every placeholder replaced.
     ///
-    /// - Throws: `.misconfigured` for an unknown placeholder, `.missingContext` for a task where there is none.
+    /// - Throws: `.misconfigured` for an unknown placeholder, `.missingContext` for one that the context has no value for.
     func expanding(_ template: String, _ encoding: Encoding, name: String) throws(AuthorizationError) -> String {
         var result = ""
         var rest = template[...]
@@ -27,13 +27,16 @@ struct Placeholders {
             let key = rest[rest.index(after: open)..<close]
             let value: String
             switch key {
-            case "vehicleId": value = context.vehicleID
+            case "vehicleId" where context.tripID == nil: value = context.vehicleID
             case "providerId": value = providerID
             case "taskId":
                 guard let taskID = context.taskID else {
                     throw AuthorizationError(.missingContext, "\(name) asks for {taskId}, but the update has no task")
                 }
                 value = taskID
+            case "tripId" where context.tripID != nil: value = context.tripID ?? ""
+            case "vehicleId", "tripId":
+                throw AuthorizationError(.missingContext, "\(name) asks for {\(key)}, but the token is for \(context)")
             default:
                 // A body may be JSON, whose braces are its own.
                 guard encoding != .percent else {

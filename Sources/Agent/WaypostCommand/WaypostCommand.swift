@@ -50,6 +50,7 @@ enum WaypostCommand {
         case "demo": return try await DemoCommand(arguments).run()
         case "simulator": return try await SimulatorCommand(arguments).run()
         case "fixes": return try await FixesCommand(arguments).run()
+        case "watch": return try await WatchCommand(arguments).run()
         case "check": return try await CheckCommand(arguments).run()
         case "outbox": return try await OutboxCommand(arguments).run()
         default: return try HelpCommand(arguments).run()

@@ -12,6 +12,9 @@ struct ConfigurationSection {
         (self.path, self.members, self.problems) = (path, members, problems)
     }
 
+    /// Whether there is anything under `key`.
+    func has(_ key: String) -> Bool { members[key] != nil }
+
     /// The object under `key`; an empty one when it is missing, which is a problem if `isRequired`.
     mutating func section(_ key: String, isRequired: Bool = false) -> ConfigurationSection {
         switch member(key) {
