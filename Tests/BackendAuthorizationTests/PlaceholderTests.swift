@@ -31,7 +31,8 @@ import VehicleAuthorization
     @Test(
         arguments: [
             ("{vehicle}", AuthorizationError.Code.misconfigured, "{vehicle}"), ("/{}", .misconfigured, "{}"),
-            ("/{taskId}", .missingContext, "no task"),
+            ("/{taskId}", .missingContext, "authorization.url asks for {taskId}, but the token is for vehicle vän"),
+            ("/{tripId}", .missingContext, "asks for {tripId}"), ("/{trackingId}", .missingContext, "{trackingId}"),
         ])
     func isRefused(template: String, code: AuthorizationError.Code, words: String) {
         let error = #expect(throws: AuthorizationError.self) { try expand(template, .percent) }
@@ -41,5 +42,16 @@ import VehicleAuthorization
 
     @Test func ofTheTaskIsReplacedWhereThereIsOne() throws {
         #expect(try expand("/{taskId}", .percent, task: "t 1") == "/t%201")
+    }
+
+    @Test(
+        arguments: [
+            (AuthorizationContext(tripID: "t 1"), "/{tripId}", "/t%201"),
+            (AuthorizationContext(trackingID: "s"), "/{trackingId}", "/s"),
+            (AuthorizationContext(tripID: "t"), "/{vehicleId}", nil),
+        ] as [(AuthorizationContext, String, String?)])
+    func ofAConsumerIsTheContexts(context: AuthorizationContext, template: String, text: String?) {
+        let placeholders = Placeholders(providerID: "p", context: context)
+        #expect((try? placeholders.expanding(template, .percent, name: "authorization.url")) == text)
     }
 }

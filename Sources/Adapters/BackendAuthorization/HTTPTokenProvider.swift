@@ -32,9 +32,9 @@ package final class HTTPTokenProvider: VehicleAuthorization {
         self.environment = environment
         self.wallClock = wallClock
         doubts = DoubtReporter(report)
-        _ = try url(
-            for: settings.url.contains("{tripId}")
-                ? AuthorizationContext(tripID: "trip") : AuthorizationContext(vehicleID: "vehicle", taskID: "task"))
+        do { _ = try url(for: AuthorizationContext(vehicleID: "vehicle", taskID: "task")) } catch {
+            if error.code != .missingContext { throw error }
+        }
     }
 
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {

@@ -1,7 +1,7 @@
 import HTTPMessages
 import VehicleAuthorization
 
-/// `{vehicleId}`, `{providerId}`, `{taskId}` and `{tripId}` in a text of the configuration.
+/// `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a text of the configuration.
 struct Placeholders {
     /// How values are written so that they cannot break out of their place.
     enum Encoding {
@@ -19,24 +19,19 @@ struct Placeholders {
 
     /// `template` with every placeholder replaced.
     ///
-    /// - Throws: `.misconfigured` for an unknown placeholder, `.missingContext` for one that the context has no value for.
+    /// - Throws: `.misconfigured` for an unknown placeholder, `.missingContext` for an id that the context has not.
     func expanding(_ template: String, _ encoding: Encoding, name: String) throws(AuthorizationError) -> String {
         var result = ""
         var rest = template[...]
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
             let key = rest[rest.index(after: open)..<close]
-            let value: String
+            let value: String?
             switch key {
-            case "vehicleId" where context.tripID == nil: value = context.vehicleID
+            case "vehicleId": value = context.vehicleID.isEmpty ? nil : context.vehicleID
             case "providerId": value = providerID
-            case "taskId":
-                guard let taskID = context.taskID else {
-                    throw AuthorizationError(.missingContext, "\(name) asks for {taskId}, but the update has no task")
-                }
-                value = taskID
-            case "tripId" where context.tripID != nil: value = context.tripID ?? ""
-            case "vehicleId", "tripId":
-                throw AuthorizationError(.missingContext, "\(name) asks for {\(key)}, but the token is for \(context)")
+            case "taskId": value = context.taskID
+            case "tripId": value = context.tripID
+            case "trackingId": value = context.trackingID
             default:
                 // A body may be JSON, whose braces are its own.
                 guard encoding != .percent else {
@@ -47,6 +42,9 @@ struct Placeholders {
                 result += rest[...open]
                 rest = rest[rest.index(after: open)...]
                 continue
+            }
+            guard let value else {
+                throw AuthorizationError(.missingContext, "\(name) asks for {\(key)}, but the token is for \(context)")
             }
             result += rest[..<open] + Self.encoded(value, encoding)
             rest = rest[rest.index(after: close)...]

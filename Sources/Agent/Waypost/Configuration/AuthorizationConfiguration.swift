@@ -16,6 +16,7 @@ extension AuthorizationConfiguration {
     /// `forConsumers`: reads `consumerAuthorization`, whose tokens are for a trip.
     init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
         var section = root.section(forConsumers ? "consumerAuthorization" : "authorization", isRequired: true)
+        if forConsumers { section.placeholders = ["tripId", "providerId"] }
         guard let kind = section.choice("type", default: Kind?.none) else { return nil }
         defer { section.finish() }
         switch kind {

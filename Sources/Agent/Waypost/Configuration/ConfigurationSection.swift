@@ -7,6 +7,8 @@ struct ConfigurationSection {
     private let members: [String: JSONValue]
     private let problems: ConfigurationProblems
     private var known: Set<String> = []
+    /// The words that may stand in braces in a template.
+    var placeholders = ["vehicleId", "providerId"]
 
     init(path: String, members: [String: JSONValue], problems: ConfigurationProblems) {
         (self.path, self.members, self.problems) = (path, members, problems)
