@@ -99,6 +99,7 @@ import WaypostTestSupport
     /// A provider that loses its first completion handler and calls it when it is asked for another vehicle.
     @Test func thatAnswersLateAnswersNobodyElse() async throws {
         let clock = ManualClock()
+        let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let kept = Locked<GMTDAuthTokenFetchCompletionHandler?>(nil)
         let told = Locked([String]())
         let provider = DriverTokenProvider(
@@ -107,12 +108,16 @@ import WaypostTestSupport
                     defer { kept = kept ?? completion }
                     return kept == nil
                 }
+                entering.yield()
                 guard !isFirst else { return }
-                kept.withLock { $0 }?("token of van-7, late", nil)
+                if id == "van-8" { kept.withLock { $0 }?("token of van-7, late", nil) }
                 startThread(named: "app") { completion("token of \(id)", nil) }
             }, timeLimit: .seconds(30), clock: clock, report: { warning in told.withLock { $0.append("\(warning)") } })
         let asking = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-7")) }
-        for await _ in clock.sleeps { break }
+        for await _ in entries { break }
+        // Calls come one at a time: when this one is answered, the first has returned.
+        #expect(try await provider.token(for: AuthorizationContext(vehicleID: "van-9")).value == "token of van-9")
+        for await _ in clock.sleeps.prefix(2) {}
         clock.advance(by: .seconds(30))
         await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(try await provider.token(for: AuthorizationContext(vehicleID: "van-8")).value == "token of van-8")
@@ -120,7 +125,7 @@ import WaypostTestSupport
     }
 
     /// A provider that waits for something in fetchToken, as with a semaphore.
-    @Test func thatBlocksItsThreadHoldsUpNobodyElse() async throws {
+    @Test func thatBlocksItsThreadIsGivenUp() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let opening = DispatchSemaphore(value: 0)
@@ -134,10 +139,13 @@ import WaypostTestSupport
             }, timeLimit: .seconds(30), clock: clock, report: { warning in told.withLock { $0.append("\(warning)") } })
         let asking = Task { try await provider.token(for: context) }
         for await _ in entries { break }
-        for await _ in clock.sleeps { break }
+        let held = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-9")) }
+        for await _ in clock.sleeps.prefix(2) {}
         clock.advance(by: .seconds(30))
         let error = await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(error?.description == "the provider did not call back within 30 s")
+        let wait = await #expect(throws: AuthorizationError.self) { try await held.value }
+        #expect(wait?.description == "the provider was held up by another fetchToken for 30 s")
         #expect(told.withLock { $0 }.map { $0.contains("it blocks the thread that calls it") } == [true])
         // As long as it is stuck it is not called again, and the caller hears of it at once.
         let other = AuthorizationContext(vehicleID: "van-8")

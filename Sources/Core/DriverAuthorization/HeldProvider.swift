@@ -60,14 +60,16 @@ actor HeldProvider {
     }
 
     private func expire(_ call: ProviderCall) {
+        var words = "the provider did not call back within \(timeLimit.secondsText)"
         if call.isInside {
             stuck = call
             breaches.note(.neverReturned)
-        } else {
+        } else if call.wasMade {
             breaches.note(.neverCalledBack)
+        } else {
+            words = "the provider was held up by another fetchToken for \(timeLimit.secondsText)"
         }
-        call.end(
-            with: AuthorizationError(.unavailable, "the provider did not call back within \(timeLimit.secondsText)"))
+        call.end(with: AuthorizationError(.unavailable, words))
     }
 
     private static func outcome(of answer: ProviderCall.Answer) -> Outcome {

@@ -12,6 +12,7 @@ final class ProviderCall: Sendable {
     private let callbacks = Atomic(0)
     /// Whether nobody waits any more.
     private let isOver = Atomic(false)
+    private let hasBegun = Atomic(false)
     /// The thread on which the provider is being called; 0 while it is not.
     private let thread = Atomic(0)
     private let lacksCompletionForm = Atomic(false)
@@ -22,6 +23,9 @@ final class ProviderCall: Sendable {
         (answers, taker) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
+    /// Whether the provider has been called.
+    var wasMade: Bool { hasBegun.load(ordering: .acquiring) }
+
     /// Whether the provider has been called and has not returned.
     var isInside: Bool { thread.load(ordering: .acquiring) != 0 }
 
@@ -29,6 +33,7 @@ final class ProviderCall: Sendable {
     func enter() -> Bool {
         guard !isOver.load(ordering: .acquiring) else { return false }
         thread.store(Self.currentThread, ordering: .releasing)
+        hasBegun.store(true, ordering: .releasing)
         return true
     }
 
