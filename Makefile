@@ -13,8 +13,8 @@ SANITIZERS ?= thread address
 DEMO_CONFIGURATION ?= debug
 
 .DEFAULT_GOAL := build
-.PHONY: help prepare build demo test release install lint format imports bench fuzz coverage sanitize kill-test \
-	clock-test service-check fixtures clean-clone clean
+.PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
+	kill-test clock-test service-check fixtures clean-clone clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 16
@@ -46,6 +46,9 @@ format:          ## rewrite the sources in house style
 
 imports: prepare ## every import is a declared dependency
 	swift build --build-tests --explicit-target-dependency-import-check error
+
+examples: prepare ## build Examples and run them against the simulator
+	@scripts/examples
 
 bench: prepare   ## one JSON object a case on standard output
 	@scripts/bench

@@ -33,7 +33,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 let package = Package(
     name: "waypost",
     products: [
-        .library(name: "Waypost", targets: ["Waypost", "VehicleAuthorization"]),
+        .library(name: "Waypost", targets: ["Waypost", "FleetEngine", "VehicleAuthorization"]),
         .library(name: "DriverAuthorization", targets: ["DriverAuthorization", "VehicleAuthorization"]),
         .executable(name: "waypost", targets: ["WaypostCommand"]),
     ],
@@ -44,7 +44,7 @@ let package = Package(
         room("Core", "GNSS"),
         room("Core", "VehicleAuthorization", ["StrictJSON"]),
         room("Core", "DriverAuthorization", ["VehicleAuthorization"]),
-        room("Core", "FleetEngine", ["HTTPMessages"]),
+        room("Core", "FleetEngine", ["StrictJSON", "HTTPMessages"]),
         room("Core", "LocationReporting", ["GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
         // Adapters: one outside thing each.

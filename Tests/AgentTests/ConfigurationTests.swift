@@ -209,6 +209,7 @@ import WaypostTestSupport
     @Test(arguments: [
         (#""type": "file", "path": "/run/{vehicle}""#, "path", "vehicle"),
         (#""type": "http", "url": "https://backend/{taskId}/{vehicleId}""#, "url", "taskId"),
+        (#""type": "http", "url": "https://backend/{tripId}""#, "url", "tripId"),
     ])
     func anUnknownPlaceholderIsNamed(authorization: String, key: String, placeholder: String) {
         let text = Self.smallest.replacing(#""type": "file", "path": "/run/token""#, with: authorization)
@@ -216,6 +217,23 @@ import WaypostTestSupport
             Self.problems(text) == [
                 "config.json: \"authorization.\(key)\" has the placeholder {\(placeholder)}; "
                     + "use {vehicleId} or {providerId}"
+            ])
+    }
+
+    @Test func consumersHaveAProviderOfTheirOwn() throws {
+        #expect(try Self.read(Self.smallest).consumerAuthorization == nil)
+        func with(_ path: String) -> String {
+            Self.smallest.replacing(
+                "}}", with: "}, \"consumerAuthorization\": {\"type\": \"file\", \"path\": \"\(path)\"}}")
+        }
+        guard case .file(let path, _) = try Self.read(with("/run/{tripId}")).consumerAuthorization else {
+            Issue.record("it is not read")
+            return
+        }
+        #expect(path == "/run/{tripId}")
+        #expect(
+            Self.problems(with("/run/{vehicleId}")) == [
+                "config.json: \"consumerAuthorization.path\" has the placeholder {vehicleId}; use {tripId} or {providerId}"
             ])
     }
 

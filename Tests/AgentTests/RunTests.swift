@@ -1,3 +1,4 @@
+import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
 import GNSS

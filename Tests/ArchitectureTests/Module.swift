@@ -26,8 +26,8 @@ let modules: [Module] = [
     Module("Core", "GNSS", []),
     Module("Core", "VehicleAuthorization", ["StrictJSON"]),
     // Speaks to providers written against Foundation, and is the only one that may.
-    Module("Core", "DriverAuthorization", ["VehicleAuthorization", "Foundation"]),
-    Module("Core", "FleetEngine", ["HTTPMessages", "FoundationEssentials"]),
+    Module("Core", "DriverAuthorization", ["VehicleAuthorization", "Foundation", "Synchronization"]),
+    Module("Core", "FleetEngine", ["StrictJSON", "HTTPMessages", "FoundationEssentials"]),
     Module("Core", "LocationReporting", ["GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
     // One outside thing each.

@@ -20,14 +20,28 @@ import WaypostTestSupport
     }
 
     @Test func answersOnceHoweverOftenItCalls() async throws {
+        let told = Locked([String]())
         let provider = DriverTokenProvider(
             CompletionProvider { completion, _ in
                 completion("first", nil)
                 completion("second", nil)
                 completion(nil, CompletionProvider.Failure.missingAuthorizationContext)
-            })
+            }, report: { warning in told.withLock { $0.append(warning.description) } })
         #expect(try await provider.token(for: context).value == "first")
         #expect(try await provider.token(for: context).value == "first")
+        let warnings = told.withLock { $0 }
+        #expect(warnings.count == 2, "each breach is told once: \(warnings)")
+        #expect(warnings.contains { $0.contains("before its fetchToken returned") })
+        #expect(warnings.contains { $0.contains("called back more than once") })
+    }
+
+    @Test func thatKeepsTheContractIsNotWarnedOf() async throws {
+        let told = Locked(0)
+        let provider = DriverTokenProvider(
+            CompletionProvider { completion, id in startThread(named: "app") { completion("token of \(id)", nil) } },
+            report: { _ in told.withLock { $0 += 1 } })
+        for _ in 0..<20 { _ = try await provider.token(for: context) }
+        #expect(told.withLock { $0 } == 0)
     }
 
     @Test func hasAnAsyncForm() async throws {
@@ -80,6 +94,98 @@ import WaypostTestSupport
         let error = await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(error?.code == .unavailable)
         #expect(error?.description == "the provider did not call back within 30 s")
+    }
+
+    /// A provider that loses its first completion handler and calls it when it is asked for another vehicle.
+    @Test func thatAnswersLateAnswersNobodyElse() async throws {
+        let clock = ManualClock()
+        let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
+        let kept = Locked<GMTDAuthTokenFetchCompletionHandler?>(nil)
+        let told = Locked([String]())
+        let provider = DriverTokenProvider(
+            CompletionProvider { completion, id in
+                let isFirst = kept.withLock { kept in
+                    defer { kept = kept ?? completion }
+                    return kept == nil
+                }
+                entering.yield()
+                guard !isFirst else { return }
+                if id == "van-8" { kept.withLock { $0 }?("token of van-7, late", nil) }
+                startThread(named: "app") { completion("token of \(id)", nil) }
+            }, timeLimit: .seconds(30), clock: clock, report: { warning in told.withLock { $0.append("\(warning)") } })
+        let asking = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-7")) }
+        for await _ in entries { break }
+        // Calls come one at a time: when this one is answered, the first has returned.
+        #expect(try await provider.token(for: AuthorizationContext(vehicleID: "van-9")).value == "token of van-9")
+        for await _ in clock.sleeps.prefix(2) {}
+        clock.advance(by: .seconds(30))
+        await #expect(throws: AuthorizationError.self) { try await asking.value }
+        #expect(try await provider.token(for: AuthorizationContext(vehicleID: "van-8")).value == "token of van-8")
+        #expect(told.withLock { $0 }.count { $0.contains("without calling back") } == 1)
+    }
+
+    /// A provider that waits for something in fetchToken, as with a semaphore.
+    @Test func thatBlocksItsThreadIsGivenUp() async throws {
+        let clock = ManualClock()
+        let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
+        let opening = DispatchSemaphore(value: 0)
+        let told = Locked([String]())
+        let provider = DriverTokenProvider(
+            CompletionProvider { completion, id in
+                entering.yield()
+                opening.wait()
+                opening.signal()
+                startThread(named: "app") { completion("token of \(id)", nil) }
+            }, timeLimit: .seconds(30), clock: clock, report: { warning in told.withLock { $0.append("\(warning)") } })
+        let asking = Task { try await provider.token(for: context) }
+        for await _ in entries { break }
+        let held = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-9")) }
+        for await _ in clock.sleeps.prefix(2) {}
+        clock.advance(by: .seconds(30))
+        let error = await #expect(throws: AuthorizationError.self) { try await asking.value }
+        #expect(error?.description == "the provider did not call back within 30 s")
+        let wait = await #expect(throws: AuthorizationError.self) { try await held.value }
+        #expect(wait?.description == "the provider was held up by another fetchToken for 30 s")
+        #expect(told.withLock { $0 }.map { $0.contains("it blocks the thread that calls it") } == [true])
+        // As long as it is stuck it is not called again, and the caller hears of it at once.
+        let other = AuthorizationContext(vehicleID: "van-8")
+        let second = await #expect(throws: AuthorizationError.self) { try await provider.token(for: other) }
+        #expect(second?.description.contains("has not returned from an earlier fetchToken") == true)
+        opening.signal()
+        // Back from there it is as good as before; its late answer was for nobody.
+        var token: AuthorizationToken?
+        while token == nil, !Task.isCancelled { token = try? await provider.token(for: other) }
+        #expect(token?.value == "token of van-8")
+    }
+
+    @Test func isAskedOnceForAContextHoweverManyWait() async throws {
+        let gate = Gate()
+        let calls = Locked(0)
+        let provider = DriverTokenProvider(
+            AsyncProvider { vehicleID in
+                calls.withLock { $0 += 1 }
+                _ = await gate.pass()
+                return "token of \(vehicleID)"
+            }, clock: ManualClock())
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for id in ["a", "a", "a", "b"] {
+                group.addTask { try await provider.token(for: AuthorizationContext(vehicleID: id)).value }
+            }
+            for await _ in gate.arrivals.prefix(2) {}
+            gate.open()
+            var values: [String] = []
+            for try await value in group { values.append(value) }
+            #expect(values.sorted() == ["token of a", "token of a", "token of a", "token of b"])
+        }
+        #expect(calls.withLock { $0 } == 2)
+    }
+
+    @Test(arguments: [AuthorizationContext(tripID: "t"), AuthorizationContext(trackingID: "t")])
+    func givesNoConsumersTokens(context: AuthorizationContext) async {
+        let error = await #expect(throws: AuthorizationError.self) {
+            try await DriverTokenProvider(AsyncProvider { $0 }).token(for: context)
+        }
+        #expect(error?.code == .missingContext)
     }
 
     @Test(arguments: [true, false])

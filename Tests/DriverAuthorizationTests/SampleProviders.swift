@@ -48,3 +48,11 @@ final class TripProvider: NSObject, GMTCAuthorization {
         completion(authorizationContext.map { "token of \($0.tripID)" }, nil)
     }
 }
+
+/// A consumer app's provider that loses its completion handler.
+final class SilentTripProvider: NSObject, GMTCAuthorization {
+    func fetchToken(
+        with authorizationContext: GMTCAuthorizationContext?,
+        completion: @escaping GMTCAuthTokenFetchCompletionHandler
+    ) {}
+}

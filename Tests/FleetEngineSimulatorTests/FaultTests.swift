@@ -16,6 +16,13 @@ import WaypostTestSupport
         ("--delay", "0.1..2", ["answers delayed 0.1 to 2.0 s"]), ("--retry-after", "5", ["Retry-After: 5"]),
         ("--retry-info", "5", ["RetryInfo of 5 s"]), ("--token-outage", "3", ["the first 3 token requests fail"]),
         ("--token-outage", "10..20", ["no tokens from 10.0 to 20.0 s"]), ("--token-life", "400", ["tokens live 400 s"]),
+        (
+            "--token-errors", "503:0.1,page:0.05",
+            ["10.0 % of token answers 503", "5.0 % of token answers are a login page"]
+        ),
+        ("--token-delay", "2", ["token answers delayed 2.0 to 2.0 s"]),
+        ("--token-expiry", "secondsFromNow", ["token expiry as secondsFromNow"]),
+        ("--token-clock", "-700", ["issuer's clock off by -700 s"]), ("--key-rotation", "60", ["new key at 60.0 s"]),
         ("--past-limit", "5", ["more than 5 past locations refused"]),
         ("--outage", "30..90", ["outage from 30.0 to 90.0 s"]), ("--resets", "0", []),
     ])
@@ -34,7 +41,10 @@ import WaypostTestSupport
         ("--delay", "2..1", "write a range of seconds"), ("--delay", "x", "write a range of seconds"),
         ("--outage", "5", "write a range of seconds"), ("--token-life", "3601", "whole number from 1 to 3600"),
         ("--token-life", "0", "whole number from 1 to 3600"), ("--retry-after", "-1", "whole number"),
-        ("--token-outage", "a..b", "write a range"), ("--flood", "1", "is not a fault; known are --errors"),
+        ("--token-outage", "a..b", "write a range"), ("--token-errors", "late:1", "must read FAULT:RATE"),
+        ("--token-errors", "page:0.6,empty:0.6", "exceed 1"), ("--token-expiry", "soon", "use one of epochSeconds"),
+        ("--token-clock", "fast", "whole number"), ("--key-rotation", "x", "write a range"),
+        ("--flood", "1", "is not a fault; known are --errors"),
     ])
     func isRefused(option: String, value: String, words: String) {
         var plan = FaultPlan()

@@ -102,13 +102,17 @@ private let now = SimulatedBackend.now
         ("driver/van", .patch, "deliveryVehicles/van", 403), ("delivery_driver/van", .put, "vehicles/van", 403),
         ("delivery_driver/van", .patch, "deliveryVehicles/van", 200),
         ("delivery_driver/van", .get, "deliveryVehicles/van", 200),
-        ("consumer/trip", .get, "vehicles/van", 200), ("consumer/trip", .put, "vehicles/van", 403),
+        ("consumer/trip", .get, "vehicles/van", 403), ("consumer/trip", .put, "vehicles/van", 403),
         ("consumer/trip", .get, "deliveryVehicles/van", 403), ("server", .put, "vehicles/van", 200),
         ("server", .patch, "deliveryVehicles/van", 200), ("fleet_reader", .get, "deliveryVehicles/van", 200),
         ("driver/van", .patch, "vehicles/van", 405), ("driver/van", .post, "vehicles/van", 405),
         ("delivery_driver/van", .put, "deliveryVehicles/van", 405),
         ("driver/van", .post, "vehicles?vehicleId=van", 403),
-        ("driver/van", .get, "vehicles", 405), ("driver/van", .get, "trips/x", 404),
+        ("driver/van", .get, "vehicles", 405), ("driver/van", .get, "trips/x", 403),
+        ("consumer/trip", .get, "trips/x", 403), ("consumer/x", .get, "trips/x", 404), ("server", .get, "trips/x", 404),
+        ("consumer/x", .put, "trips/x", 405), ("consumer/x", .get, "trips", 404),
+        ("delivery_driver/van?taskid=t1", .patch, "deliveryVehicles/van", 200),
+        ("task_consumer/t1", .get, "deliveryVehicles/van", 403),
         ("driver/van", .get, "vehicles/van/x", 404),
         ("driver/van", .get, "vehicles/", 400), ("driver/van", .get, "vehicles/a%3Ab", 400),
         ("driver/van", .get, "vehicles/van?foo=1", 400), ("driver/van", .get, "vehicles/van?header.regionCode=US", 200),
@@ -132,7 +136,7 @@ private let now = SimulatedBackend.now
     }
 
     @Test func endWithTheirLife() async throws {
-        let backend = try SimulatedBackend { $0.faults.tokenLife = 60 }
+        let backend = try SimulatedBackend { $0.faults.tokens.life = 60 }
         let token = try await backend.token("driver/van")
         backend.advance(by: 59)
         #expect(try await backend.send(.get, "vehicles/van", token: token).status == 200)
@@ -153,7 +157,8 @@ private let now = SimulatedBackend.now
     @Test(arguments: [
         ("driver/van", "vehicleid", "van"), ("delivery_driver/van%207", "deliveryvehicleid", "van 7"),
         ("consumer/trip", "tripid", "trip"), ("delivery_consumer/t", "trackingid", "t"), ("server", "vehicleid", "*"),
-        ("fleet_reader", "taskid", "*"),
+        ("fleet_reader", "taskid", "*"), ("delivery_driver/van?taskid=t%201", "taskid", "t 1"),
+        ("task_consumer/t1", "taskid", "t1"),
     ])
     func issuesTokens(path: String, claim: String, value: String) async throws {
         let token = try await SimulatedBackend().token(path)
@@ -183,6 +188,7 @@ private let now = SimulatedBackend.now
 
     @Test(arguments: [
         ("driver/*", 403), ("driver/a%2A", 403), ("driver/", 400), ("driver/a%2Fb", 400), ("driver/a%3Ab", 400),
+        ("delivery_driver/v?taskid=*", 403), ("delivery_driver/v?taskid=", 400),
         ("driver/e%CC%81", 400), ("driver/" + String(repeating: "x", count: 65), 400), ("driver", 404),
         ("server/x", 404),
         ("pilot/x", 404), ("driver/a/b", 404), ("", 404),
@@ -190,6 +196,97 @@ private let now = SimulatedBackend.now
     func refuses(path: String, status: Int) async throws {
         let answer = try await SimulatedBackend().get("/token/\(path)")
         #expect(answer["error"]?["code"]?.integerValue == Int64(status))
+    }
+
+    @Test func namesSeveralTasksInAList() async throws {
+        let claims = try await Self.claims(of: SimulatedBackend().token("delivery_driver/van?taskid=t1&taskid=t2"))
+        #expect(claims.authorization == ["deliveryvehicleid": "van"])
+        #expect(claims.taskIDs == ["t1", "t2"])
+    }
+
+    @Test(arguments: [
+        ("epochSeconds", JSONValue.integer(now + 3600) as JSONValue?), ("secondsFromNow", .integer(3600)),
+        ("epochMilliseconds", .integer((now + 3600) * 1000)), ("text", .string("\(now + 3600)")), ("none", nil),
+    ])
+    func statesTheExpiryAsOrdered(style: String, expiry: JSONValue?) async throws {
+        let backend = try SimulatedBackend { try $0.faults.set("--token-expiry", style) }
+        #expect(try await backend.get("/token/driver/v")["TOKEN_EXPIRATION"] == expiry)
+    }
+
+    @Test(arguments: [
+        ("wrongVehicle:1", 403, "does not match"), ("wrongAudience:1", 401, "aud is"),
+        ("expired:1", 401, "expired 60 s"),
+    ])
+    func issuesWhatFleetEngineRefuses(fault: String, status: Int, words: String) async throws {
+        let backend = try SimulatedBackend { try $0.faults.set("--token-errors", fault) }
+        let answer = try await backend.send(.get, "vehicles/van", token: backend.token("driver/van"))
+        #expect(answer.status == status)
+        #expect(answer.json.errorMessage.contains(words))
+    }
+
+    @Test(arguments: [("page:1", 200, "<!doctype html>"), ("empty:1", 200, ""), ("502:1", 502, "{")])
+    func answersWithoutAToken(fault: String, status: Int, begin: String) async throws {
+        let backend = try SimulatedBackend { try $0.faults.set("--token-errors", fault) }
+        let response = await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van")).response
+        #expect(response.status == status)
+        #expect(String(decoding: response.body, as: UTF8.self).hasPrefix(begin))
+        #expect(response.body.isEmpty == begin.isEmpty)
+        #expect(await backend.engine.record.tokensIssued == 0)
+    }
+
+    @Test func failsInShares() async throws {
+        let backend = try SimulatedBackend { try $0.faults.set("--token-errors", "503:0.3,page:0.2") }
+        var pages = 0
+        var errors = 0
+        for _ in 0..<200 {
+            let response = await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van")).response
+            if response.status == 503 { errors += 1 } else if response.body.first == UInt8(ascii: "<") { pages += 1 }
+        }
+        #expect((40...80).contains(errors))
+        #expect((20...60).contains(pages))
+    }
+
+    @Test(
+        arguments: [(-700, nil), (599, "exp lies 4199 s ahead"), (700, "iat lies 700 s ahead")] as [(Int64, String?)])
+    func hasAClockOfItsOwn(offset: Int64, refusal: String?) async throws {
+        let backend = try SimulatedBackend { try $0.faults.set("--token-clock", "\(offset)") }
+        let served = await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van"))
+        #expect(served.response.headers["Date"] == HTTPDate(secondsSince1970: now + offset).description)
+        let token = try await backend.token("driver/van")
+        #expect(try Self.claims(of: token).issuedAt == now + offset)
+        let answer = try await backend.send(.get, "vehicles/van", token: token)
+        // Fleet Engine takes no token that ends more than an hour ahead, so a fast clock shows at once.
+        #expect(answer.status == (offset > 0 ? 401 : 200))
+        if let refusal { #expect(answer.json.errorMessage.contains(refusal)) }
+    }
+
+    @Test func takesItsTime() async throws {
+        let backend = try SimulatedBackend { try $0.faults.set("--token-delay", "3") }
+        #expect(await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van")).delay == .seconds(3))
+        let update = await backend.engine.respond(to: ServedRequest(.get, "/v1/providers/p/vehicles/van"))
+        #expect(update.delay == .zero)
+    }
+
+    @Test func invalidatesTokensWithANewKey() async throws {
+        let backend = try SimulatedBackend { try $0.faults.set("--key-rotation", "100") }
+        func status(_ token: String) async throws -> Int {
+            try await backend.send(.get, "vehicles/van", token: token).status
+        }
+        let first = try await backend.token("driver/van")
+        #expect(try await status(first) == 200)
+        backend.advance(by: 100)
+        #expect(try await status(first) == 401)
+        let second = try await backend.token("driver/van")
+        #expect(try await status(second) == 200)
+        await backend.engine.rotateKey()
+        #expect(try await status(second) == 401)
+        #expect(try await status(backend.token("driver/van")) == 200)
+    }
+
+    private static func claims(of token: String) throws -> TokenClaims {
+        let part = try #require(token.split(separator: ".").dropFirst().first)
+        let payload = try JSONValue(parsing: try #require(Base64URL.decode(part)))
+        return try #require(TokenClaims(payload))
     }
 
     @Test func goesDownAsOrdered() async throws {

@@ -51,6 +51,7 @@ enum WaypostCommand {
         case "simulator": return try await SimulatorCommand(arguments).run()
         case "fixes": return try await FixesCommand(arguments).run()
         case "map": return try await MapCommand(arguments).run()
+        case "watch": return try await WatchCommand(arguments).run()
         case "check": return try await CheckCommand(arguments).run()
         case "token": return try await TokenCommand(arguments).run()
         case "outbox": return try await OutboxCommand(arguments).run()

@@ -2,15 +2,20 @@ import FoundationEssentials
 package import HTTPMessages
 
 extension UploadOutcome {
-    /// Judges an answer to an update of `vehicle`; the table is `Outcome` in the tests.
+    /// Judges an answer to an update of `vehicle`.
     ///
     /// `response`: any answer, from Fleet Engine or from whatever stands in its place (a captive portal).
     package init(of response: HTTPResponse, for vehicle: VehicleName) {
+        self.init(of: response, naming: vehicle.description)
+    }
+
+    /// Judges an answer that must name `resource`; the table is `Outcome` in the tests.
+    init(of response: HTTPResponse, naming resource: String) {
         let error = FleetEngineError(response.body)
         let after = error?.retryDelay ?? RetryAfter(response.headers)?.delay
         let words = Self.words(of: response, error)
         switch response.status {
-        case 200 where Self.isResource(response.body, of: vehicle): self = .delivered
+        case 200 where Self.isResource(response.body, named: resource): self = .delivered
         case 400 where error != nil: self = .rejected(reason: words)
         case 401: self = .tokenRefused(reason: words)
         case 403 where error != nil: self = .tokenRefused(reason: words)
@@ -46,10 +51,10 @@ extension UploadOutcome {
         }
     }
 
-    /// Whether `body` is the updated resource: the answer echoes the vehicle's name.
-    private static func isResource(_ body: [UInt8], of vehicle: VehicleName) -> Bool {
+    /// Whether `body` is the resource: the answer echoes its name.
+    private static func isResource(_ body: [UInt8], named name: String) -> Bool {
         struct Resource: Decodable { let name: String? }
         guard let resource = try? JSONDecoder().decode(Resource.self, from: Data(body)) else { return false }
-        return resource.name == vehicle.description
+        return resource.name == name
     }
 }

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// A position in Fleet Engine's words: `VehicleLocation` and `DeliveryVehicleLocation`, which are the same message.
 ///
 /// Positions that do not come from a phone go out as `supplementalLocation` with their time, sensor and accuracy
@@ -40,21 +38,14 @@ extension VehicleLocation: Encodable {
         var message = encoder.container(keyedBy: CodingKeys.self)
         let position = LatLng(latitude: Self.rounded(latitude, 1e7), longitude: Self.rounded(longitude, 1e7))
         try message.encode(position, forKey: .supplementalLocation)
-        try message.encode(timestamp, forKey: .supplementalLocationTime)
+        try message.encode(
+            WireTime(millisecondsSince1970: timeMillisecondsSince1970).description, forKey: .supplementalLocationTime)
         try message.encode("CUSTOMER_SUPPLIED_LOCATION", forKey: .supplementalLocationSensor)
         try message.encodeIfPresent(accuracyMeters.map { Self.rounded($0, 1e2) }, forKey: .supplementalLocationAccuracy)
         try message.encodeIfPresent(headingDegrees, forKey: .heading)
         try message.encodeIfPresent(speedMetersPerSecond.map { Self.rounded($0, 1e2) }, forKey: .speed)
         try message.encodeIfPresent(altitudeMeters.map { Self.rounded($0, 1e2) }, forKey: .altitude)
         try message.encodeIfPresent(secondsSinceFirstSent, forKey: .timeSinceUpdate)
-    }
-
-    /// RFC 3339 with milliseconds. The style's own fractions are cut from a floating-point number and lose one in many.
-    private var timestamp: String {
-        let milliseconds = (timeMillisecondsSince1970 % 1000 + 1000) % 1000
-        let seconds = (timeMillisecondsSince1970 - milliseconds) / 1000
-        let whole = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
-        return "\(whole.dropLast()).\(String(1000 + milliseconds).dropFirst())Z"
     }
 
     /// A centimetre, the best a receiver gives, is 1e-7 degrees; more digits are bytes without meaning.

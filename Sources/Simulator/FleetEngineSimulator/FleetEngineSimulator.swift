@@ -36,8 +36,14 @@ package struct FleetEngineSimulator: Sendable {
     /// Ends what `beginOutage` began; an outage from the plan goes on.
     package func endOutage() async { await engine.setOutage(false) }
 
+    /// Gives the service account a new key: tokens that were issued before are refused from now on.
+    package func rotateKey() async { await engine.rotateKey() }
+
     /// Everything up to now.
     package var record: SimulatorRecord { get async { await engine.record } }
+
+    /// Where a consumer's tokens are; `{tripId}` stands for the trip.
+    package var consumerTokenURL: String { "\(baseURL.origin)/token/consumer/{tripId}" }
 
     /// Where a driver's tokens are; `{vehicleId}` stands for the vehicle.
     package func tokenURL(for service: FleetService) -> String {

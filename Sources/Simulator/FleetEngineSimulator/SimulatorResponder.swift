@@ -11,11 +11,13 @@ actor SimulatorResponder {
     private let settings: SimulatorSettings
     private let executor = ThreadExecutor(named: "simulator")
     private let authority: TokenAuthority
+    private let issuer: TokenIssuer
     private let recordFile: RecordFile?
     private let startedAt: Int64
     private var fleet: Fleet
     private var chance: SeededChance
     private var tokenRequests = 0
+    private var extraRotations = 0
     private var outageSince: WireTime?
     private(set) var record = SimulatorRecord()
     private var recordFailure: String?
@@ -27,9 +29,11 @@ actor SimulatorResponder {
         startedAt = settings.clock()
         fleet = Fleet(existence: settings.existence, maximumPastLocations: settings.faults.maximumPastLocations)
         chance = SeededChance(seed: settings.seed)
-        do { authority = try TokenAuthority(keyID: "simulator-\(settings.seed)", key: settings.signingKey) } catch {
-            throw .signing(error.description)
-        }
+        issuer = TokenIssuer(shape: settings.tokenShape, faults: settings.faults.tokens)
+        do {
+            authority = try TokenAuthority(
+                keyID: "simulator-\(settings.seed)", key: settings.signingKey, trustedKey: settings.trustedKey)
+        } catch { throw .signing(error.description) }
         guard let path = settings.recordPath else {
             recordFile = nil
             return
@@ -38,6 +42,8 @@ actor SimulatorResponder {
     }
 
     func setOutage(_ isOn: Bool) { outageSince = isOn ? now : nil }
+
+    func rotateKey() { extraRotations += 1 }
 
     func respond(to request: ServedRequest) -> ServedResponse {
         guard let segments = request.pathSegments else {
@@ -84,52 +90,27 @@ actor SimulatorResponder {
 
     private func respondToTokenRequest(_ request: ServedRequest, _ path: ArraySlice<String>) -> ServedResponse {
         tokenRequests += 1
-        let delay = drawDelay()
+        let delay = drawDelay(settings.faults.delay) + drawDelay(settings.faults.tokens.delay)
         if hasOutage {
             return finish(request, nil, .outage, ServedResponse.Delivery.reset(afterBytes: 0), isForToken: true)
         }
-        let outcome: Result<HTTPResponse, Refusal>
-        if settings.faults.hasTokenOutage(at: elapsed, number: tokenRequests) {
-            outcome = .failure(
-                Refusal(status: 503, code: .unavailable, message: "The token issuer is down, as ordered."))
-        } else {
-            outcome = Result { () throws(Refusal) in try issue(request, path) }
+        let fault = settings.faults.tokens.fault(at: elapsed, number: tokenRequests) { chance.draw() }
+        let outcome = Result { () throws(Refusal) in
+            let issue = try issuer.issue(
+                to: try TokenIssuer.subject(of: request, path: path), fault: fault, now: nowSeconds,
+                authority: authority, keyGeneration: keyGeneration)
+            if let token = issue.record { record.add(token) }
+            return issue.answer
         }
         return finish(request, outcome, .none, .whole, delay: delay, isForToken: true)
     }
 
-    private func issue(_ request: ServedRequest, _ path: ArraySlice<String>) throws(Refusal) -> HTTPResponse {
-        let parts = Array(path)
-        guard (1...2).contains(parts.count),
-            let subject = TokenSubject(kind: parts[0], id: parts.count == 2 ? parts[1] : nil)
-        else { throw .notFound("no such token; ask for /token/driver/VEHICLE, /token/delivery_driver/VEHICLE, …") }
-        guard request.method == .get || request.method == .post else {
-            throw Refusal(status: 405, code: .unimplemented, message: "ask for a token with GET")
-        }
-        if let id = subject.id {
-            guard !id.contains("*") else { throw .permissionDenied("a token for every vehicle is not for a driver") }
-            if let problem = ResourceName.problem(withID: id) { throw .invalid(problem) }
-        }
-        let issuedAt = nowSeconds
-        let claims = TokenClaims(
-            issuer: TokenAuthority.account, subject: TokenAuthority.account, issuedAt: issuedAt,
-            expiry: issuedAt + Int64(settings.faults.tokenLife), authorization: subject.claims)
-        let token: String
-        do { token = try authority.token(claims) } catch {
-            throw Refusal(status: 500, code: .internalError, message: error.description)
-        }
-        record.add(TokenRecord(kind: subject.name, id: subject.id, issuedAt: issuedAt, expiry: claims.expiry))
-        let answer = settings.tokenShape.answer(
-            token: token, subject: subject, issuedAt: issuedAt, expiry: claims.expiry)
-        return HTTPResponse(
-            status: 200, headers: HTTPHeaders(["Content-Type": "application/json", "Cache-Control": "no-store"]),
-            body: Array(answer.text.utf8))
-    }
+    private var keyGeneration: Int { settings.faults.tokens.keyGeneration(at: elapsed) + extraRotations }
 
     // MARK: Fleet Engine
 
     private func respondToFleetRequest(_ request: ServedRequest, _ path: ArraySlice<String>) -> ServedResponse {
-        let delay = drawDelay()
+        let delay = drawDelay(settings.faults.delay)
         let fault = hasOutage ? Fault.outage : settings.faults.fault(draw: chance.draw())
         switch fault {
         case .outage, .reset: return finish(request, nil, fault, .reset(afterBytes: 0), delay: delay)
@@ -153,15 +134,41 @@ actor SimulatorResponder {
 
     /// The checks in Fleet Engine's order: token, claim, verb, query, body.
     private func serve(_ request: ServedRequest, _ path: ArraySlice<String>) throws(Refusal) -> HTTPResponse {
-        let (provider, service, id) = try Fleet.target(path)
+        let target = try FleetTarget(path)
         let query = try FleetQuery(request)
-        let claims = try authority.claims(ofAuthorization: request.headers["Authorization"], now: nowSeconds)
-        if let known = settings.providerID, provider != known {
-            throw .permissionDenied("the service account has no access to the provider \"\(provider)\"")
+        let claims = try authority.claims(
+            ofAuthorization: request.headers["Authorization"], now: nowSeconds, keyGeneration: keyGeneration)
+        if let known = settings.providerID, target.provider != known {
+            throw .permissionDenied("the service account has no access to the provider \"\(target.provider)\"")
         }
-        guard let id else { return try create(request, query, provider, service, claims) }
-        let name = ResourceName(provider: provider, service: service, id: id)
-        try FleetPermission.check(request.method, name, claims)
+        switch target {
+        case .vehicles(let provider, let service): return try create(request, query, provider, service, claims)
+        case .vehicle(let name):
+            try FleetPermission.check(name, claims)
+            return try serve(request, query, name)
+        case .trip(let provider, let id):
+            try FleetPermission.check(tripID: id, claims)
+            guard request.method == .get || request.method == .head else {
+                throw Refusal(status: 405, code: .unimplemented, message: "trips can only be read here")
+            }
+            return answer(try trip(id, of: provider))
+        }
+    }
+
+    private func trip(_ id: String, of provider: String) throws(Refusal) -> JSONValue {
+        guard let trip = settings.trips.first(where: { $0.id == id }) else {
+            throw .notFound("Resources not found: providers/\(provider)/trips/\(id)")
+        }
+        let name = trip.vehicle(of: provider)
+        return trip.resource(
+            of: provider, vehicle: record.vehicles[name], location: try fleet.get(name)["lastLocation"],
+            startedAt: WireTime(millisecondsSince1970: startedAt), now: now)
+    }
+
+    private func serve(
+        _ request: ServedRequest, _ query: FleetQuery, _ name: ResourceName
+    ) throws(Refusal) -> HTTPResponse {
+        let service = name.service
         switch request.method.rawValue {
         case "GET", "HEAD": return answer(try fleet.get(name))
         case service.updateVerb:
@@ -221,8 +228,8 @@ actor SimulatorResponder {
     private var elapsed: Double { Double(settings.clock() - startedAt) / 1000 }
     private var hasOutage: Bool { outageSince != nil || settings.faults.hasOutage(at: elapsed) }
 
-    private func drawDelay() -> Duration {
-        guard let delay = settings.faults.delay else { return .zero }
+    private func drawDelay(_ delay: ClosedRange<Double>?) -> Duration {
+        guard let delay else { return .zero }
         return .seconds(delay.lowerBound + (delay.upperBound - delay.lowerBound) * chance.draw())
     }
 

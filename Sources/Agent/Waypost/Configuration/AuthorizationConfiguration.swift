@@ -1,6 +1,6 @@
 package import BackendAuthorization
 
-/// Where vehicle tokens come from.
+/// Where tokens come from.
 package enum AuthorizationConfiguration: Sendable, Hashable {
     case http(HTTPTokenSettings, TokenEndpointTrust)
     case command(arguments: [String], environment: [String: Secret], format: TokenAnswerFormat, timeout: Duration)
@@ -20,8 +20,11 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
 
 extension AuthorizationConfiguration {
     /// `nil` when the type is missing or none of Waypost's.
-    init?(_ root: inout ConfigurationSection) {
-        var section = root.section("authorization", isRequired: true)
+    ///
+    /// `forConsumers`: reads `consumerAuthorization`, whose tokens are for a trip.
+    init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
+        var section = root.section(forConsumers ? "consumerAuthorization" : "authorization", isRequired: true)
+        if forConsumers { section.placeholders = ["tripId", "providerId"] }
         guard let kind = section.choice("type", default: Kind?.none) else { return nil }
         defer { section.finish() }
         switch kind {

@@ -50,6 +50,8 @@ extension Configuration {
         let vehicle = Self.vehicle(&root)
         let receiver = ReceiverConfiguration(&root)
         let authorization = AuthorizationConfiguration(&root)
+        consumerAuthorization =
+            root.has("consumerAuthorization") ? AuthorizationConfiguration(&root, forConsumers: true) : nil
         let reporting = ReportingConfiguration(&root)
         let upload = UploadConfiguration(&root)
         let outbox = OutboxConfiguration(&root)

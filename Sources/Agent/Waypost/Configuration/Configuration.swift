@@ -9,9 +9,22 @@ public struct Configuration: Sendable {
     package var stateOnStop: VehicleState
     package var receiver: ReceiverConfiguration
     package var authorization: AuthorizationConfiguration
+    /// Where a trip's tokens come from, for those who follow one.
+    package var consumerAuthorization: AuthorizationConfiguration?
     package var reporting: ReportingConfiguration
     package var upload: UploadConfiguration
     package var outbox: OutboxConfiguration
     package var status: StatusConfiguration
     package var log: LogConfiguration
+}
+
+extension Configuration {
+    /// The same with the consumers' provider in the place of the driver's; `nil` when none is configured.
+    var forConsumers: Configuration? {
+        consumerAuthorization.map { provider in
+            var own = self
+            own.authorization = provider
+            return own
+        }
+    }
 }

@@ -7,10 +7,15 @@ struct ConfigurationSection {
     private let members: [String: JSONValue]
     private let problems: ConfigurationProblems
     private var known: Set<String> = []
+    /// The words that may stand in braces in a template.
+    var placeholders = ["vehicleId", "providerId"]
 
     init(path: String, members: [String: JSONValue], problems: ConfigurationProblems) {
         (self.path, self.members, self.problems) = (path, members, problems)
     }
+
+    /// Whether there is anything under `key`.
+    func has(_ key: String) -> Bool { members[key] != nil }
 
     /// The object under `key`; an empty one when it is missing, which is a problem if `isRequired`.
     mutating func section(_ key: String, isRequired: Bool = false) -> ConfigurationSection {

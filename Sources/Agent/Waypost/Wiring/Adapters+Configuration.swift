@@ -12,6 +12,7 @@ extension Configuration {
     package func prove() throws(AgentError) {
         _ = try makeTransport()
         _ = try makeProvider(log: LogWriter(level: .error, format: .text))
+        _ = try forConsumers?.makeProvider(log: LogWriter(level: .error, format: .text))
     }
 
     /// The transport to Fleet Engine.

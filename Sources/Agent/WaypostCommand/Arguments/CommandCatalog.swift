@@ -79,6 +79,20 @@ enum CommandCatalog {
                 acceptMissingChecksum,
             ]),
         CommandSpec(
+            name: "watch", summary: "Follow a trip or vehicle as its passenger sees it.",
+            details: """
+                Asks Fleet Engine every 5 seconds and prints a line for every change: position, age of the fix, status, \
+                distance left, arrival (times in UTC). A trip's tokens come from the configuration's consumerAuthorization, \
+                a vehicle's from authorization. Ends with the trip, or when told to stop.
+                """,
+            operands: .none,
+            options: [
+                config,
+                .value("--trip", "ID", "the trip to follow"),
+                .value("--vehicle", "ID", "the vehicle to follow, of the configured service"),
+                .flag("--json", "print one JSON object a line"),
+            ]),
+        CommandSpec(
             name: "check", summary: "Prove a configuration before the vehicle leaves.",
             details: """
                 Reports everything that is wrong with the file. With --online it also opens the receiver and the outbox, \

@@ -1,5 +1,6 @@
 import FleetEngine
 import FleetEngineSimulator
+import FoundationEssentials
 import HTTPMessages
 import LinuxPlatform
 
@@ -10,6 +11,9 @@ struct SimulatorCommand {
             .value("--listen", "HOST:PORT", "where to listen (default 127.0.0.1:8089; port 0 takes a free one)"),
             .value("--provider", "ID", "the only provider that exists (default any)"),
             .value("--vehicle", "ID", "a vehicle that exists; others answer 404 (default all exist); may be repeated"),
+            .value(
+                "--trip", "ID=VEHICLE[:METERS]", "a trip that this vehicle drives (default 3000 m); may be repeated"),
+            .value("--trust-key", "FILE", "accept tokens of this key too: a public key in PEM"),
             .value("--token-shape", "SHAPE", "the token answer: guide, onDemandSample or scheduledSample"),
             .value("--record", "FILE", "write everything that arrives as JSON Lines"),
             .value("--seed", "N", "decides where the faults fall (default 1)"),
@@ -28,6 +32,15 @@ struct SimulatorCommand {
         settings.providerID = arguments.value("--provider")
         let vehicles = arguments.allValues("--vehicle")
         if !vehicles.isEmpty { settings.existence = .listed(Set(vehicles)) }
+        for text in arguments.allValues("--trip") {
+            guard let trip = SimulatedTrip(text) else {
+                throw UsageError(
+                    "--trip is \(text); write ID=VEHICLE, or ID=VEHICLE:METERS with 100 to 10000000 metres",
+                    command: "simulator")
+            }
+            settings.trips.append(trip)
+        }
+        if let path = arguments.value("--trust-key") { settings.trustedKey = try Self.key(at: path) }
         if let word = arguments.value("--token-shape") {
             guard let shape = TokenAnswerShape(rawValue: word) else {
                 let words = TokenAnswerShape.allCases.map(\.rawValue).joined(separator: ", ")
@@ -45,6 +58,12 @@ struct SimulatorCommand {
         self.settings = settings
     }
 
+    private static func key(at path: String) throws -> [UInt8] {
+        do { return Array(try Data(contentsOf: URL(filePath: path))) } catch {
+            throw UsageError("--trust-key: \(path) cannot be read", command: "simulator")
+        }
+    }
+
     func run() async throws -> ExitStatus {
         let simulator: FleetEngineSimulator
         do { simulator = try FleetEngineSimulator(settings) } catch {
@@ -52,10 +71,15 @@ struct SimulatorCommand {
             return .unavailable
         }
         try StandardOutput.write(line: simulator.baseURL.origin)
+        let consumer =
+            settings.trips.isEmpty
+            ? ""
+            : "\n  \"consumerAuthorization\": "
+                + "{ \"type\": \"http\", \"url\": \"\(simulator.consumerTokenURL)\", \"tokenKey\": \"TRIP_TOKEN_KEY\" },"
         Terminal.say(
             """
             Fleet Engine simulator; its page is \(simulator.baseURL). In a configuration:
-              "authorization": { "type": "http", "url": "\(simulator.tokenURL(for: .onDemandTrips))" },
+              "authorization": { "type": "http", "url": "\(simulator.tokenURL(for: .onDemandTrips))" },\(consumer)
               "upload": { "endpoint": "\(simulator.baseURL.origin)" }
             """)
         await simulator.run()

@@ -8,13 +8,6 @@ package struct FaultPlan: Sendable, Hashable {
         package var rate: Double
     }
 
-    /// When the token endpoint answers 503.
-    package enum TokenOutage: Sendable, Hashable {
-        case seconds(ClosedRange<Double>)
-        /// The first so many requests for a token.
-        case first(Int)
-    }
-
     package var errors: [ErrorRate] = []
     /// The connection is reset; nothing was committed.
     package var resets = 0.0
@@ -26,9 +19,8 @@ package struct FaultPlan: Sendable, Hashable {
     package var delay: ClosedRange<Double>?
     /// Goes with ordered errors of status 429 and 503.
     package var retryAdvice: RetryAdvice?
-    package var tokenOutage: TokenOutage?
-    /// Life of the tokens, in seconds.
-    package var tokenLife = 3600
+    /// What the token endpoint does wrong.
+    package var tokens = TokenFaultPlan()
     /// More past locations in one update are refused with 400; the real limit is not published.
     package var maximumPastLocations: Int?
     /// Nothing but the page answers: connections are reset.
@@ -56,15 +48,6 @@ package struct FaultPlan: Sendable, Hashable {
     /// Whether an ordered outage is on, `seconds` after the start.
     package func hasOutage(at seconds: Double) -> Bool { outages.contains { $0.contains(seconds) } }
 
-    /// Whether the token endpoint is down for its request number `number`, counted from 1.
-    package func hasTokenOutage(at seconds: Double, number: Int) -> Bool {
-        switch tokenOutage {
-        case .seconds(let range): range.contains(seconds)
-        case .first(let count): number <= count
-        case nil: false
-        }
-    }
-
     /// One line for each ordered fault, for the page and the log.
     package var words: [String] {
         func percent(_ rate: Double) -> String { "\((rate * 1000).rounded() / 10) %" }
@@ -78,13 +61,7 @@ package struct FaultPlan: Sendable, Hashable {
         case .detail(let seconds): words.append("RetryInfo of \(seconds) s")
         case nil: break
         }
-        switch tokenOutage {
-        case .seconds(let range): words.append("no tokens from \(range.lowerBound) to \(range.upperBound) s")
-        case .first(let count): words.append("the first \(count) token requests fail")
-        case nil: break
-        }
         if let maximumPastLocations { words.append("more than \(maximumPastLocations) past locations refused") }
-        if tokenLife != 3600 { words.append("tokens live \(tokenLife) s") }
-        return words + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
+        return words + tokens.words + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
     }
 }

@@ -1,3 +1,4 @@
+import FleetEngine
 import LinuxPlatform
 import StrictJSON
 

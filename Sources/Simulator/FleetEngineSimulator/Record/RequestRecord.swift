@@ -1,3 +1,5 @@
+package import FleetEngine
+
 /// One request and what became of it.
 package struct RequestRecord: Sendable, Hashable {
     package let receivedAt: WireTime

@@ -1,3 +1,4 @@
+import FleetEngine
 import StrictJSON
 
 extension SimulatorRecord {

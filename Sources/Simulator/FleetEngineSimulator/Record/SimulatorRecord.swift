@@ -1,3 +1,5 @@
+package import FleetEngine
+
 /// Everything that arrived and what was answered, bounded in memory: counts are complete, lists are the newest.
 package struct SimulatorRecord: Sendable {
     static let maximumRecent = 100

@@ -1,3 +1,6 @@
+package import FleetEngine
+import Glibc
+
 /// What arrived for one vehicle.
 package struct VehicleRecord: Sendable {
     /// A place of the track; one for each distinct time.
@@ -39,6 +42,16 @@ package struct VehicleRecord: Sendable {
 
     /// Every distinct fix time that was delivered, in order.
     package var fixTimes: [WireTime] { deliveries.keys.sorted() }
+
+    /// The length of the track; the distance between two points is that on a plane, good to a thousandth in a town.
+    package var drivenMeters: Double {
+        zip(track, track.dropFirst()).reduce(0) { sum, hop in
+            let metersPerDegree = 111_195.0
+            let north = (hop.1.latitude - hop.0.latitude) * metersPerDegree
+            let east = (hop.1.longitude - hop.0.longitude) * metersPerDegree * cos(hop.0.latitude / 180 * .pi)
+            return sum + (north * north + east * east).squareRoot()
+        }
+    }
 
     package func updatesInLastMinute(now: WireTime) -> Int {
         recentArrivals.count { $0.millisecondsSince1970 > now.millisecondsSince1970 - 60_000 }

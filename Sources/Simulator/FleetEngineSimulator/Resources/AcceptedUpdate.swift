@@ -1,3 +1,4 @@
+package import FleetEngine
 import StrictJSON
 
 /// What one committed update brought, for the record.

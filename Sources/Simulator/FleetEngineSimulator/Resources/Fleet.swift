@@ -1,5 +1,4 @@
 import FleetEngine
-import HTTPService
 import StrictJSON
 
 /// The vehicles, and Fleet Engine's rules for reading and writing them.
@@ -25,20 +24,6 @@ struct Fleet {
         if existence.covers(name.id), vehicles[name] == nil, vehicles.count < Self.maximumVehicles {
             vehicles[name] = [:]
         }
-    }
-
-    /// The vehicle that the request is about, read from its path behind `/v1`; `nil` id for the collection.
-    static func target(_ segments: ArraySlice<String>) throws(Refusal) -> (
-        provider: String, service: FleetService, id: String?
-    ) {
-        let parts = Array(segments)
-        guard (3...4).contains(parts.count), parts[0] == "providers",
-            let service = FleetService.allCases.first(where: { $0.collection == parts[2] })
-        else { throw .notFound("Method not found: there is no such path here") }
-        guard !parts[1].isEmpty else { throw .invalid(field: "name", "the provider is empty") }
-        guard parts.count == 4 else { return (parts[1], service, nil) }
-        if let problem = ResourceName.problem(withID: parts[3]) { throw .invalid(field: "name", problem) }
-        return (parts[1], service, parts[3])
     }
 
     func get(_ name: ResourceName) throws(Refusal) -> JSONValue {

@@ -1,3 +1,4 @@
+import FleetEngine
 import StrictJSON
 
 /// Reads a body against a schema: every name, type and range; collects everything that is wrong.

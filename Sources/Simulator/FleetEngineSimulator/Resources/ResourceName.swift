@@ -1,4 +1,5 @@
 package import FleetEngine
+
 /// The name of a vehicle: `providers/{provider}/vehicles/{id}`.
 package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
     package let provider: String

@@ -1,6 +1,7 @@
 import CCrypto
 
-/// An RSA key of 2048 bits, made at start and never written anywhere by the simulator: signs and verifies RS256.
+/// An RSA key that signs and verifies RS256. The simulator's own has 2048 bits, is made at start and never written
+/// anywhere.
 @safe struct SigningKey: ~Copyable {
     /// libcrypto could not make a key or a signature; with a sound library this does not happen.
     struct Failure: Error, CustomStringConvertible {
@@ -23,6 +24,18 @@ import CCrypto
             return unsafe d2i_AutoPrivateKey(nil, &start, bytes.count)
         }
         guard let key = unsafe key else { throw Failure(description: "the signing key is not a private key in DER") }
+        unsafe self.key = key
+    }
+
+    /// Somebody else's public key, as `openssl pkey -pubout` writes it: it only verifies.
+    init(publicPEM text: [UInt8]) throws(Failure) {
+        let source = unsafe BIO_new_mem_buf(text, CInt(text.count))
+        defer { unsafe BIO_free(source) }
+        defer { ERR_clear_error() }
+        guard let key = unsafe PEM_read_bio_PUBKEY(source, nil, nil, nil) else {
+            throw Failure(
+                description: "the trusted key is not a public key in PEM; make one with openssl pkey -in KEY -pubout")
+        }
         unsafe self.key = key
     }
 

@@ -9,25 +9,46 @@ package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
     /// The scheduled sample backend: `token` and `expiration_timestamp_ms`.
     case scheduledSample
 
-    func answer(token: String, subject: TokenSubject, issuedAt: Int64, expiry: Int64) -> JSONValue {
+    /// `style`: how the expiry is meant where it is not as the sample has it.
+    func answer(
+        token: String, subject: TokenSubject, issuedAt: Int64, expiry: Int64,
+        style: TokenFaultPlan.ExpiryStyle? = nil
+    ) -> JSONValue {
+        var answer: [String: JSONValue] = [tokenKey(for: subject): .string(token)]
+        if let creationKey { answer[creationKey] = .integer(issuedAt * 1000) }
+        answer[expiryKey] =
+            switch style ?? (self == .guide ? .epochSeconds : .epochMilliseconds) {
+            case .epochSeconds: .integer(expiry)
+            case .epochMilliseconds: .integer(expiry * 1000)
+            case .secondsFromNow: .integer(expiry - issuedAt)
+            case .text: .string(String(expiry))
+            case .none: nil
+            }
+        return .object(answer)
+    }
+
+    private func tokenKey(for subject: TokenSubject) -> String {
+        switch (self, subject) {
+        case (.guide, .consumer), (.guide, .deliveryConsumer), (.guide, .taskConsumer): "TRIP_TOKEN_KEY"
+        case (.guide, _): "VEHICLE_TOKEN_KEY"
+        case (.onDemandSample, _): "jwt"
+        case (.scheduledSample, _): "token"
+        }
+    }
+
+    private var expiryKey: String {
         switch self {
-        case .guide:
-            let key =
-                switch subject {
-                case .consumer, .deliveryConsumer: "TRIP_TOKEN_KEY"
-                default: "VEHICLE_TOKEN_KEY"
-                }
-            return .object([key: .string(token), "TOKEN_EXPIRATION": .integer(expiry)])
-        case .onDemandSample:
-            return .object([
-                "jwt": .string(token), "creationTimestamp": .integer(issuedAt * 1000),
-                "expirationTimestamp": .integer(expiry * 1000),
-            ])
-        case .scheduledSample:
-            return .object([
-                "token": .string(token), "creation_timestamp_ms": .integer(issuedAt * 1000),
-                "expiration_timestamp_ms": .integer(expiry * 1000),
-            ])
+        case .guide: "TOKEN_EXPIRATION"
+        case .onDemandSample: "expirationTimestamp"
+        case .scheduledSample: "expiration_timestamp_ms"
+        }
+    }
+
+    private var creationKey: String? {
+        switch self {
+        case .guide: nil
+        case .onDemandSample: "creationTimestamp"
+        case .scheduledSample: "creation_timestamp_ms"
         }
     }
 }

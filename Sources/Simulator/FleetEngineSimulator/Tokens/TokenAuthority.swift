@@ -10,16 +10,35 @@ struct TokenAuthority: ~Copyable {
 
     private let key: SigningKey
     private let keyID: String
+    /// Somebody else's, whose tokens are accepted beside our own.
+    private let trustedKey: SigningKey?
 
-    /// `key` is a private key in DER; without one a new one is made.
-    init(keyID: String, key: [UInt8]? = nil) throws(SigningKey.Failure) {
-        if let key { self.key = try SigningKey(encoded: key) } else { self.key = try SigningKey() }
+    /// `key` is a private key in DER; without one a new one is made. `trustedKey` is a public key in PEM.
+    init(keyID: String, key: [UInt8]? = nil, trustedKey: [UInt8]? = nil) throws(SigningKey.Failure) {
+        let own = try Self.ownKey(key)
+        let trusted = try Self.trustedKey(trustedKey)
+        self.key = own
+        self.trustedKey = trusted
         self.keyID = keyID
     }
 
+    private static func ownKey(_ encoded: [UInt8]?) throws(SigningKey.Failure) -> SigningKey {
+        if let encoded { try SigningKey(encoded: encoded) } else { try SigningKey() }
+    }
+
+    private static func trustedKey(_ pem: [UInt8]?) throws(SigningKey.Failure) -> SigningKey? {
+        if let pem { try SigningKey(publicPEM: pem) } else { nil }
+    }
+
+    /// The id of the account's key after so many rotations. The key itself stays, for what makes an old token
+    /// invalid is that its key's id is not among the account's any more.
+    private func keyID(_ generation: Int) -> String { generation == 0 ? keyID : "\(keyID)-\(generation)" }
+
     /// A signed token (RS256).
-    func token(_ claims: TokenClaims) throws(SigningKey.Failure) -> String {
-        let header = JSONValue.object(["alg": .string("RS256"), "typ": .string("JWT"), "kid": .string(keyID)])
+    func token(_ claims: TokenClaims, keyGeneration: Int = 0) throws(SigningKey.Failure) -> String {
+        let header = JSONValue.object([
+            "alg": .string("RS256"), "typ": .string("JWT"), "kid": .string(keyID(keyGeneration)),
+        ])
         let signed = Base64URL.encode(Array(header.text.utf8)) + "." + Base64URL.encode(Array(claims.json.text.utf8))
         return signed + "." + Base64URL.encode(try key.signature(of: Array(signed.utf8)))
     }
@@ -27,7 +46,9 @@ struct TokenAuthority: ~Copyable {
     /// The claims of the token in an `Authorization` header, once everything about it is right.
     ///
     /// - Throws: `UNAUTHENTICATED` with the reason; the real service says less.
-    func claims(ofAuthorization header: String?, now: Int64) throws(Refusal) -> TokenClaims {
+    func claims(
+        ofAuthorization header: String?, now: Int64, keyGeneration: Int = 0
+    ) throws(Refusal) -> TokenClaims {
         guard let header, !header.isEmpty else { throw .unauthenticated("the request has no Authorization header") }
         let words = header.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bearer" else {
@@ -40,10 +61,11 @@ struct TokenAuthority: ~Copyable {
         guard let algorithm = head["alg"]?.stringValue, algorithm == "RS256" else {
             throw .unauthenticated("the token's alg is \(head["alg"]?.stringValue ?? "missing"); it must be RS256")
         }
-        guard head["kid"]?.stringValue == keyID else {
+        let isOwn = head["kid"]?.stringValue == keyID(keyGeneration)
+        guard isOwn || hasTrustedKey else {
             throw .unauthenticated("the token's kid is not a key of the service account")
         }
-        guard key.verifies(signature, of: Array("\(parts[0]).\(parts[1])".utf8)) else {
+        guard verifies(signature, of: Array("\(parts[0]).\(parts[1])".utf8), isOwn: isOwn) else {
             throw .unauthenticated("the token's signature is wrong")
         }
         guard let claims = TokenClaims(payload) else {
@@ -70,6 +92,21 @@ struct TokenAuthority: ~Copyable {
         }
         guard claims.issuer == claims.subject, !claims.issuer.isEmpty else {
             throw .unauthenticated("the token's iss and sub must both be the service account")
+        }
+    }
+
+    private var hasTrustedKey: Bool {
+        switch trustedKey {
+        case .some: true
+        case .none: false
+        }
+    }
+
+    private func verifies(_ signature: [UInt8], of message: [UInt8], isOwn: Bool) -> Bool {
+        if isOwn { return key.verifies(signature, of: message) }
+        switch trustedKey {
+        case .some(let trusted): return trusted.verifies(signature, of: message)
+        case .none: return false
         }
     }
 

@@ -11,13 +11,16 @@ package struct TokenClaims: Sendable, Hashable {
     package var expiry: Int64
     /// The private claims, as `vehicleid`.
     package var authorization: [String: String]
+    /// The tasks of a delivery driver's token, which are a list of their own.
+    package var taskIDs: [String]
 
     package init(
         issuer: String, subject: String, audience: String = fleetEngineAudience, issuedAt: Int64, expiry: Int64,
-        authorization: [String: String]
+        authorization: [String: String], taskIDs: [String] = []
     ) {
         (self.issuer, self.subject, self.audience) = (issuer, subject, audience)
-        (self.issuedAt, self.expiry, self.authorization) = (issuedAt, expiry, authorization)
+        (self.issuedAt, self.expiry) = (issuedAt, expiry)
+        (self.authorization, self.taskIDs) = (authorization, taskIDs)
     }
 
     /// Reads the payload; `nil` when a claim is missing or of another type.
@@ -29,13 +32,16 @@ package struct TokenClaims: Sendable, Hashable {
         let claims = json["authorization"]?.objectValue ?? [:]
         self.init(
             issuer: issuer, subject: subject, audience: audience, issuedAt: issuedAt, expiry: expiry,
-            authorization: claims.compactMapValues(\.stringValue))
+            authorization: claims.compactMapValues(\.stringValue),
+            taskIDs: (claims["taskids"]?.arrayValue ?? []).compactMap(\.stringValue))
     }
 
     var json: JSONValue {
-        .object([
+        var claims = authorization.mapValues(JSONValue.string)
+        if !taskIDs.isEmpty { claims["taskids"] = .array(taskIDs.map(JSONValue.string)) }
+        return .object([
             "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience), "iat": .integer(issuedAt),
-            "exp": .integer(expiry), "authorization": .object(authorization.mapValues(JSONValue.string)),
+            "exp": .integer(expiry), "authorization": .object(claims),
         ])
     }
 }

@@ -6,7 +6,7 @@ import Testing
 import WaypostTestSupport
 
 /// Logs that another program still writes, through the built program.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct Following {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct GrowingLogs {
     private let folder: TemporaryFolder
     private let log: String
 

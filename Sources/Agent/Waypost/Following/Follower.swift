@@ -1,0 +1,94 @@
+package import FleetEngine
+package import HTTPMessages
+package import LocationReporting
+package import VehicleAuthorization
+
+/// The consumer's side: follows one trip or vehicle by asking Fleet Engine every 5 seconds, with a token for it.
+///
+/// ```swift
+/// let follower = try Follower(configuration, .trip("trip-7"))
+/// try await follower.run { event in print(event) }
+/// ```
+public struct Follower: Sendable {
+    /// Whom to follow, by the id that Fleet Engine knows.
+    public enum Subject: Sendable, Hashable {
+        /// A trip of the on-demand service, with a consumer's token.
+        case trip(String)
+        /// A vehicle of the configured service, with a driver's token.
+        case vehicle(String)
+    }
+
+    /// What is asked, of whom, and how patiently.
+    package struct Settings: Sendable {
+        package var resource: FollowedResource
+        package var context: AuthorizationContext
+        package var endpoint: HTTPURL
+        package var limits: HTTPLimits
+        package var retry: RetryPolicy
+
+        package init(
+            _ resource: FollowedResource, context: AuthorizationContext, endpoint: HTTPURL, limits: HTTPLimits,
+            retry: RetryPolicy
+        ) {
+            (self.resource, self.context, self.endpoint) = (resource, context, endpoint)
+            (self.limits, self.retry) = (limits, retry)
+        }
+    }
+
+    private let settings: Settings
+    private let authorization: any VehicleAuthorization
+    private let transport: any HTTPTransport
+    private let clock: MonotonicClock
+    private let jitter: @Sendable () -> Double
+
+    /// `jitter`: draws from 0...1.
+    package init(
+        _ settings: Settings, authorization: any VehicleAuthorization, transport: any HTTPTransport,
+        clock: MonotonicClock, jitter: @escaping @Sendable () -> Double
+    ) {
+        (self.settings, self.authorization, self.transport) = (settings, authorization, transport)
+        (self.clock, self.jitter) = (clock, jitter)
+    }
+
+    /// Follows until the trip is complete or cancelled, or the task is cancelled; a vehicle has no end.
+    ///
+    /// What time or somebody else can mend is told as trouble and tried again.
+    ///
+    /// - Throws: what `tell` throws.
+    public func run<Failure: Error>(
+        telling tell: (FollowEvent) async throws(Failure) -> Void
+    ) async throws(Failure) {
+        var decisions = FollowDecisions(retry: settings.retry)
+        while !Task.isCancelled {
+            let (events, step) = await ask(&decisions)
+            guard !Task.isCancelled else { return }  // an exchange that was cut off is no trouble
+            for event in events { try await tell(event) }
+            switch step {
+            case .read(let pause): await clock.sleep(for: pause)
+            case .renewToken: break
+            case .end: return
+            }
+        }
+    }
+
+    private func ask(_ decisions: inout FollowDecisions) async -> (tell: [FollowEvent], next: FollowDecisions.Step) {
+        let token: AuthorizationToken
+        do { token = try await authorization.token(for: settings.context) } catch {
+            return decisions.receive(noToken: error, jitter: jitter())
+        }
+        let outcome = await read(with: token, routeVersion: decisions.routeVersion)
+        if case .tokenRefused = outcome { await authorization.discard(token, for: settings.context) }
+        return decisions.receive(outcome, at: clock.now, jitter: jitter())
+    }
+
+    private func read(with token: AuthorizationToken, routeVersion: String?) async -> ReadOutcome {
+        let request: HTTPRequest
+        do {
+            request = try settings.resource.request(
+                to: settings.endpoint, token: token.value, routeVersion: routeVersion, limits: settings.limits)
+        } catch { return .hold(reason: "the address of \(settings.resource) \(error)") }
+        do { return ReadOutcome(of: try await transport.send(request), for: settings.resource) } catch {
+            return ReadOutcome(of: error)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+public import VehicleAuthorization
+
+/// A provider in the Consumer SDK's shape, seen as `VehicleAuthorization`: tokens for following a trip.
+///
+/// It holds the provider to the contract as `DriverTokenProvider` does, and keeps no tokens either.
+public struct ConsumerTokenProvider: VehicleAuthorization {
+    private let provider: HeldProvider
+
+    /// - Parameters:
+    ///   - provider: handed over for good, since it need not be `Sendable`.
+    ///   - timeLimit: how long its answer may take.
+    ///   - clock: measures that.
+    ///   - report: hears once of each rule that is broken; `nil` writes to standard error.
+    public init(
+        _ provider: sending any GMTCAuthorization, timeLimit: Duration = .seconds(30),
+        clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
+    ) {
+        self.provider = HeldProvider(
+            ProviderForms(
+                completing: { provider.fetchToken(with: GMTCAuthorizationContext($0), completion: $1) },
+                asynchronous: { try await provider.fetchToken(with: GMTCAuthorizationContext($0)) }),
+            timeLimit: timeLimit, clock: clock, report: report)
+    }
+
+    /// Asks the provider for a trip's token. How long it lives is read from the token itself.
+    public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        guard context.tripID != nil else {
+            throw AuthorizationError(.missingContext, "a consumer's provider gives no token for \(context)")
+        }
+        return try await provider.token(for: context)
+    }
+}
+
+extension GMTCAuthorizationContext {
+    fileprivate convenience init(_ context: AuthorizationContext) { self.init(tripID: context.tripID ?? "") }
+}

@@ -1,0 +1,99 @@
+import StrictJSON
+
+/// What a consumer sees of a trip or vehicle at one moment: the parts of Fleet Engine's `Trip`, `Vehicle` and
+/// `DeliveryVehicle` that change on the way. What an answer holds besides is passed over.
+public struct Sighting: Sendable, Hashable {
+    /// The last location that Fleet Engine has of the vehicle.
+    public struct Position: Sendable, Hashable {
+        /// Degrees, WGS 84.
+        public var latitude: Double
+        /// Degrees, WGS 84.
+        public var longitude: Double
+        /// When it was measured, in milliseconds since 1970 UTC; `nil` when the sender did not say.
+        public var timeOfFixMillisecondsSince1970: Int64?
+        /// Radius in metres.
+        public var accuracyMeters: Double?
+        /// Whole degrees from north.
+        public var headingDegrees: Int?
+        /// Metres a second.
+        public var speedMetersPerSecond: Double?
+
+        /// A place without anything else.
+        package init(latitude: Double, longitude: Double) { (self.latitude, self.longitude) = (latitude, longitude) }
+    }
+
+    /// As Fleet Engine words it: the trip's status (`ENROUTE_TO_PICKUP`), or the vehicle's state (`ONLINE`).
+    public var status: String?
+    /// The vehicle that drives the trip; `nil` for a vehicle itself, and before one is assigned.
+    public var vehicleID: String?
+    /// Where the vehicle is; `nil` before its first report.
+    public var position: Position?
+    /// To the next waypoint.
+    public var remainingDistanceMeters: Int?
+    /// When the next waypoint will be reached, in milliseconds since 1970 UTC.
+    public var arrivalMillisecondsSince1970: Int64?
+    /// How long the next waypoint is away, in seconds; scheduled tasks tell this instead of the arrival.
+    public var remainingSeconds: Double?
+    /// Of the route that the answer carried, to be sent with the next question.
+    package var routeVersion: String?
+
+    /// Nothing is known yet.
+    package init() {}
+
+    /// Whether the trip has come to its end.
+    public var isOver: Bool { status == "COMPLETE" || status == "CANCELED" }
+
+    /// Whether something has changed that a person follows; an arrival that is merely computed anew is nothing.
+    package func differs(from earlier: Sighting) -> Bool {
+        (status, vehicleID, position) != (earlier.status, earlier.vehicleID, earlier.position)
+            || remainingDistanceMeters != earlier.remainingDistanceMeters
+    }
+}
+
+extension Sighting {
+    /// Reads the resource of an answer; `nil` when it is not named `name`.
+    init?(_ resource: JSONValue, named name: String) {
+        guard resource["name"]?.stringValue == name else { return nil }
+        self.init()
+        status = resource["tripStatus"]?.stringValue ?? resource["vehicleState"]?.stringValue
+        vehicleID = resource["vehicleId"]?.stringValue
+        position = resource["lastLocation"].flatMap(Position.init)
+        remainingDistanceMeters = resource["remainingDistanceMeters"]?.wholeNumber
+        arrivalMillisecondsSince1970 = resource["etaToFirstWaypoint"]?.time
+        remainingSeconds = (resource["remainingTimeToFirstWaypoint"] ?? resource["remainingDuration"])?.seconds
+        routeVersion = resource["currentRouteSegmentVersion"]?.stringValue
+    }
+}
+
+extension Sighting.Position {
+    /// Of a location message; `nil` when it has no coordinates.
+    ///
+    /// `location` is the one that Fleet Engine shows; the others stand in its place where it is missing.
+    fileprivate init?(_ message: JSONValue) {
+        let places = [
+            ("location", "updateTime", "latlngAccuracy"),
+            ("supplementalLocation", "supplementalLocationTime", "supplementalLocationAccuracy"),
+            ("rawLocation", "rawLocationTime", "rawLocationAccuracy"),
+        ]
+        guard let (place, time, accuracy) = places.first(where: { message[$0.0]?.objectValue != nil }) else {
+            return nil
+        }
+        // A coordinate of zero may be left out (protobuf's JSON mapping).
+        self.init(
+            latitude: message[place]?["latitude"]?.doubleValue ?? 0,
+            longitude: message[place]?["longitude"]?.doubleValue ?? 0)
+        timeOfFixMillisecondsSince1970 = message[time]?.time
+        accuracyMeters = message[accuracy]?.doubleValue
+        headingDegrees = message["heading"]?.wholeNumber
+        speedMetersPerSecond = message["speed"]?.doubleValue
+    }
+}
+
+extension JSONValue {
+    /// A whole number; protobuf's JSON mapping tolerates one in quotes.
+    fileprivate var wholeNumber: Int? { integerValue.map(Int.init) ?? stringValue.flatMap { Int($0) } }
+    fileprivate var time: Int64? { stringValue.flatMap(WireTime.init)?.millisecondsSince1970 }
+    fileprivate var seconds: Double? {
+        stringValue.flatMap { $0.hasSuffix("s") ? Double($0.dropLast()) : nil }.flatMap { $0.isFinite ? $0 : nil }
+    }
+}

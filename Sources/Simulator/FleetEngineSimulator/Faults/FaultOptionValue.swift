@@ -1,0 +1,73 @@
+/// The value of a fault's option, read as whatever the fault needs.
+struct FaultOptionValue {
+    /// As `--errors`.
+    let option: String
+    let text: String
+
+    init(_ option: String, _ text: String) { (self.option, self.text) = (option, text) }
+
+    /// A share from 0 to 1.
+    func rate() throws(FaultPlan.OptionError) -> Double { try rate(text) }
+
+    /// `KIND:RATE,...`; `kind` reads the first halves, `advice` says how an entry reads.
+    func rates<Kind>(
+        _ advice: String, _ kind: (Substring) -> Kind?
+    ) throws(FaultPlan.OptionError) -> [(kind: Kind, rate: Double)] {
+        var rates: [(kind: Kind, rate: Double)] = []
+        for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let halves = entry.split(separator: ":", omittingEmptySubsequences: false)
+            guard halves.count == 2, let kind = kind(halves[0]) else {
+                throw error("\"\(entry)\" must read \(advice)")
+            }
+            rates.append((kind, try rate(String(halves[1]))))
+        }
+        return rates
+    }
+
+    /// A whole number.
+    func count(_ range: ClosedRange<Int>) throws(FaultPlan.OptionError) -> Int {
+        guard let count = Int(text), range.contains(count) else {
+            throw error("use a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return count
+    }
+
+    /// Seconds as `10..30`.
+    func range() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
+        guard let dots = text.firstRange(of: ".."), let lower = Self.seconds(text[..<dots.lowerBound]),
+            let upper = Self.seconds(text[dots.upperBound...]), lower <= upper
+        else { throw error("write a range of seconds as 10..30") }
+        return lower...upper
+    }
+
+    /// Seconds as `0.5`, or as `0.5..2`.
+    func delay() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
+        if let seconds = Self.seconds(text) { return seconds...seconds }
+        return try range()
+    }
+
+    /// One of the words of `Choice`.
+    func choice<Choice: RawRepresentable & CaseIterable>() throws(FaultPlan.OptionError) -> Choice
+    where Choice.RawValue == String {
+        guard let choice = Choice(rawValue: text) else {
+            throw error("use one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return choice
+    }
+
+    private func error(_ advice: String) -> FaultPlan.OptionError {
+        FaultPlan.OptionError(description: "\(option) \(text): \(advice)")
+    }
+
+    private func rate(_ text: String) throws(FaultPlan.OptionError) -> Double {
+        guard let rate = Double(text), (0...1).contains(rate) else {
+            throw error("a rate is a number from 0 to 1")
+        }
+        return rate
+    }
+
+    private static func seconds(_ text: some StringProtocol) -> Double? {
+        guard let seconds = Double(String(text)), (0...1_000_000).contains(seconds) else { return nil }
+        return seconds
+    }
+}

@@ -1,0 +1,81 @@
+/// What the token endpoint does wrong, how often and when; the default is nothing.
+///
+/// Rates are shares of the requests for a token, from 0 to 1. Seconds count from the start.
+package struct TokenFaultPlan: Sendable, Hashable {
+    /// When the endpoint answers 503.
+    package enum Outage: Sendable, Hashable {
+        case seconds(ClosedRange<Double>)
+        /// The first so many requests for a token.
+        case first(Int)
+    }
+
+    /// How the number beside the token is meant; the samples differ in nothing more.
+    package enum ExpiryStyle: String, Sendable, Hashable, CaseIterable {
+        case epochSeconds, epochMilliseconds, secondsFromNow
+        /// Seconds since 1970 in quotes.
+        case text
+        /// There is no number.
+        case none
+    }
+
+    /// Answers of one kind.
+    package struct FaultRate: Sendable, Hashable {
+        package var fault: TokenFault
+        package var rate: Double
+    }
+
+    package var outage: Outage?
+    package var rates: [FaultRate] = []
+    /// Waited before each answer, in seconds, drawn evenly.
+    package var delay: ClosedRange<Double>?
+    /// Life of the tokens, in seconds.
+    package var life = 3600
+    /// `nil` leaves it to the answer's shape.
+    package var expiryStyle: ExpiryStyle?
+    /// How far the issuer's clock is ahead of Fleet Engine's, in seconds.
+    package var clockOffset = 0
+    /// When the service account gets a new key; tokens signed with the one before are refused from then on.
+    package var keyRotations: [Double] = []
+
+    package init() {}
+
+    /// The part of the requests that the rates take.
+    package var rateSum: Double { rates.reduce(0) { $0 + $1.rate } }
+
+    /// What happens to request number `number`, counted from 1; `draw` gives a number from 0..<1 where one is needed.
+    func fault(at seconds: Double, number: Int, draw: () -> Double) -> TokenFault? {
+        let isDown =
+            switch outage {
+            case .seconds(let range): range.contains(seconds)
+            case .first(let count): number <= count
+            case nil: false
+            }
+        if isDown { return .error(status: 503) }
+        guard !rates.isEmpty else { return nil }
+        var left = draw()
+        for rate in rates {
+            if left < rate.rate { return rate.fault }
+            left -= rate.rate
+        }
+        return nil
+    }
+
+    /// How often the key has been changed, `seconds` after the start.
+    func keyGeneration(at seconds: Double) -> Int { keyRotations.count { $0 <= seconds } }
+
+    /// One line for each ordered fault, for the page and the log.
+    var words: [String] {
+        var words: [String] = []
+        switch outage {
+        case .seconds(let range): words.append("no tokens from \(range.lowerBound) to \(range.upperBound) s")
+        case .first(let count): words.append("the first \(count) token requests fail")
+        case nil: break
+        }
+        words += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.fault.words)" }
+        if let delay { words.append("token answers delayed \(delay.lowerBound) to \(delay.upperBound) s") }
+        if life != 3600 { words.append("tokens live \(life) s") }
+        if let expiryStyle { words.append("token expiry as \(expiryStyle.rawValue)") }
+        if clockOffset != 0 { words.append("issuer's clock off by \(clockOffset) s") }
+        return words + keyRotations.map { "new key at \($0) s" }
+    }
+}

@@ -1,0 +1,81 @@
+import FleetEngine
+import StrictJSON
+
+/// A trip that a vehicle drives: its status follows from the way that the vehicle has covered since the start.
+///
+/// A quarter of the way leads to the pickup, the rest to the drop-off; the vehicle waits at the pickup for 50 m.
+package struct SimulatedTrip: Sendable, Hashable {
+    package let id: String
+    package let vehicleID: String
+    /// From the vehicle's first position to the drop-off.
+    package let lengthMeters: Double
+
+    package init(id: String, vehicleID: String, lengthMeters: Double = 3000) {
+        (self.id, self.vehicleID, self.lengthMeters) = (id, vehicleID, lengthMeters)
+    }
+
+    /// Reads `TRIP=VEHICLE` or `TRIP=VEHICLE:METERS`; `nil` when it is neither.
+    package init?(_ text: String) {
+        let halves = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard halves.count == 2 else { return nil }
+        let parts = halves[1].split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count <= 2, let vehicleID = parts.first, ResourceName.problem(withID: halves[0]) == nil,
+            ResourceName.problem(withID: vehicleID) == nil
+        else { return nil }
+        guard parts.count == 2 else {
+            self.init(id: halves[0], vehicleID: vehicleID)
+            return
+        }
+        guard let length = Double(parts[1]), (100...10_000_000).contains(length) else { return nil }
+        self.init(id: halves[0], vehicleID: vehicleID, lengthMeters: length)
+    }
+
+    /// The vehicle that drives it.
+    func vehicle(of provider: String) -> ResourceName {
+        ResourceName(provider: provider, service: .onDemandTrips, id: vehicleID)
+    }
+
+    /// The trip as Fleet Engine answers it.
+    ///
+    /// `location`: what the vehicle's answer has under `lastLocation`.
+    func resource(
+        of provider: String, vehicle: VehicleRecord?, location: JSONValue?, startedAt: WireTime, now: WireTime
+    ) -> JSONValue {
+        var trip: [String: JSONValue] = [
+            "name": .string("providers/\(provider)/trips/\(id)"), "vehicleId": .string(vehicleID),
+            "tripType": .string("EXCLUSIVE"), "lastLocationSnappable": .bool(false),
+            "currentRouteSegmentVersion": .string(startedAt.description),
+        ]
+        trip["lastLocation"] = location
+        let driven = vehicle?.track.isEmpty == false ? vehicle?.drivenMeters : nil
+        let status = status(afterDriving: driven)
+        trip["tripStatus"] = .string(status)
+        guard let remaining = remaining(afterDriving: driven) else { return .object(trip) }
+        let speed = max(vehicle?.latest?.speedMetersPerSecond ?? 0, Self.leastSpeed)
+        let milliseconds = Int64(remaining / speed * 1000)
+        trip["remainingDistanceMeters"] = .integer(Int64(remaining.rounded()))
+        trip["remainingTimeToFirstWaypoint"] = .string("\(milliseconds / 1000)s")
+        trip["etaToFirstWaypoint"] = .string(
+            WireTime(millisecondsSince1970: now.millisecondsSince1970 + milliseconds).description)
+        return .object(trip)
+    }
+
+    /// Below this a vehicle is waiting at a light, and its speed says nothing about the arrival.
+    private static let leastSpeed = 5.0
+
+    private var pickupMeters: Double { lengthMeters / 4 }
+
+    private func status(afterDriving meters: Double?) -> String {
+        guard let meters else { return "NEW" }
+        if meters >= lengthMeters { return "COMPLETE" }
+        if meters >= pickupMeters + 50 { return "ENROUTE_TO_DROPOFF" }
+        return meters >= pickupMeters ? "ARRIVED_AT_PICKUP" : "ENROUTE_TO_PICKUP"
+    }
+
+    /// To the next waypoint; `nil` when there is none.
+    private func remaining(afterDriving meters: Double?) -> Double? {
+        let meters = meters ?? 0
+        if meters >= lengthMeters { return nil }
+        return meters < pickupMeters ? pickupMeters - meters : lengthMeters - meters
+    }
+}

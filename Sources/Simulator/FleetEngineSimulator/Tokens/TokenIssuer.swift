@@ -1,0 +1,77 @@
+import HTTPMessages
+import HTTPService
+import StrictJSON
+
+/// The token endpoint of a backend: from a request to its answer, right or wrong as ordered.
+struct TokenIssuer: Sendable {
+    /// What one request for a token led to.
+    struct Issue {
+        let answer: HTTPResponse
+        /// `nil` when there is no token in the answer.
+        var record: TokenRecord?
+    }
+
+    let shape: TokenAnswerShape
+    let faults: TokenFaultPlan
+
+    /// The subject that the path behind `/token` and the query name, as `driver/van-7`, once its ids can be ids.
+    ///
+    /// - Throws: what a careful backend refuses, above all tokens for every vehicle.
+    static func subject(of request: ServedRequest, path: ArraySlice<String>) throws(Refusal) -> TokenSubject {
+        let parts = Array(path)
+        let tasks = (request.queryItems ?? []).filter { $0.name == "taskid" }.map(\.value)
+        guard (1...2).contains(parts.count),
+            let subject = TokenSubject(kind: parts[0], id: parts.count == 2 ? parts[1] : nil, taskIDs: tasks)
+        else { throw .notFound("no such token; ask for /token/driver/VEHICLE, /token/consumer/TRIP, …") }
+        guard request.method == .get || request.method == .post else {
+            throw Refusal(status: 405, code: .unimplemented, message: "ask for a token with GET")
+        }
+        for id in subject.ids {
+            guard !id.contains("*") else { throw .permissionDenied("a token for every vehicle is not for a driver") }
+            if let problem = ResourceName.problem(withID: id) { throw .invalid(problem) }
+        }
+        return subject
+    }
+
+    /// An answer for `subject`; `now` is the true time in seconds since 1970.
+    func issue(
+        to subject: TokenSubject, fault: TokenFault?, now: Int64, authority: borrowing TokenAuthority,
+        keyGeneration: Int
+    ) throws(Refusal) -> Issue {
+        var subject = subject
+        var audience = TokenClaims.fleetEngineAudience
+        var issuedAt = now + Int64(faults.clockOffset)
+        switch fault {
+        case .error(let status):
+            throw Refusal(
+                status: status, code: Refusal.Code(httpStatus: status), message: "The token issuer fails, as ordered.")
+        case .page: return Issue(answer: answer(Self.loginPage, type: "text/html", issuedAt))
+        case .empty: return Issue(answer: answer("", type: "application/json", issuedAt))
+        case .wrongVehicle: subject = subject.mistaken
+        case .wrongAudience: audience = "https://maps.googleapis.com/"
+        case .expired: issuedAt -= Int64(faults.life) + 60
+        case nil: break
+        }
+        let claims = TokenClaims(
+            issuer: TokenAuthority.account, subject: TokenAuthority.account, audience: audience, issuedAt: issuedAt,
+            expiry: issuedAt + Int64(faults.life), authorization: subject.claims, taskIDs: subject.taskIDs)
+        let token: String
+        do { token = try authority.token(claims, keyGeneration: keyGeneration) } catch {
+            throw Refusal(status: 500, code: .internalError, message: error.description)
+        }
+        let body = shape.answer(
+            token: token, subject: subject, issuedAt: issuedAt, expiry: claims.expiry, style: faults.expiryStyle)
+        return Issue(
+            answer: answer(body.text, type: "application/json", now + Int64(faults.clockOffset)),
+            record: TokenRecord(kind: subject.name, id: subject.id, issuedAt: issuedAt, expiry: claims.expiry))
+    }
+
+    private static let loginPage = "<!doctype html><html><body>Please log in.</body></html>"
+
+    private func answer(_ text: String, type: String, _ time: Int64) -> HTTPResponse {
+        var headers = HTTPHeaders(["Content-Type": type, "Cache-Control": "no-store"])
+        // An issuer with a wrong clock says so in its Date as well.
+        if faults.clockOffset != 0 { headers["Date"] = HTTPDate(secondsSince1970: max(0, time)).description }
+        return HTTPResponse(status: 200, headers: headers, body: Array(text.utf8))
+    }
+}

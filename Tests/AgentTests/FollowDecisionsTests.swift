@@ -1,0 +1,105 @@
+import FleetEngine
+import LocationReporting
+import Testing
+import VehicleAuthorization
+import Waypost
+
+/// What a follower tells and when it asks again.
+@Suite struct Following {
+    private static func decisions() -> FollowDecisions {
+        FollowDecisions(retry: RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))
+    }
+
+    private static func sighting(_ status: String? = nil, left: Int? = nil, version: String? = nil) -> Sighting {
+        var sighting = Sighting()
+        (sighting.status, sighting.remainingDistanceMeters, sighting.routeVersion) = (status, left, version)
+        return sighting
+    }
+
+    @Test(arguments: [(0.0, Duration.milliseconds(4500)), (0.5, .seconds(5)), (1, .milliseconds(5500))])
+    func asksEveryFiveSeconds(jitter: Double, pause: Duration) {
+        var decisions = Self.decisions()
+        let (events, next) = decisions.receive(.seen(Self.sighting("NEW")), at: .zero, jitter: jitter)
+        #expect(events == [.changed(Self.sighting("NEW"))])
+        #expect(next == .read(after: pause))
+    }
+
+    @Test func tellsChangesAndNothingElse() {
+        var decisions = Self.decisions()
+        var told: [[FollowEvent]] = []
+        var drifting = Self.sighting("ENROUTE_TO_PICKUP", left: 90)
+        drifting.arrivalMillisecondsSince1970 = 7
+        let seen = [
+            Self.sighting("NEW"), Self.sighting("NEW"), Self.sighting("ENROUTE_TO_PICKUP", left: 100),
+            Self.sighting("ENROUTE_TO_PICKUP", left: 90), drifting,
+        ]
+        for (index, sighting) in seen.enumerated() {
+            told.append(decisions.receive(.seen(sighting), at: .seconds(5 * index), jitter: 0.5).tell)
+        }
+        #expect(told == [[.changed(seen[0])], [], [.changed(seen[2])], [.changed(seen[3])], []])
+    }
+
+    @Test func tellsOfSilenceAfterAMinuteAndThenLessOften() {
+        var decisions = Self.decisions()
+        var told: [Int: [FollowEvent]] = [:]
+        for second in stride(from: 0, through: 250, by: 5) {
+            let events = decisions.receive(.seen(Self.sighting("ONLINE")), at: .seconds(second), jitter: 0.5).tell
+            if !events.isEmpty { told[second] = events }
+        }
+        #expect(told.keys.sorted() == [0, 60, 120, 240])
+        #expect(told[240] == [.silent(.seconds(240))])
+    }
+
+    @Test(arguments: ["COMPLETE", "CANCELED"]) func endsWithTheTrip(status: String) {
+        var decisions = Self.decisions()
+        let (events, next) = decisions.receive(.seen(Self.sighting(status)), at: .zero, jitter: 0.5)
+        #expect(events == [.changed(Self.sighting(status))])
+        #expect(next == .end)
+    }
+
+    @Test func renewsTheTokenOnceThenHolds() {
+        var decisions = Self.decisions()
+        let refused = ReadOutcome.tokenRefused(reason: "403 words")
+        let steps = (0..<4).map { _ in decisions.receive(refused, at: .zero, jitter: 0) }
+        #expect(
+            steps.map(\.next) == [.renewToken, .read(after: .seconds(30)), .renewToken, .read(after: .seconds(30))])
+        #expect(steps.map(\.tell) == [[], [.trouble("403 words")], [], []])
+    }
+
+    @Test func backsOffAndObeysTheServerAndTellsOnce() {
+        var decisions = Self.decisions()
+        let waits = (0..<7).map { _ in decisions.receive(.retry(reason: "503", after: nil), at: .zero, jitter: 1) }
+        #expect(waits.map(\.next) == [5.5, 5.5, 5.5, 8, 16, 32, 60].map { .read(after: .seconds($0)) })
+        #expect(waits.flatMap(\.tell) == [.trouble("503")])
+        let asked = decisions.receive(.retry(reason: "429", after: .seconds(90)), at: .zero, jitter: 1)
+        #expect(asked.next == .read(after: .seconds(95)))
+        #expect(asked.tell == [.trouble("429")])
+        let back = decisions.receive(.seen(Self.sighting("NEW")), at: .zero, jitter: 0.5)
+        #expect(back.tell == [.recovered, .changed(Self.sighting("NEW"))])
+        #expect(back.next == .read(after: .seconds(5)))
+    }
+
+    @Test func holdsWhenOnlySomebodyElseCanMendIt() {
+        var decisions = Self.decisions()
+        let (events, next) = decisions.receive(.hold(reason: "404"), at: .zero, jitter: 1)
+        #expect(events == [.trouble("404")])
+        #expect(next == .read(after: .seconds(60)))
+    }
+
+    @Test func waitsForAToken() {
+        var decisions = Self.decisions()
+        let error = AuthorizationError(.unavailable, "the backend is away", retryAfter: .seconds(20))
+        let (events, next) = decisions.receive(noToken: error, jitter: 0)
+        #expect(events == [.trouble("the backend is away")])
+        #expect(next == .read(after: .seconds(20)))
+    }
+
+    @Test func remembersTheRouteThatNeedNotComeAgain() {
+        var decisions = Self.decisions()
+        #expect(decisions.routeVersion == nil)
+        for version in ["1", nil] {
+            _ = decisions.receive(.seen(Self.sighting("NEW", version: version)), at: .zero, jitter: 0)
+            #expect(decisions.routeVersion == "1")
+        }
+    }
+}

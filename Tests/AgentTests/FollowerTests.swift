@@ -1,0 +1,75 @@
+import FleetEngine
+import HTTPMessages
+import LinuxPlatform
+import LocationReporting
+import Testing
+import VehicleAuthorization
+import Waypost
+import WaypostTestSupport
+
+/// The follower's loop over a scripted Fleet Engine and a clock that a test moves.
+@Suite(.timeLimit(.minutes(1))) struct FollowerLoop {
+    private static func follower(
+        _ transport: ScriptedTransport, _ authorization: ScriptedAuthorization, _ clock: ManualClock
+    ) throws -> Follower {
+        let settings = Follower.Settings(
+            .trip(try TripName(providerID: "p", tripID: "t")), context: AuthorizationContext(tripID: "t"),
+            endpoint: try HTTPURL("https://fleetengine.googleapis.com"), limits: HTTPLimits(),
+            retry: RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))
+        return Follower(
+            settings, authorization: authorization, transport: transport, clock: MonotonicClock(clock), jitter: { 0.5 })
+    }
+
+    private static func trip(_ status: String) -> HTTPResponse {
+        let body = #"{"name":"providers/p/trips/t","tripStatus":"\#(status)","currentRouteSegmentVersion":"v 1"}"#
+        return HTTPResponse(status: 200, body: Array(body.utf8))
+    }
+
+    @Test func asksUntilTheTripIsOver() async throws {
+        let answers = [Self.trip("NEW"), HTTPResponse(status: 401), Self.trip("NEW"), Self.trip("COMPLETE")]
+        let asked = Locked(0)
+        let transport = ScriptedTransport { _ in
+            answers[
+                asked.withLock { count in
+                    defer { count += 1 }
+                    return count
+                }]
+        }
+        let authorization = ScriptedAuthorization()
+        let clock = ManualClock()
+        let follower = try Self.follower(transport, authorization, clock)
+        let moving = Task {
+            for await sleep in clock.sleeps {
+                #expect(sleep == .seconds(5))
+                clock.advance(by: sleep)
+            }
+        }
+        defer { moving.cancel() }
+        var statuses: [String?] = []
+        await follower.run { event in
+            if case .changed(let sighting) = event { statuses.append(sighting.status) }
+        }
+        #expect(statuses == ["NEW", "COMPLETE"])
+        #expect(authorization.asked == Array(repeating: AuthorizationContext(tripID: "t"), count: 4))
+        #expect(authorization.discarded.map(\.value) == ["token-2"])
+        #expect(
+            transport.requests.map(\.url.target)
+                == ["/v1/providers/p/trips/t"]
+                + Array(repeating: "/v1/providers/p/trips/t?currentRouteSegmentVersion=v%201", count: 3))
+    }
+
+    @Test func leavesAtOnceWhenCancelledAndTellsNoTrouble() async throws {
+        let gate = Gate()
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
+            guard await gate.pass() else { throw HTTPTransportError(.cancelled, "cancelled") }
+            return HTTPResponse(status: 503)
+        }
+        let follower = try Self.follower(transport, ScriptedAuthorization(), ManualClock())
+        let told = Locked(0)
+        let following = Task { await follower.run { _ in told.withLock { $0 += 1 } } }
+        for await _ in gate.arrivals.prefix(1) {}
+        following.cancel()
+        await following.value
+        #expect(told.withLock { $0 } == 0)
+    }
+}

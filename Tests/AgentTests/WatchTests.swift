@@ -1,0 +1,149 @@
+import FleetEngine
+import FleetEngineSimulator
+import FoundationEssentials
+import GNSS
+import Glibc
+import HTTPMessages
+import LinuxPlatform
+import ReceiverSimulator
+import StrictJSON
+import Testing
+import Waypost
+import WaypostTestSupport
+
+@testable import WaypostCommand
+
+/// `waypost watch` as a person at a desk runs it.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct Watching {
+    private let folder: TemporaryFolder
+    private let simulator: FleetEngineSimulator
+    private let serving: Task<Void, Never>
+
+    init() throws {
+        folder = try TemporaryFolder()
+        var settings = SimulatorSettings()
+        settings.trips = [SimulatedTrip(id: "trip 7", vehicleID: "van-7", lengthMeters: 1000)]
+        let simulator = try FleetEngineSimulator(settings)
+        self.simulator = simulator
+        serving = Task { await simulator.run() }
+    }
+
+    /// Writes a configuration; `consumer` is the value of `consumerAuthorization`.
+    private func configure(service: FleetService = .onDemandTrips, consumer: String?) throws -> String {
+        let consumer = consumer.map { "\"consumerAuthorization\": \($0)," } ?? ""
+        let text = """
+            {"vehicle": {"providerId": "p", "vehicleId": "van-7", "service": "\(service.rawValue)"},
+             "receiver": {"type": "stdin"},
+             "authorization": {"type": "http", "url": "\(simulator.tokenURL(for: service))"}, \(consumer)
+             "upload": {"endpoint": "\(simulator.baseURL.origin)"},
+             "outbox": {"path": "\(folder.path("outbox.sqlite"))"}, "log": {"level": "error"}}
+            """
+        return try folder.write(text.utf8, to: "config.json")
+    }
+
+    private var consumer: String {
+        #"{"type": "http", "url": "\#(simulator.consumerTokenURL)", "tokenKey": "TRIP_TOKEN_KEY"}"#
+    }
+
+    /// Reports a drive through town for the configured vehicle.
+    private func drive(_ config: String) async throws {
+        let log = try folder.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        try #require(outcome.ending == .exited(0))
+    }
+
+    @Test func followsATripToItsEnd() async throws {
+        defer { serving.cancel() }
+        let config = try configure(consumer: consumer)
+        let watch = try RunningProgram(
+            [BuiltProgram.waypost, "watch", "--config", config, "--trip", "trip 7"],
+            environment: BuiltProgram.environment)
+        try #require(await watch.output.line(saying: "no position yet  vehicle van-7  NEW  250 m left") != nil)
+        try await drive(config)
+        try #require(await watch.output.line(saying: "COMPLETE") != nil)
+        #expect(await watch.end() == .exited(0))
+        #expect(watch.output.lines.last?.text.contains("vehicle van-7  COMPLETE") == true)
+        #expect(watch.errors.text.isEmpty, "\(watch.errors.text)")
+        let record = await simulator.record
+        #expect(record.recentTokens.filter { $0.kind == "consumer" }.map(\.id) == ["trip 7"])
+    }
+
+    @Test(arguments: FleetService.allCases) func followsAVehicleUntilToldToStop(service: FleetService) async throws {
+        defer { serving.cancel() }
+        let config = try configure(service: service, consumer: nil)
+        try await drive(config)
+        let watch = try RunningProgram(
+            [BuiltProgram.waypost, "watch", "--config", config, "--vehicle", "van-7", "--json"],
+            environment: BuiltProgram.environment)
+        let line = try #require(await watch.output.line(saying: "latitude"))
+        watch.signal(SIGINT)
+        #expect(await watch.end() == .exited(0))
+        let sighting = try JSONValue(parsing: Array(line.text.utf8))
+        let age = try #require(sighting["ageSeconds"]?.doubleValue)
+        #expect((0..<60).contains(age))
+        #expect(sighting["time"]?.stringValue != nil)
+        #expect(sighting["status"]?.stringValue == (service == .onDemandTrips ? "ONLINE" : nil))
+    }
+
+    @Test func saysWhatIsWrongAndGoesOn() async throws {
+        defer { serving.cancel() }
+        let config = try configure(consumer: consumer)
+        let watch = try RunningProgram(
+            [BuiltProgram.waypost, "watch", "--config", config, "--trip", "other"],
+            environment: BuiltProgram.environment)
+        let line = try #require(await watch.errors.line(saying: "404 NOT_FOUND"))
+        #expect(line.text.contains("providers/p/trips/other"))
+        #expect(await watch.terminate().ending == .exited(0))
+    }
+
+    @Test(arguments: [
+        (["--trip", "t"], Int32(78), "has no \"consumerAuthorization\""), (["--vehicle", "a/b"], 78, "contains \"/\""),
+        ([], 64, "needs --trip ID or --vehicle ID"), (["--trip", "t", "--vehicle", "v"], 64, "not both"),
+    ])
+    func refusesWhatCannotBeFollowed(words: [String], code: Int32, says: String) async throws {
+        defer { serving.cancel() }
+        let outcome = try await BuiltProgram.run(["watch", "--config", try configure(consumer: nil)] + words)
+        #expect(outcome.ending == .exited(code))
+        let complaint = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(complaint.contains(says), "\(complaint)")
+    }
+
+    @Test func knowsNoTripsOfScheduledTasks() throws {
+        defer { serving.cancel() }
+        let configuration = try Configuration(
+            file: try configure(service: .scheduledTasks, consumer: consumer))
+        let error = #expect(throws: AgentError.self) { try Follower(configuration, .trip("t")) }
+        #expect(error?.description.contains("have no trips; follow a vehicle") == true)
+    }
+}
+
+@Suite struct SightingLines {
+    @Test func showWhatIsKnown() {
+        var sighting = Sighting()
+        let now = UTCTime(millisecondsSince1970: 1_767_608_130_000)
+        #expect(SightingLine(sighting, now: now).text == "10:15:30  no position yet")
+        #expect(SightingLine(sighting, now: now).json == #"{"readAt":"2026-01-05T10:15:30.000Z"}"#)
+        var position = Sighting.Position(latitude: 53.5500118, longitude: -0.0000334)
+        sighting.position = position
+        #expect(SightingLine(sighting, now: now).text == "10:15:30  53.550012, -0.000033  of unknown age")
+        position.timeOfFixMillisecondsSince1970 = now.millisecondsSince1970 - 2400
+        (position.accuracyMeters, position.headingDegrees, position.speedMetersPerSecond) = (4.4, 271, 8.25)
+        (sighting.position, sighting.status, sighting.vehicleID) = (position, "ENROUTE_TO_PICKUP", "van-7")
+        (sighting.remainingDistanceMeters, sighting.remainingSeconds) = (1240, 90)
+        #expect(
+            SightingLine(sighting, now: now).text
+                == "10:15:30  53.550012, -0.000033 ±4 m  8.3 m/s  271°  2 s old  vehicle van-7  ENROUTE_TO_PICKUP  "
+                + "1240 m left  arrives 10:17:00")
+        #expect(
+            SightingLine(sighting, now: now).json.hasPrefix(
+                #"{"accuracyMeters":4.4,"ageSeconds":2.4,"arrival":"2026-01-05T10:17:00.000Z","headingDegrees":271,"#))
+    }
+
+    @Test func surviveWhatNoVehicleDoes() {
+        var sighting = Sighting()
+        sighting.position = Sighting.Position(latitude: 1e300, longitude: 0)
+        sighting.position?.speedMetersPerSecond = -1e200
+        sighting.remainingSeconds = -1e300
+        #expect(SightingLine(sighting, now: .system).text.contains("1e+300"))
+    }
+}

@@ -1,0 +1,117 @@
+import FleetEngine
+import HTTPMessages
+import Testing
+
+/// What a consumer reads of Fleet Engine's answers.
+@Suite struct Reading {
+    private static let trip = try? FollowedResource.trip(TripName(providerID: "p", tripID: "t 1"))
+    private static let van = try? FollowedResource.vehicle(
+        VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"))
+    private static let delivery = try? FollowedResource.vehicle(
+        VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v"))
+
+    private static func sighting(_ body: String, of resource: FollowedResource?) throws -> Sighting {
+        let outcome = ReadOutcome(
+            of: HTTPResponse(status: 200, body: Array(body.utf8)), for: try #require(resource))
+        guard case .seen(let sighting) = outcome else {
+            Issue.record("not seen: \(outcome)")
+            return Sighting()
+        }
+        return sighting
+    }
+
+    @Test func understandsATrip() throws {
+        let sighting = try Self.sighting(
+            """
+            {"name":"providers/p/trips/t 1","vehicleId":"van-7","tripStatus":"ENROUTE_TO_PICKUP","view":"SDK",
+             "lastLocation":{"location":{"latitude":53.5,"longitude":-10},"updateTime":"2026-01-05T10:15:30.250Z",
+               "serverTime":"2026-01-05T10:15:31Z","latlngAccuracy":4.5,"heading":271,"speed":8.3,"isRoadSnapped":true},
+             "remainingDistanceMeters":1240,"etaToFirstWaypoint":"2026-01-05T10:19:00Z",
+             "remainingTimeToFirstWaypoint":"210s","currentRouteSegmentVersion":"2026-01-05T10:00:00.5Z",
+             "somethingNew":{"a":[1,2,null]}}
+            """, of: Self.trip)
+        #expect(sighting.status == "ENROUTE_TO_PICKUP")
+        #expect(sighting.vehicleID == "van-7")
+        #expect(sighting.remainingDistanceMeters == 1240)
+        #expect(sighting.arrivalMillisecondsSince1970 == 1_767_608_340_000)
+        #expect(sighting.remainingSeconds == 210)
+        #expect(sighting.routeVersion == "2026-01-05T10:00:00.5Z")
+        let position = try #require(sighting.position)
+        #expect((position.latitude, position.longitude) == (53.5, -10))
+        #expect(position.timeOfFixMillisecondsSince1970 == 1_767_608_130_250)
+        #expect((position.accuracyMeters, position.headingDegrees, position.speedMetersPerSecond) == (4.5, 271, 8.3))
+        #expect(!sighting.isOver)
+    }
+
+    @Test func understandsVehicles() throws {
+        let van = try Self.sighting(
+            #"{"name":"providers/p/vehicles/v","vehicleState":"ONLINE","lastLocation":{"location":{"longitude":1}}}"#,
+            of: Self.van)
+        #expect(van.status == "ONLINE")
+        #expect(van.position?.latitude == 0)
+        #expect(van.position?.timeOfFixMillisecondsSince1970 == nil)
+        let delivery = try Self.sighting(
+            """
+            {"name":"providers/p/deliveryVehicles/v","remainingDuration":"803.5s","remainingDistanceMeters":"77",
+             "lastLocation":{"rawLocation":{"latitude":2,"longitude":1},"rawLocationTime":"2026-01-05T10:15:30Z"}}
+            """, of: Self.delivery)
+        #expect(delivery.remainingSeconds == 803.5)
+        #expect(delivery.remainingDistanceMeters == 77)
+        #expect(delivery.position?.latitude == 2)
+        #expect(delivery.position?.timeOfFixMillisecondsSince1970 == 1_767_608_130_000)
+    }
+
+    @Test(arguments: [
+        "{}", #"{"lastLocation":{}}"#, #"{"lastLocation":7,"tripStatus":7,"remainingDuration":"1e999s"}"#,
+    ])
+    func toleratesWhatIsMissingOrStrange(rest: String) throws {
+        let body = #"{"name":"providers/p/trips/t 1""# + (rest == "{}" ? "}" : "," + rest.dropFirst())
+        #expect(try Self.sighting(body, of: Self.trip) == Sighting())
+    }
+
+    @Test(arguments: [
+        ("NEW", false), ("ARRIVED_AT_PICKUP", false), ("COMPLETE", true), ("CANCELED", true), ("LATER_ADDED", false),
+    ])
+    func knowsWhenATripIsOver(status: String, isOver: Bool) {
+        var sighting = Sighting()
+        sighting.status = status
+        #expect(sighting.isOver == isOver)
+    }
+
+    enum Kind { case tokenRefused, retry, hold }
+
+    @Test(arguments: [
+        (200, #"{"name":"providers/p/trips/other"}"#, Kind.retry), (200, "<html>Welcome</html>", .retry),
+        (200, #"{"name":"providers/p/trips/t 1","name":"providers/p/trips/t 1"}"#, .retry),
+        (401, "", .tokenRefused), (403, #"{"error":{"status":"PERMISSION_DENIED"}}"#, .tokenRefused),
+        (403, "<html></html>", .retry), (404, #"{"error":{"status":"NOT_FOUND"}}"#, .hold),
+        (400, #"{"error":{"status":"INVALID_ARGUMENT"}}"#, .hold), (503, "", .retry), (302, "", .retry),
+    ])
+    func judgesAsDeliveryDoes(status: Int, body: String, kind: Kind) throws {
+        let outcome = ReadOutcome(
+            of: HTTPResponse(status: status, body: Array(body.utf8)), for: try #require(Self.trip))
+        let found: Kind? =
+            switch outcome {
+            case .seen: nil
+            case .tokenRefused: .tokenRefused
+            case .retry: .retry
+            case .hold: .hold
+            }
+        #expect(found == kind, "\(outcome)")
+    }
+
+    @Test(arguments: [
+        (trip, "/v1/providers/p/trips/t%201?currentRouteSegmentVersion=2026-01-05T10%3A00%3A00Z"),
+        (van, "/v1/providers/p/vehicles/v?currentRouteSegmentVersion=2026-01-05T10%3A00%3A00Z"),
+        (delivery, "/v1/providers/p/deliveryVehicles/v"),
+    ])
+    func asksWithTheRouteItHas(resource: FollowedResource?, target: String) throws {
+        let request = try #require(resource).request(
+            to: try HTTPURL("https://fleetengine.googleapis.com"), token: "secret",
+            routeVersion: "2026-01-05T10:00:00Z", limits: HTTPLimits())
+        #expect(request.method == .get)
+        #expect(request.url.target == target)
+        #expect(request.headers["Authorization"] == "Bearer secret")
+        #expect(request.body.isEmpty)
+    }
+}
