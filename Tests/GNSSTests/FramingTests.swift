@@ -69,6 +69,14 @@ import Testing
         #expect(SentenceRefusal.allCases.allSatisfy { statistics.refusals($0).count == 0 })
     }
 
+    /// A receiver that begins each sentence with `$$` loses none, and nothing of it is counted as lost.
+    @Test(arguments: ["$$", "!$", "$$$", "$\u{0}$"])
+    func countsNoStartByteThatStandsAlone(start: String) {
+        let statistics = Decoding.outcome(of: Self.bytes(start + Self.plain.dropFirst())).statistics
+        #expect(statistics.sentences == 1)
+        #expect(SentenceRefusal.allCases.allSatisfy { statistics.refusals($0).count == 0 })
+    }
+
     @Test func isCompleteAtTheSecondChecksumDigit() {
         var decoder = NMEADecoder()
         decoder.decode(Self.bytes(String(Self.plain.dropLast())).span, receivedAt: .zero) { _ in }

@@ -21,6 +21,7 @@ extension NMEADecoder {
                 switch frame.outcome {
                 case .sentence: unsafe handle(bytes, from: index, to: frame.end, emit)
                 case .refused(let reason): account.add(reason, line: account.lines + 1, byte: origin + index)
+                case .startAlone: break
                 case .incomplete: return index
                 }
                 index = frame.next

@@ -7,6 +7,8 @@
         case sentence
         /// No sentence; scanning goes on at `next`.
         case refused(SentenceRefusal)
+        /// A start byte without an address: one of several in a row, or in noise. Nothing was to be had from it.
+        case startAlone
         /// More bytes are needed to tell.
         case incomplete
     }
@@ -92,7 +94,7 @@
             self.init(
                 acceptsMissingChecksum ? .sentence : .refused(.missingChecksum), end: end, next: end)
         default:
-            self.init(.refused(.interrupted), end: end, next: end)
+            self.init(end == start + 1 ? .startAlone : .refused(.interrupted), end: end, next: end)
         }
     }
 

@@ -73,7 +73,8 @@ package struct LogTrace {
         }
         let found = bytes[start..<index]
         guard !found.isEmpty else { return false }
-        if let before {
+        // A start byte alone is part of what stands before the sentence.
+        if let before, found.count > 1 {
             let refusal = SentenceRefusal.allCases.first { refusalCounts[$0.rawValue] > before.refusals[$0.rawValue] }
             note(found, of: bytes, refusal: refusal, before: before.assembler, emitted)
         } else {
