@@ -84,6 +84,8 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         try take(positionReport("/dev/a", second: 1).replacing("2026-01-05", with: "2006-05-22"))
         idle(.seconds(1))
         #expect(fixes.map(\.timeOfFix.description) == ["2026-01-05T10:15:01.000Z"])
+        #expect(session.takeWarning() == .weekRolloverRepaired)
+        #expect(session.takeWarning() == nil)
         session = GPSDSession(dates: .repaired(reference: { Self.release }, earliest: Self.release))
         try take(#"{"class":"DEVICES","devices":[{"path":"/dev/a","activated":1}]}"#)
         try take(positionReport("/dev/a", second: 1).replacing("2026-01-05", with: "2025-09-01"))

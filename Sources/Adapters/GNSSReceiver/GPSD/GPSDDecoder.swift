@@ -28,6 +28,8 @@ struct GPSDDecoder: LineDecoder {
         return newest
     }
 
+    mutating func takeWarning() -> ReceiverWarning? { session.takeWarning() }
+
     var idleDeadline: Duration? { session.idleDeadline }
     var complaint: String? { session.complaint }
 }

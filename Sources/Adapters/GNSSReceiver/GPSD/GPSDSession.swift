@@ -25,6 +25,8 @@ struct GPSDSession: Sendable {
     /// The receiver that gpsd has closed or lost, and that none has replaced.
     private var lost: String?
     private var refusal: String?
+    /// What the dates of the last report were found guilty of.
+    private var warning: ReceiverWarning?
     /// The receiver that has reported, but nothing that can be a fix, and why.
     private var unfixed: (device: String, reason: String)?
 
@@ -48,7 +50,9 @@ struct GPSDSession: Sendable {
         case .position(let device, let time, let fix):
             guard isWanted(device) else { return false }
             refusal = nil
-            if let fix, let time = dates.instant(meantBy: fix.timeOfFix).instant {
+            let meant = fix.map { dates.instant(meantBy: $0.timeOfFix) }
+            warning = meant?.warning ?? warning
+            if let fix, let time = meant?.instant {
                 take(fix, meantAt: time, of: device, at: now, emit)
             } else {
                 if device == chosen { assembler.takeBack(at: time, emit) }
@@ -63,6 +67,12 @@ struct GPSDSession: Sendable {
         case .other(let device): return isWanted(device)
         }
         return true
+    }
+
+    /// What the receiver's dates have been found guilty of since the last call.
+    mutating func takeWarning() -> ReceiverWarning? {
+        defer { warning = nil }
+        return warning
     }
 
     /// See `ReportAssembler`.
