@@ -49,7 +49,7 @@ struct ReplaySummary: Encodable {
         let account = balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         return """
             \(FigureText.count(fixes, "fix", "fixes")) read in \(seconds) s; \(FigureText.count(requests, "request")), \(retries) of them retried; \
-            \(tokenFetches) token requests; \(bytesSent) bytes sent, \(bytesReceived) received.
+            \(FigureText.count(tokenFetches, "token request")); \(bytesSent) bytes sent, \(bytesReceived) received.
             ledger: accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) \
             + quarantined \(quarantined), which \(account)
             \(verdict)
