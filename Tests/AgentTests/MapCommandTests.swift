@@ -80,13 +80,4 @@ import WaypostTestSupport
         #expect(device.ending == .exited(0))
         #expect(try FileSystem.entry(at: "/dev/null") == .other)
     }
-
-    @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedLogs.names)
-    func drawEveryRecordedReceiver(log: String) async throws {
-        let recorded = try #require(Fixtures.recordedReceivers).appending(path: "gpsd/\(log)").path
-        let outcome = try await BuiltProgram.run(["map", recorded, "-o", "-"])
-        let hasFix = !(try await BuiltProgram.run(["fixes", recorded]).standardOutput.isEmpty)
-        #expect(outcome.ending == .exited(hasFix ? 0 : 65))
-        #expect(outcome.standardOutput.isEmpty != hasFix)
-    }
 }

@@ -23,6 +23,18 @@ import WaypostTestSupport
         return fixes
     }
 
+    @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedLogs.names)
+    func showEveryRecordedReceiverThatHasAFix(log: String) async throws {
+        let recorded = try #require(Fixtures.recordedReceivers).appending(path: "gpsd/\(log)").path
+        let fixes = Locked<[Fix]>([])
+        let result = await LogDecoding(paths: [recorded]).run(progress: { _, _, _ in }) { some throws(SystemError) in
+            fixes.withLock { $0 += some }
+        }
+        #expect(result.failure == nil)
+        let page = Self.page(fixes.withLock { $0 }, name: log)
+        #expect((page == nil) == fixes.withLock { $0.isEmpty })
+    }
+
     @Test func showTrackGapAndFigures() throws {
         let page = try #require(try Self.page(Self.decoded("tunnel")))
         for words in [
