@@ -64,7 +64,7 @@ import WaypostTestSupport
         let outcome = try await BuiltProgram.run(["fixes", log])
         #expect(outcome.ending == .exited(0))
         #expect(outcome.standardOutput.isEmpty)
-        #expect(lines(outcome.standardError).first?.hasPrefix("waypost: no fix with a date in \(log); ") == true)
+        #expect(lines(outcome.standardError).first?.hasPrefix("waypost: no fix in \(log): ") == true)
     }
 
     @Test func nameEveryProblemOfAConfiguration() async throws {

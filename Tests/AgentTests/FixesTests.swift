@@ -9,6 +9,13 @@ import WaypostTestSupport
 @testable import WaypostCommand
 
 @Suite struct WrittenFixes {
+    @Test func areATrackOfSegmentsWhereReceptionWasLost() async throws {
+        let outcome = try await BuiltProgram.run(["fixes", Fixtures.url("nmea/tunnel.nmea").path, "--format", "gpx"])
+        let text = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(text.components(separatedBy: "<trkseg>").count == 3)
+        #expect(text.components(separatedBy: "</trkseg>").count == 3)
+    }
+
     static let sample: Fix = {
         var fix = Fix(
             timeOfFix: UTCTime(year: 2026, month: 3, day: 31, millisecondOfDay: 37_800_250), latitude: 53.55,
@@ -23,7 +30,7 @@ import WaypostTestSupport
     static func written(_ format: FixesFormat, _ fixes: [Fix]) -> String {
         var bytes: [UInt8] = []
         format.appendHeader(to: &bytes)
-        for (index, fix) in fixes.enumerated() { format.append(fix, isFirst: index == 0, to: &bytes) }
+        for (index, fix) in fixes.enumerated() { format.append(fix, isFirst: index == 0, isBroken: false, to: &bytes) }
         format.appendFooter(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }

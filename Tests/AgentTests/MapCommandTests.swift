@@ -55,7 +55,7 @@ import WaypostTestSupport
         let outcome = try await BuiltProgram.run(["map", log, "-o", folder.path("page.html")])
         #expect(outcome.ending == .exited(65))
         #expect(
-            text(outcome.standardError).hasPrefix("waypost: no fix with a date in \(log), so there is nothing to draw"))
+            text(outcome.standardError).hasPrefix("waypost: no fix in \(log): "))
         #expect(try files() == ["drive.nmea"])
     }
 

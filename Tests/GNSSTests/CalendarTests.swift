@@ -114,6 +114,16 @@ import Testing
         #expect(outcome.fixes.map(\.timeOfFix.description) == [time])
     }
 
+    /// A log of 2015 on a live line is no roll-over: moved by 1024 weeks, it would lie in 2034.
+    @Test func movesNoDateFarBeyondThePresent() {
+        let present = UTCTime(year: 2026, month: 11, day: 1)
+        let outcome = Decoding.outcome(
+            of: Array(Self.minimum("101530.00", "180315").utf8),
+            options: NMEADecoderOptions(dates: .repaired(reference: { present }, earliest: present)))
+        #expect(outcome.fixes.isEmpty)
+        #expect(outcome.statistics.warnings(.dateTooEarly).count == 1)
+    }
+
     @Test func keepsFixesForTheFirstDateWithinBounds() {
         let text = (0..<300).map { tick in
             let second = tick % 60 < 10 ? "0\(tick % 60)" : "\(tick % 60)"

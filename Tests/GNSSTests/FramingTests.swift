@@ -77,6 +77,16 @@ import Testing
         #expect(SentenceRefusal.allCases.allSatisfy { statistics.refusals($0).count == 0 })
     }
 
+    /// What the end of a log cuts off is no sentence without a checksum, and none at all.
+    @Test(arguments: [false, true]) func takesNoSentenceThatTheEndCutsOff(acceptsMissingChecksum: Bool) {
+        let options = NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum)
+        let cut = Self.bytes(Self.plain + "\r\n$GPRMC,101531.00,A,5231.5,N,0132")
+        let statistics = Decoding.outcome(of: cut, options: options).statistics
+        #expect(statistics.sentences == 1)
+        #expect(statistics.refusals(.missingChecksum).count == 0)
+        #expect(statistics.refusals(.interrupted).count == 1)
+    }
+
     @Test func isCompleteAtTheSecondChecksumDigit() {
         var decoder = NMEADecoder()
         decoder.decode(Self.bytes(String(Self.plain.dropLast())).span, receivedAt: .zero) { _ in }

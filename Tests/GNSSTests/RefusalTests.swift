@@ -8,9 +8,9 @@ import Testing
         ("$GPGLL,5231.5,N,01324.25,E,101530,A*G0\r\n", .malformedChecksum),
         ("$GPGLL,5231.5,N,01324.25,E,101530,A*\r\n", .malformedChecksum),
         ("$GPGLL,5231.5,N,01324.25,E,101530,A\r\n", .missingChecksum),
-        ("$GPGLL,5231.5,N,01324.25,E,101530,A", .missingChecksum),
+        ("$GPGLL,5231.5,N,01324.25,E,101530,A", .interrupted),
         ("$GPGLL,5231.5,N,0132\u{0}4.25,E,101530,A*00\r\n", .interrupted),
-        ("$GPGLL,5231.5,N,$GPGLL", .interrupted),
+        ("$GPGLL,5231.5,N,$GPGLL\r\n", .interrupted),
         ("$GPGLL,5231.5,\u{7F}N,01324.25,E,101530,A*00\r\n", .interrupted),
         ("$GPGLL,5231.5,é,01324.25,E,101530,A*00\r\n", .interrupted),
         ("$" + String(repeating: "A", count: 300) + "*00\r\n", .tooLong),
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func ofMissingChecksumsIsAnOption() {
-        let text = "$GPRMC,101530,A,5231.5,N,01324.25,E,1.0,90.0,050126\n$GPRMC,101531,A,5231.5,N,01324.25,E,,,050126"
+        let text = "$GPRMC,101530,A,5231.5,N,01324.25,E,1.0,90.0,050126\n$GPRMC,101531,A,5231.5,N,01324.25,E,,,050126\r"
         #expect(Decoding.fixes(text).isEmpty)
         #expect(Decoding.fixes(text, options: NMEADecoderOptions(acceptsMissingChecksum: true)).count == 2)
     }

@@ -8,6 +8,11 @@ package enum GPXFormat {
             to: &bytes)
     }
 
+    /// Ends a segment where reception or the way was interrupted, and begins the next (GPX 1.1, `trkseg`).
+    package static func appendBreak(to bytes: inout [UInt8]) {
+        DecimalText.append("</trkseg><trkseg>\n", to: &bytes)
+    }
+
     /// Appends the track point of `fix`, elements in the order of the schema.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
         DecimalText.append("<trkpt lat=\"", to: &bytes)

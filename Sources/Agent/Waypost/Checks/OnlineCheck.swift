@@ -50,14 +50,14 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
 
     private static func receiver(_ configuration: Configuration) async -> Finding {
         let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
-        let last = Locked<ReceiverState?>(nil)
+        let (last, failure) = (Locked<ReceiverState?>(nil), Locked<String?>(nil))
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))
         return await withTaskGroup(of: Void.self, returning: Finding.self) { group in
             group.addTask {
                 do throws(FixSourceError) {
                     try await source.run { sink.yield($0) }
                 } catch {
-                    if error.code != .cancelled { sink.yield(.state(.waiting(source: "", reason: error.detail))) }
+                    if error.code != .cancelled { failure.withLock { $0 = error.detail } }
                 }
                 sink.finish()
             }
@@ -76,6 +76,7 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
                 return .good("fix of \(fix.timeOfFix), \(quality)\(discovery(last.withLock { $0 }))")
             }
             group.cancelAll()
+            if let failure = failure.withLock({ $0 }) { return .bad(failure) }
             guard let last = last.withLock({ $0 }) else { return .bad("no answer within \(patience)") }
             if case .receiving = last { return .bad("\(last), but no fix yet; check the antenna's view of the sky") }
             return .bad(last.description)

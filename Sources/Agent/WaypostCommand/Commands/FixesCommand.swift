@@ -52,12 +52,14 @@ struct FixesCommand {
 
     private func write() async throws -> ExitStatus {
         let format = format
-        let output = Locked((bytes: [UInt8](), hasFix: false))
+        let output = Locked((bytes: [UInt8](), hasFix: false, track: TrackContinuity()))
         output.withLock { format.appendHeader(to: &$0.bytes) }
         let result = await decoding.run(progress: LogProgress.line()) { fixes throws(SystemError) in
             let bytes = output.withLock { output in
                 for fix in fixes {
-                    format.append(fix, isFirst: !output.hasFix, to: &output.bytes)
+                    var isBroken = false
+                    if format.drawsTrack, case .broken = output.track.step(to: fix) { isBroken = true }
+                    format.append(fix, isFirst: !output.hasFix, isBroken: isBroken, to: &output.bytes)
                     output.hasFix = true
                 }
                 defer { output.bytes.removeAll(keepingCapacity: true) }
@@ -85,9 +87,7 @@ struct FixesCommand {
                 }
                 throw AgentError(.inputData, "\(other.name) holds no NMEA 0183 sentence with a right checksum")
             }
-            let names = result.outcomes.map(\.name).joined(separator: ", ")
-            Terminal.say(
-                "waypost: no fix with a date in \(names); check that it is NMEA 0183 with RMC or ZDA sentences")
+            Terminal.say("waypost: \(LogDecoding.absence(of: result.outcomes))")
         }
         return status
     }

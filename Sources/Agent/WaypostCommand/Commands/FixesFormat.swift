@@ -14,11 +14,17 @@ enum FixesFormat: String, CaseIterable, Sendable {
         }
     }
 
-    func append(_ fix: Fix, isFirst: Bool, to bytes: inout [UInt8]) {
+    /// Whether the way from fix to fix matters to it.
+    var drawsTrack: Bool { self == .gpx }
+
+    /// Appends a fix; `isFirst` of all, `isBroken` when the track does not go on to it from the one before.
+    func append(_ fix: Fix, isFirst: Bool, isBroken: Bool, to bytes: inout [UInt8]) {
         switch self {
         case .jsonl: JSONLinesFormat.append(fix, to: &bytes)
         case .csv: CSVFormat.append(fix, to: &bytes)
-        case .gpx: GPXFormat.append(fix, to: &bytes)
+        case .gpx:
+            if isBroken { GPXFormat.appendBreak(to: &bytes) }
+            GPXFormat.append(fix, to: &bytes)
         case .geojson: GeoJSONFormat.append(fix, isFirst: isFirst, to: &bytes)
         }
     }

@@ -60,8 +60,6 @@ struct MapCommand {
         if let other = outcomes.first(where: { $0.statistics.sentences == 0 }) {
             return "\(other.name) holds no NMEA 0183 sentence with a right checksum"
         }
-        let names = outcomes.map(\.name).joined(separator: ", ")
-        return
-            "no fix with a date in \(names), so there is nothing to draw; \"waypost fixes --summary\" tells what there is"
+        return LogDecoding.absence(of: outcomes)
     }
 }

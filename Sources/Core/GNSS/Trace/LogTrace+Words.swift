@@ -17,7 +17,7 @@ extension LogTrace {
         of line: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions()
     ) -> (lines: [String], hasMissingChecksum: Bool) {
         var trace = LogTrace(lines: 1...1, options: options)
-        trace.take(line.span)
+        trace.take((line + [UInt8(ascii: "\r")]).span)  // a text that is given is whole
         trace.finish()
         let groups = trace.sentences.map { SentenceExplanation(sentence: $0, epoch: nil).lines }
         let lines = groups.isEmpty ? trace.explanation : groups.flatMap { [$0[0]] + $0.dropFirst().map { "  " + $0 } }

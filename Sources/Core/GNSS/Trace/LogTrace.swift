@@ -51,8 +51,8 @@ package struct LogTrace {
 
     /// Tells that the log has ended.
     package mutating func finish() {
-        // A line end completes what the last bytes began, as in the decoder.
-        buffer.append(UInt8(ascii: "\r"))
+        // This byte ends what the last ones began, as in the decoder.
+        buffer.append(0)
         while index < buffer.count - 1, step(isFinal: true) {}
         let before = decoder.assembler
         var emitted: [Fix] = []
