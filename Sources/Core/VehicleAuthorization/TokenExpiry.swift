@@ -103,7 +103,7 @@ package struct TokenExpiry: Sendable, Hashable {
     }
 
     /// A time since 1970 that fits into arithmetic.
-    private static func plausible(_ time: Double) -> Double? { time.isFinite && abs(time) < 1e12 ? time : nil }
+    private static func plausible(_ time: Double) -> Double? { JSONWebToken.isPlausible(time) ? time : nil }
 }
 
 extension Double {
