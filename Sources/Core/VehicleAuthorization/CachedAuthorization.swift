@@ -72,8 +72,11 @@ public actor CachedAuthorization: VehicleAuthorization {
         await provider.discard(token, for: context)
     }
 
-    /// Ends the waits after failures: the network has just come back.
-    public func networkReturned() { cache.forgetFailures() }
+    /// Ends the waits after failures, and tells the provider: the network has just come back.
+    public func networkReturned() async {
+        cache.forgetFailures()
+        await provider.networkReturned()
+    }
 
     /// Joins the fetch under way. The stream's iteration ends when this caller's task is cancelled.
     private func outcome(of context: AuthorizationContext) async -> Outcome {
