@@ -1,6 +1,6 @@
 extension StringProtocol {
-    /// Fit for a line of a terminal or a log, whoever has sent it: breaks and tabs become spaces, and whatever else could
-    /// steer a terminal or turn the direction of text (control and format characters) becomes U+FFFD.
+    /// Fit for a line of a terminal or a log, whoever has sent it: breaks and tabs become spaces, and whatever else
+    /// could steer a terminal or turn the direction of text (control and format characters) becomes U+FFFD.
     package var printable: String {
         // Most texts are plain.
         if utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return String(self) }

@@ -52,7 +52,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         cache = TokenCache(policy: policy)
     }
 
-    /// A token for the context's vehicle or trip: a kept one, or the outcome of the fetch that is under way or begins now.
+    /// A token for the context's vehicle or trip: a kept one, or the outcome of a fetch, under way or begun now.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         switch cache.request(context, now: elapsed()) {
         case .use(let token): return token

@@ -81,7 +81,7 @@ package struct TokenExpiry: Sendable, Hashable {
             + "or the token expired; let the issuer set iat"
     }
 
-    /// Seconds left by the issuer's number; `nil` when no token could live so long, or could have been dead for so long.
+    /// Seconds left by the issuer's number; `nil` when no token could live, or have been dead, for so long.
     private static func seconds(_ stated: Double, _ format: ExpirationFormat, _ present: Present) -> Double? {
         guard stated.isFinite, stated > 0 else { return nil }
         let seconds =
