@@ -40,7 +40,7 @@ struct Redaction: Sendable {
         let isRandom =
             word.count >= 20 && word.contains(where: \.isNumber) && word.contains(where: \.isUppercase)
             && word.contains(where: \.isLowercase) && !word.contains { "-_".contains($0) }
-        if isRandom { return "…" }
+        if isRandom { return word.hasPrefix("/") ? "/…" : "…" }
         return word.split(separator: "/", omittingEmptySubsequences: false).map { shown(String($0)) }
             .joined(separator: "/")
     }
