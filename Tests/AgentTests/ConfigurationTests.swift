@@ -5,6 +5,7 @@ import LinuxPlatform
 import LocationReporting
 import StrictJSON
 import Testing
+import VehicleAuthorization
 import Waypost
 import WaypostTestSupport
 
@@ -235,6 +236,23 @@ import WaypostTestSupport
             Self.problems(with("/run/{vehicleId}")) == [
                 "config.json: \"consumerAuthorization.path\" has the placeholder {vehicleId}; use {tripId} or {providerId}"
             ])
+    }
+
+    @Test func errorsOfTheConsumersProviderNameItsSection() throws {
+        let text = Self.smallest.replacing(
+            "}}",
+            with: #"}, "consumerAuthorization": {"type": "http", "url": "https://b.example.com/{tripId}","#
+                + #" "caFile": "/nonexistent/ca.pem"}}"#)
+        let error = #expect(throws: AgentError.self) { try Self.read(text).prove() }
+        #expect(error?.description.contains("consumerAuthorization: ") == true, "\(String(describing: error))")
+    }
+
+    @Test func providersHearOfTheNetworksReturn() async throws {
+        let provider = CountingAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
+        let log = LogWriter(level: .error, format: .text)
+        let configuration = try Self.read(Self.smallest)
+        await configuration.cached(provider, clock: ContinuousClock(), log: log) {}.networkReturned()
+        #expect(provider.networkReturns == 1)
     }
 
     @Test func theStatusAddressStaysOnThisMachine() {

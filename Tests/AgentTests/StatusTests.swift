@@ -237,11 +237,11 @@ import WaypostTestSupport
     @Test func writesJSONAndOneLineAnEntry() throws {
         let lines = lines
         let writer = LogWriter(level: .info, format: .json, isReadByJournal: false) { lines.append($0) }
-        writer.write(.error, "first\nsecond \"quoted\"")
+        writer.write(.error, "first\nsecond \"quoted\"\u{1B}[2J")
         writer.write(.debug, "not wanted")
         let entry = try JSONValue(parsing: Array(try #require(lines.all.first).utf8))
         #expect(lines.all.count == 1)
-        #expect(entry["message"]?.stringValue == "first second \"quoted\"")
+        #expect(entry["message"]?.stringValue == "first second \"quoted\"\u{FFFD}[2J")
         #expect(entry["level"]?.stringValue == "error")
     }
 }

@@ -91,6 +91,22 @@ import WaypostTestSupport
         #expect(page.contains("role     driver of vehicle a\u{FFFD}b\n"))
     }
 
+    @Test(arguments: [
+        (#""iat":1e300,"exp":"inf""#, "issued   1e+300, which is no time in seconds since 1970\n"),
+        (#""iat":"-inf","exp":1e300"#, "expires  1e+300, which is no time in seconds since 1970\n"),
+        (#""iat":"nan","exp":-1e300,"nbf":"inf""#, "FAIL     the token has the iat nan, which is no time; let the"),
+    ])
+    func survivesTimesThatAreNone(times: String, says: String) async throws {
+        let folder = try TemporaryFolder()
+        let token = TestTokens.token(
+            payload: #"{"aud":"https://fleetengine.googleapis.com/",\#(times),"authorization":{"vehicleid":"van-7"}}"#)
+        let path = try folder.write(token.utf8, to: "token")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let (page, _) = try await run(["token"], config, exit: 1)
+        #expect(page.contains(says), "\(page)")
+    }
+
     @Test func warnsOfAServersToken() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.tokenURL = "\(bench.simulator.baseURL.origin)/token/server" }

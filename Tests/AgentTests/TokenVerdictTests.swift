@@ -63,6 +63,23 @@ import WaypostTestSupport
         }
     }
 
+    /// Claims that are no times are told, wherever they stand and whatever is reckoned with them.
+    @Test(
+        arguments: ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "1767571200000"], ["iat", "exp", "nbf"])
+    func surviveClaimsThatAreNoTimes(time: String, claim: String) throws {
+        let others = ["iat": "1000000000", "exp": "1000003600", "nbf": "1000000000"].filter { $0.key != claim }
+        let claims = (others.map { "\"\($0)\":\($1)," } + ["\"\(claim)\":\(time),"]).joined()
+        let token = try JSONWebToken(
+            TestTokens.token(payload: #"{\#(claims)"aud":"https://fleetengine.googleapis.com/",\#(Self.driver)}"#))
+        for lifetime in [nil, Duration.seconds(3600)] {
+            let verdict = TokenVerdict(
+                token, for: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
+                lifetime: lifetime, issuerTime: 1_000_000_000, hostTime: 1_000_000_000)
+            let isTold = verdict.problems.contains { $0.hasPrefix("has the \(claim) ") && $0.contains("is no time") }
+            #expect(isTold == (claim != "nbf"), "\(verdict)")
+        }
+    }
+
     @Test(arguments: [(1_000_003_599.0, true), (1_000_010_801, false)])
     func trustsTheHostWhereNothingElseTells(hostTime: Double, fits: Bool) throws {
         let payload = "{\(Self.claims),\(Self.driver)}"

@@ -144,6 +144,6 @@ import WaypostTestSupport
         sighting.position = Sighting.Position(latitude: 1e300, longitude: 0)
         sighting.position?.speedMetersPerSecond = -1e200
         sighting.remainingSeconds = -1e300
-        #expect(SightingLine(sighting, now: .system).text.contains("1e+300"))
+        #expect(SightingLine(sighting, now: UTCTime(year: 2026, month: 1, day: 5)).text.contains("1e+300"))
     }
 }

@@ -22,6 +22,19 @@ import Testing
         }
     }
 
+    /// A column that says which type does something names types that are there.
+    @Test(arguments: [("docs/authorization.md", "kept by"), ("docs/architecture.md", "decided by")])
+    func standBesideTypesThatExist(page: String, column: String) throws {
+        let names = Self.types(in: try Checkout.text(page), column: column)
+        #expect(names.count > 10, "\(page) names no types where this test looks for them")
+        let declaration = /(?:^|\s)(?:struct|class|actor|enum|protocol) (\w+)/
+        let declared = try Checkout.sources(below: "Sources").flatMap(\.code).compactMap {
+            $0.firstMatch(of: declaration).map { String($0.1) }
+        }
+        let missing = names.subtracting(declared)
+        #expect(missing.isEmpty, "\(page) names types that are not there: \(missing.sorted())")
+    }
+
     @Test func areFoundInTheirSuiteOnly() {
         let file = SourceFile(
             path: "Tests/A.swift",
@@ -42,11 +55,30 @@ import Testing
         #expect(Self.tests(in: [file]) == ["One.first", "One.second", "Two.third"])
         #expect(
             Self.names(in: "`One.first`, `One.none` and `Type`, `file.md`, One.second") == ["One.first", "One.none"])
+        let table = "| a | by |\n| --- | --- |\n| `No` | `One`, `Two.third`; `Three` |\n\n| `Four` | `Five` |"
+        #expect(Self.types(in: table, column: "by") == ["One", "Three"])
     }
 
     /// `Suite.test` in backquotes; a file's name begins small.
     private static func names(in text: String) -> Set<String> {
         Set(text.matches(of: /`([A-Z]\w+\.[a-z]\w+)`/).map { String($0.1) })
+    }
+
+    /// `Type` in backquotes, in the columns of that name.
+    private static func types(in text: String, column: String) -> Set<String> {
+        var names: Set<String> = []
+        var index: Int?
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+            if !line.hasPrefix("|") {
+                index = nil
+            } else if index == nil {
+                index = cells.firstIndex { $0 == " \(column) " }
+            } else if let index, index < cells.count {
+                names.formUnion(cells[index].matches(of: /`([A-Z]\w+)`/).map { String($0.1) })
+            }
+        }
+        return names
     }
 
     /// As `Suite.test`, of the files' lines that are no comments.

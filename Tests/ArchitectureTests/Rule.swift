@@ -24,6 +24,13 @@ extension Rule {
         return count > limit ? ["\(file.path): \(count) lines; at most \(limit), split it at its seam"] : []
     }
 
+    /// The formatter wraps code, and leaves comments as they are.
+    static let width = Rule(name: "width") { file in
+        let limit = 120
+        return zip(1..., file.lines).filter { $1.count > limit && $1.drop { $0 == " " }.hasPrefix("//") }
+            .map { number, line in "\(file.path):\(number): a comment of \(line.count) columns; at most \(limit)" }
+    }
+
     /// Standard output is for machines and belongs to the commands.
     static let printing = Rule(name: "print") { file in
         guard file.moduleFolder != "Sources/Agent/WaypostCommand" else { return [] }

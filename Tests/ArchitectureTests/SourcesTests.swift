@@ -1,7 +1,7 @@
 import Testing
 
 private let rules: [Rule] = [
-    .imports(modules), .length, .printing, .uncheckedSendable, .structuredConcurrency, .clock,
+    .imports(modules), .length, .width, .printing, .uncheckedSendable, .structuredConcurrency, .clock,
 ]
 
 /// Every file under `Sources/` against every rule, and every rule against a file that breaks it.
@@ -25,6 +25,7 @@ private let rules: [Rule] = [
         ("imports", "Sources/Agent/Waypost/A.swift", "@testable import FleetEngineSimulator"),
         ("imports", "Sources/Adapters/Bluetooth/A.swift", ""),
         ("length", "Sources/Core/GNSS/Fix.swift", String(repeating: "\n", count: 301)),
+        ("width", "Sources/Core/GNSS/A.swift", "    /// " + String(repeating: "a", count: 113)),
         ("print", "Sources/Agent/Waypost/A.swift", "    print(\"here\")"),
         ("print", "Sources/Core/GNSS/A.swift", "{ dump($0) }"),
         ("unchecked", "Sources/Core/GNSS/A.swift", "final class A: @unchecked Sendable {"),
@@ -42,6 +43,8 @@ private let rules: [Rule] = [
         ("imports", "Sources/Core/FleetEngine/A.swift", "package import HTTPMessages\n// import Glibc"),
         ("imports", "Sources/Core/DriverAuthorization/A.swift", "public import Foundation"),
         ("length", "Sources/Core/GNSS/Fix.swift", String(repeating: "\n", count: 300)),
+        ("width", "Sources/Core/GNSS/A.swift", "    /// " + String(repeating: "±", count: 112)),
+        ("width", "Sources/Core/GNSS/A.swift", "let page = " + String(repeating: "a", count: 120)),
         ("print", "Sources/Agent/WaypostCommand/A.swift", "print(line)"),
         ("print", "Sources/Core/GNSS/A.swift", "let fingerprint = page.print(of: line)"),
         ("unchecked", "Sources/Adapters/LinuxPlatform/Locked.swift", "class Locked: @unchecked Sendable"),

@@ -40,6 +40,7 @@ import WaypostTestSupport
         arguments: [
             ("exit 0", AuthorizationError.Code.unusableAnswer, "gave nothing"),
             ("echo first >&2; echo key missing >&2; exit 3", .unavailable, "failed with status 3: key missing"),
+            ("printf '\\033[2Jkey\\tmissing\\n' >&2; exit 3", .unavailable, "status 3: \u{FFFD}[2Jkey missing"),
             ("kill -9 $$", .unavailable, "was ended by signal 9"),
             ("exit 1", .unavailable, "failed with status 1 and said nothing; run it by hand as the service's user"),
             ("echo \"no $KEY: $1\" >&2; exit 1", .unavailable, "failed with status 1: no …: …"),
@@ -72,9 +73,10 @@ import WaypostTestSupport
     @Test(arguments: [[], [""]])
     func needsAProgram(arguments: [String]) {
         let error = #expect(throws: AuthorizationError.self) {
-            try CommandTokenProvider(arguments: arguments, providerID: "p") { _ in }
+            try CommandTokenProvider(arguments: arguments, section: "consumerAuthorization", providerID: "p") { _ in }
         }
         #expect(error?.code == .misconfigured)
+        #expect(error?.description.hasPrefix("consumerAuthorization.command names no program") == true)
     }
 
     @Test func keepsItsDescriptorsToItself() async throws {

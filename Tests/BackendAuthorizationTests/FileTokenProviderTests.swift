@@ -55,6 +55,14 @@ import WaypostTestSupport
                 + "check the path, and whoever writes the file")
     }
 
+    @Test func namesItsSectionOfTheConfiguration() async {
+        let provider = FileTokenProvider(path: "/run/{tripId}", section: "consumerAuthorization", providerID: "p") {
+            _ in
+        }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.description.hasPrefix("consumerAuthorization.path asks for {tripId}") == true)
+    }
+
     /// Life when written, age of the file, what is left; `nil` when the clock cannot be right.
     @Test(
         arguments: [

@@ -70,6 +70,36 @@ import WaypostTestSupport
         #expect(transport.requests.map { String(decoding: $0.body, as: UTF8.self) } == [sent])
     }
 
+    @Test func leavesItsConnectionsWhenTheNetworkIsBack() async throws {
+        let (provider, transport) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
+            HTTPResponse(status: 200)
+        }
+        await provider.networkReturned()
+        #expect(transport.networkChanges == 1)
+    }
+
+    @Test func neverShowsWhatItsBodyHolds() async throws {
+        let secret = "grant=x&hush=hush"
+        let settings = HTTPTokenSettings(
+            url: "https://backend.example.com/t", method: .post, body: .environment("BODY"))
+        let (provider, _) = try provider(settings, environment: ["BODY": secret]) { _ in
+            HTTPResponse(status: 200, body: Array(#"{"no \#(secret)":1}"#.utf8))
+        }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.description.contains(#"it has "no …""#) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func namesItsSectionOfTheConfiguration() async throws {
+        let provider = try HTTPTokenProvider(
+            HTTPTokenSettings(url: "https://backend.example.com/{tripId}"), section: "consumerAuthorization",
+            providerID: "p", transport: ScriptedTransport { _ in HTTPResponse(status: 404) }, environment: [:]
+        ) { _ in }
+        for context in [van7, AuthorizationContext(tripID: "t")] {
+            let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: context) }
+            #expect(error?.description.contains("consumerAuthorization.url") == true)
+        }
+    }
+
     @Test func asksForATripWhereTheContextIsOne() async throws {
         let (provider, transport) = try provider(
             HTTPTokenSettings(url: "https://backend.example.com/token/consumer/{tripId}")

@@ -1,10 +1,10 @@
 // Built together with what it tests as one module; see scripts/fuzz-gpsd.
 
-/// One input of libFuzzer: the first byte says how the rest is cut, the next whether dates are repaired and one receiver
-/// is wanted.
+/// One input of libFuzzer: the first byte says how the rest is cut, the next whether dates are repaired and one
+/// receiver is wanted.
 ///
-/// No input may trap, nothing may depend on the cuts, every fix must be possible on earth, and what the operator is told
-/// stays short.
+/// No input may trap, nothing may depend on the cuts, every fix must be possible on earth, and what the operator is
+/// told stays short.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzGPSD(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let start, count > 2 else { return 0 }

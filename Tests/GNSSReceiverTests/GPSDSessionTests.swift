@@ -129,7 +129,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         ),
         (
             nil, [#"{"class":"ERROR","message":"Invalid\nWATCH"}"#],
-            "refuses: InvalidWATCH; check its version (gpsd -V)"
+            "refuses: Invalid WATCH; check its version (gpsd -V)"
         ),
     ]
 

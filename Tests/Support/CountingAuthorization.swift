@@ -11,6 +11,7 @@ package final class CountingAuthorization: VehicleAuthorization {
         var running: [AuthorizationContext: Int] = [:]
         var mostAtOnce = 0
         var discarded: [AuthorizationToken] = []
+        var networkReturns = 0
     }
 
     private let answer: Answer
@@ -23,6 +24,8 @@ package final class CountingAuthorization: VehicleAuthorization {
     /// The most calls that were under way for one context at the same time.
     package var mostAtOnce: Int { log.withLock { $0.mostAtOnce } }
     package var discarded: [AuthorizationToken] { log.withLock { $0.discarded } }
+    /// How often it was told that the network is back.
+    package var networkReturns: Int { log.withLock { $0.networkReturns } }
 
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         let number = log.withLock { log in
@@ -38,4 +41,6 @@ package final class CountingAuthorization: VehicleAuthorization {
     package func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
         log.withLock { $0.discarded.append(token) }
     }
+
+    package func networkReturned() async { log.withLock { $0.networkReturns += 1 } }
 }

@@ -7,11 +7,17 @@ package final class ScriptedTransport: HTTPTransport {
 
     private let answer: Answer
     private let log = Locked([HTTPRequest]())
+    private let changes = Locked(0)
 
     package init(_ answer: @escaping Answer) { self.answer = answer }
 
     /// Every request so far, in order.
     package var requests: [HTTPRequest] { log.withLock { $0 } }
+
+    /// How often it was told that the network has changed.
+    package var networkChanges: Int { changes.withLock { $0 } }
+
+    package func networkChanged() { changes.withLock { $0 += 1 } }
 
     package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
         log.withLock { $0.append(request) }

@@ -184,6 +184,12 @@ import WaypostTestSupport
         #expect(provider.calls == 1)
     }
 
+    @Test func tellTheirProviderThatTheNetworkIsBack() async {
+        let provider = CountingAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
+        await cached(provider).networkReturned()
+        #expect(provider.networkReturns == 1)
+    }
+
     /// Lets a background fetch come to its end.
     private func settle(_ cached: CachedAuthorization) async {
         for _ in 0..<10 { await Task.yield() }

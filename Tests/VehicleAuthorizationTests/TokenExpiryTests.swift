@@ -144,6 +144,23 @@ import WaypostTestSupport
         #expect(expiry.lifetime?.components.seconds == seconds)
     }
 
+    /// Whatever the claims say, reckoning with them ends in a life or in none.
+    @Test(
+        arguments: ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "1000"],
+        ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "4600"])
+    func survivesClaimsThatAreNoTimes(iat: String, exp: String) throws {
+        let payload = #"{"iat":\#(iat),"exp":\#(exp)}"#
+        let isSound = iat == "1000" && exp == "4600"
+        for stated in [nil, 3600.0, 1e300, -1e300, .nan, .infinity] {
+            let expiry = TokenExpiry(
+                token: try claims(payload), stated: stated, format: .automatic, issuerTime: nil, localTime: 1000)
+            let isKnown = isSound || exp == "4600" || stated == 3600
+            #expect(expiry.lifetime == (isKnown ? .seconds(3600) : nil))
+        }
+        let own = TokenExpiry.lifetime(ofToken: TestTokens.token(payload: payload))
+        #expect(own == (isSound ? .seconds(3600) : nil))
+    }
+
     @Test(arguments: [(TestTokens.driver(vehicleID: "v", lifetime: 900), 900 as Int64?), ("opaque", nil)])
     func isReadFromTheTokenAlone(value: String, seconds: Int64?) {
         #expect(TokenExpiry.lifetime(ofToken: value)?.components.seconds == seconds)

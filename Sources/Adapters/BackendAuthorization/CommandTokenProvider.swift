@@ -5,10 +5,11 @@ package import VehicleAuthorization
 /// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
 ///
 /// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, what the configuration adds,
-/// `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID` those
-/// that the context has.
+/// `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID`
+/// those that the context has.
 package final class CommandTokenProvider: TokenProvider {
     private let arguments: [String]
+    private let section: String
     private let environment: [String: Secret]
     private let processEnvironment: [String: String]
     private let providerID: String
@@ -19,6 +20,7 @@ package final class CommandTokenProvider: TokenProvider {
 
     /// - Parameters:
     ///   - arguments: program and arguments; `{vehicleId}` and its like are replaced as they are.
+    ///   - section: where the configuration has them, for errors.
     ///   - environment: variables to add; their values are struck out of what the program complains of.
     ///   - processEnvironment: where those by environment come from.
     ///   - providerID: replaces `{providerId}`.
@@ -28,16 +30,17 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - report: hears of an expiry that does not fit, once.
     /// - Throws: `.misconfigured` when no program is named.
     package init(
-        arguments: [String], environment: [String: Secret] = [:],
+        arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
         processEnvironment: [String: String] = ProcessInfo.processInfo.environment, providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(), timeLimit: Duration = .seconds(15),
         wallClock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) throws(AuthorizationError) {
         guard let program = arguments.first, !program.isEmpty else {
-            throw AuthorizationError(.misconfigured, "authorization.command names no program; write [\"/path/to/it\"]")
+            throw AuthorizationError(.misconfigured, "\(section).command names no program; write [\"/path/to/it\"]")
         }
         self.arguments = arguments
+        self.section = section
         self.environment = environment
         self.processEnvironment = processEnvironment
         self.providerID = providerID
@@ -57,7 +60,7 @@ package final class CommandTokenProvider: TokenProvider {
         let placeholders = Placeholders(providerID: providerID, context: context)
         var expanded: [String] = []
         for argument in arguments {
-            expanded.append(try placeholders.expanding(argument, .verbatim, name: "authorization.command"))
+            expanded.append(try placeholders.expanding(argument, .verbatim, name: "\(section).command"))
         }
         let source = "token command \(arguments[0])"
         let added = try await addedVariables()
@@ -67,7 +70,7 @@ package final class CommandTokenProvider: TokenProvider {
         let outcome: ChildProcess.Outcome
         do { outcome = try await child.run() } catch {
             throw AuthorizationError(
-                .misconfigured, "\(source) cannot be started: \(error.reason); check authorization.command")
+                .misconfigured, "\(source) cannot be started: \(error.reason); check \(section).command")
         }
         if let failure = failure(outcome, source, redaction) { throw failure }
         return try TokenAnswer(
@@ -129,7 +132,6 @@ package final class CommandTokenProvider: TokenProvider {
         guard let last = lines.last(where: { !$0.allSatisfy(\.isWhitespace) }) else {
             return " and said nothing; run it by hand as the service's user"
         }
-        let text = redaction.applied(to: last).filter { $0.isASCII ? ($0.asciiValue ?? 0) >= 0x20 : true }
-        return ": \(text.prefix(200))"
+        return ": \(redaction.applied(to: last).printable.prefix(200))"
     }
 }

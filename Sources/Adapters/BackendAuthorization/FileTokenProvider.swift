@@ -5,22 +5,26 @@ package import VehicleAuthorization
 /// Takes the token from a file that another program replaces: the bare token, or JSON as an endpoint would answer.
 ///
 /// The file is read each time it is asked, so that a new one is seen. One that is caught half written is refused, and
-/// read again when the cache asks next; whoever writes it avoids that with a rename. When it was written is taken as the moment of issue, so that a token does
-/// not seem younger than it is.
+/// read again when the cache asks next; whoever writes it avoids that with a rename. When it was written is taken as
+/// the moment of issue, so that a token does not seem younger than it is.
 package final class FileTokenProvider: TokenProvider {
     private let pathTemplate: String
+    private let section: String
     private let providerID: String
     private let format: TokenAnswerFormat
     private let wallClock: @Sendable () -> Double
     private let doubts: DoubtReporter
 
-    /// `path` may hold `{vehicleId}`, `{providerId}` and `{taskId}`, percent-encoded when replaced.
+    /// `path` may hold placeholders (`{vehicleId}`, `{tripId}` and their like), percent-encoded when replaced; errors
+    /// name the `section` of the configuration that has it.
     package init(
-        path: String, providerID: String, format: TokenAnswerFormat = TokenAnswerFormat(),
+        path: String, section: String = "authorization", providerID: String,
+        format: TokenAnswerFormat = TokenAnswerFormat(),
         wallClock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) {
         pathTemplate = path
+        self.section = section
         self.providerID = providerID
         self.format = format
         self.wallClock = wallClock
@@ -35,7 +39,7 @@ package final class FileTokenProvider: TokenProvider {
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let path = try Placeholders(providerID: providerID, context: context)
-            .expanding(pathTemplate, .percent, name: "authorization.path")
+            .expanding(pathTemplate, .percent, name: "\(section).path")
         let content = try await onThread(named: "waypost-token") {
             () -> Result<SecretFile.Content, AuthorizationError> in
             do throws(AuthorizationError) {

@@ -6,6 +6,7 @@ package import VehicleAuthorization
 /// Asks a backend's token endpoint, each time anew.
 package final class HTTPTokenProvider: TokenProvider {
     private let settings: HTTPTokenSettings
+    private let section: String
     private let providerID: String
     private let transport: any HTTPTransport
     private let environment: [String: String]
@@ -14,6 +15,7 @@ package final class HTTPTokenProvider: TokenProvider {
 
     /// - Parameters:
     ///   - settings: the endpoint.
+    ///   - section: where the configuration has them, for errors.
     ///   - providerID: replaces `{providerId}`.
     ///   - transport: sends the requests; it knows the endpoint's authorities.
     ///   - environment: where secrets by environment come from.
@@ -21,12 +23,14 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - report: hears of an expiry that does not fit, once.
     /// - Throws: `.misconfigured` when the address can be none.
     package init(
-        _ settings: HTTPTokenSettings, providerID: String, transport: any HTTPTransport,
+        _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
+        transport: any HTTPTransport,
         environment: [String: String] = ProcessInfo.processInfo.environment,
         wallClock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) throws(AuthorizationError) {
         self.settings = settings
+        self.section = section
         self.providerID = providerID
         self.transport = transport
         self.environment = environment
@@ -45,7 +49,7 @@ package final class HTTPTokenProvider: TokenProvider {
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let (request, secrets) = try await request(for: context)
-        let endpoint = TokenEndpoint(request.url)
+        let endpoint = TokenEndpoint(request.url, section: section)
         let response: HTTPResponse
         do { response = try await transport.send(request) } catch { throw endpoint.failure(error) }
         if let refusal = endpoint.refusal(response) { throw refusal }
@@ -59,11 +63,14 @@ package final class HTTPTokenProvider: TokenProvider {
             format: settings.format)
     }
 
+    /// Leaves the connections that lie idle: the network they were made on may be gone.
+    package func networkReturned() async { transport.networkChanged() }
+
     private func url(for context: AuthorizationContext) throws(AuthorizationError) -> HTTPURL {
         let text = try Placeholders(providerID: providerID, context: context)
-            .expanding(settings.url, .percent, name: "authorization.url")
+            .expanding(settings.url, .percent, name: "\(section).url")
         do { return try HTTPURL(text) } catch {
-            throw AuthorizationError(.misconfigured, "authorization.url \(error)")
+            throw AuthorizationError(.misconfigured, "\(section).url \(error)")
         }
     }
 
@@ -76,15 +83,17 @@ package final class HTTPTokenProvider: TokenProvider {
         var headers = HTTPHeaders(["Accept": "application/json"])
         if texts.body != nil { headers["Content-Type"] = "application/json" }
         for (template, text) in zip(settings.headers, texts.headers) { headers[template.name] = text.value }
+        var secrets = texts.headers.flatMap { [$0.secret, $0.value] }
         var body: [UInt8] = []
         if let template = texts.body {
             let isForm = headers["Content-Type"]?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
             let text = try Placeholders(providerID: providerID, context: context)
-                .expanding(template, isForm ? .form : .json, name: "authorization.body")
+                .expanding(template, isForm ? .form : .json, name: "\(section).body")
             body = Array(text.utf8)
+            secrets += [template, text]
         }
         let request = HTTPRequest(settings.method, url, headers: headers, body: body, limits: settings.limits)
-        return (request, texts.headers.flatMap { [$0.secret, $0.value] })
+        return (request, secrets)
     }
 
     /// The texts of headers and body, from wherever they are kept.

@@ -2,7 +2,8 @@ package import HTTPMessages
 
 /// A backend's token endpoint and how it is asked.
 package struct HTTPTokenSettings: Sendable, Hashable {
-    /// The address; `{vehicleId}`, `{providerId}` and `{taskId}` are replaced, percent-encoded, anywhere in it.
+    /// The address; `{providerId}`, and `{vehicleId}`, `{taskId}`, `{tripId}`, `{trackingId}` where the context has
+    /// them, are replaced, percent-encoded, anywhere in it.
     package var url: String
     package var method: HTTPMethod
     package var headers: [HeaderTemplate]

@@ -37,7 +37,8 @@ struct Placeholders {
                 guard encoding != .percent else {
                     throw AuthorizationError(
                         .misconfigured,
-                        "\(name) has the placeholder {\(key)}; use {vehicleId} or {providerId}")
+                        "\(name) has the placeholder {\(key)}; use {vehicleId} for a vehicle, {tripId} for a trip, "
+                            + "or {providerId}")
                 }
                 result += rest[...open]
                 rest = rest[rest.index(after: open)...]

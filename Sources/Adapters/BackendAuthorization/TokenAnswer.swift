@@ -1,3 +1,4 @@
+import LinuxPlatform
 import StrictJSON
 package import VehicleAuthorization
 
@@ -39,7 +40,7 @@ package struct TokenAnswer: Sendable {
         }
 
         let expected = "expected the token, bare or in JSON under \"\(format.tokenKey)\""
-        let type = origin.mediaType.map { " of \(origin.redaction.applied(to: $0).prefix(40))" } ?? ""
+        let type = origin.mediaType.map { " of \(origin.redaction.applied(to: $0).printable.prefix(40))" } ?? ""
         var stated: Double?
         let value: String
         let place: String
@@ -142,7 +143,7 @@ package struct TokenAnswer: Sendable {
     private static func names(_ members: [String: JSONValue], _ redaction: Redaction) -> String {
         guard !members.isEmpty else { return "no keys" }
         let shown = members.keys.sorted().prefix(8).map { key in
-            "\"\(redaction.applied(to: key.filter { !$0.isNewline }).prefix(40))\""
+            "\"\(redaction.applied(to: key).printable.prefix(40))\""
         }
         return shown.joined(separator: ", ") + (members.count > 8 ? " and \(members.count - 8) more" : "")
     }

@@ -6,8 +6,11 @@ struct TokenEndpoint {
     /// As `token endpoint https://backend.example.com/token?key=…`: the values of a query may be secrets.
     let name: String
     private let origin: String
+    private let section: String
 
-    init(_ url: HTTPURL) {
+    /// `section`: where the configuration has it, as `authorization`.
+    init(_ url: HTTPURL, section: String) {
+        self.section = section
         name = "token endpoint \(url.withoutQueryValues)"
         origin = url.origin
     }
@@ -24,19 +27,19 @@ struct TokenEndpoint {
         case 300..<400:
             code = .unusableAnswer
             let place = response.headers["Location"].flatMap { try? HTTPURL($0) }.map { " to \($0.origin)" } ?? ""
-            advice = "a redirect\(place), which is not followed; set authorization.url to the final address"
+            advice = "a redirect\(place), which is not followed; set \(section).url to the final address"
         case 400:
             code = .refused
-            advice = "it does not understand the request; check authorization.url, headers, body and client certificate"
+            advice = "it does not understand the request; check \(section).url, headers, body and client certificate"
         case 401, 403:
-            (code, advice) = (.refused, "it refuses our credentials; check authorization.headers")
-        case 404, 410: (code, advice) = (.refused, "it knows no such address or vehicle; check authorization.url")
-        case 405: (code, advice) = (.refused, "it wants another method; check authorization.method")
+            (code, advice) = (.refused, "it refuses our credentials; check \(section).headers")
+        case 404, 410: (code, advice) = (.refused, "it knows no such address or vehicle; check \(section).url")
+        case 405: (code, advice) = (.refused, "it wants another method; check \(section).method")
         case 408, 425, 429, 500...:
             code = .unavailable
             advice =
                 "it cannot answer now; asked again \(retryAfter.map { "in \(min($0, longest).secondsText)" } ?? "later")"
-        default: (code, advice) = (.refused, "it refuses the request; check authorization.url and the backend's log")
+        default: (code, advice) = (.refused, "it refuses the request; check \(section).url and the backend's log")
         }
         return AuthorizationError(code, "\(name) answered \(status): \(advice)", retryAfter: retryAfter)
     }
@@ -48,16 +51,16 @@ struct TokenEndpoint {
         switch failure.code {
         case .cancelled: return AuthorizationError(.cancelled, "the request to the \(name) was cancelled")
         case .responseTooLarge:
-            (code, advice) = (.unusableAnswer, "expected a small JSON object with the token; check authorization.url")
-        case .malformedResponse: (code, advice) = (.unusableAnswer, "expected HTTP; check authorization.url")
+            (code, advice) = (.unusableAnswer, "expected a small JSON object with the token; check \(section).url")
+        case .malformedResponse: (code, advice) = (.unusableAnswer, "expected HTTP; check \(section).url")
         case .certificateNotTrusted:
-            (code, advice) = (.unavailable, "set authorization.caFile if its authority is your own")
-        case .transportFailed: (code, advice) = (.misconfigured, "check authorization")
+            (code, advice) = (.unavailable, "set \(section).caFile if its authority is your own")
+        case .transportFailed: (code, advice) = (.misconfigured, "check \(section)")
         case .nameNotResolved: (code, advice) = (.unavailable, "asked again later")
-        case .connectionFailed: (code, advice) = (.unavailable, "check authorization.url, and that the backend runs")
+        case .connectionFailed: (code, advice) = (.unavailable, "check \(section).url, and that the backend runs")
         case .timedOut: (code, advice) = (.unavailable, "check the network and the backend's load")
         case .connectionLost: (code, advice) = (.unavailable, "asked again later")
-        case .tlsFailed: (code, advice) = (.unavailable, "check authorization.url and the client certificate")
+        case .tlsFailed: (code, advice) = (.unavailable, "check \(section).url and the client certificate")
         }
         // The name has the origin already.
         let detail =

@@ -2,8 +2,8 @@ import Glibc
 import LinuxPlatform
 import LocationReporting
 
-/// A file that another program writes to, read as `tail -F` does: what is appended, through rotation and truncation; or a
-/// FIFO, through one writer after another.
+/// A file that another program writes to, read as `tail -F` does: what is appended, through rotation and truncation; or
+/// a FIFO, through one writer after another.
 ///
 /// It looks four times a second instead of asking for notices (inotify): those do not come for what another machine
 /// writes to a network file system, nor through an overlay, and a receiver speaks once a second.

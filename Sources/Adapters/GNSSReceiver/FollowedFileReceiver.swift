@@ -3,8 +3,8 @@ package import GNSS
 import LinuxPlatform
 package import LocationReporting
 
-/// Fixes from a file that another program writes a receiver's output to, as a live receiver: from its end on, then what is
-/// appended, through rotation and truncation. One that is not there is waited for.
+/// Fixes from a file that another program writes a receiver's output to, as a live receiver: from its end on, then what
+/// is appended, through rotation and truncation. One that is not there is waited for.
 package struct FollowedFileReceiver: FixSource {
     private let receiver: LiveReceiver
 

@@ -27,8 +27,8 @@ actor LogReader {
     /// Sentences that were refused for want of a checksum, in the logs that have been read.
     private(set) var sentencesWithoutChecksum = 0
 
-    /// Reads the logs at `paths` one after another; each gets a decoder of its own, so that no date is carried over. The
-    /// last one is followed if `follows`.
+    /// Reads the logs at `paths` one after another; each gets a decoder of its own, so that no date is carried over.
+    /// The last one is followed if `follows`.
     ///
     /// `stop` ends every wait.
     init(paths: [String], decoder: NMEADecoder, follows: Bool, chunkBytes: Int, stop: EventDescriptor) {

@@ -49,7 +49,7 @@ protocol ReceiverLine: AnyObject {
     /// Takes what is there, without waiting.
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead
 
-    /// How long to wait for a first sentence before the endpoint opens the line in another way; `nil` when there is none.
+    /// How long to wait for a first sentence before the endpoint tries the line another way; `nil` when there is none.
     var trial: Duration? { get }
     /// Whether the greeting is news even if the line was opened anew for bringing nothing.
     var isOpeningNews: Bool { get }

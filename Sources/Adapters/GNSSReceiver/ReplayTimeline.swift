@@ -9,8 +9,8 @@ import GNSS
 /// A fix at log time `t` of a log that is `T` long is read at `t / speed`, and is then `(T - t) * (1 - 1 / speed)` old:
 /// nothing at speed 1, the whole rest of the log at `max`. So distances in time between fixes are those of the log, the
 /// last fix carries the moment at which it is read, and no fix is ever later than that. Below speed 1, and from the
-/// second pass on, each fix carries the moment at which it is read: anything else would be in the future, or before what
-/// has already been sent.
+/// second pass on, each fix carries the moment at which it is read: anything else would be in the future, or before
+/// what has already been sent.
 struct ReplayTimeline: Sendable, Hashable {
     static let longestGap = Duration.seconds(300)
     static let skippedGap = Duration.seconds(10)

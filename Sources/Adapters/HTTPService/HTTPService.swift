@@ -34,7 +34,7 @@ package struct HTTPService: Sendable {
         let (listener, limits, mailbox, handler) = (listener, limits, mailbox, handler)
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
-                // A child of its own, because reading the arrivals ends with cancellation, before the sockets are closed.
+                // A child of its own, because cancellation ends reading the arrivals before the sockets are closed.
                 group.addTask {
                     await withCheckedContinuation { ended in
                         startThread(named: "http-service") {

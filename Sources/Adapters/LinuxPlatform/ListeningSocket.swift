@@ -7,7 +7,7 @@ package final class ListeningSocket: Sendable {
     package let address: LocalAddress
     private let descriptor: Locked<OwnedDescriptor?>
 
-    /// Listens on `address`. A Unix socket that a dead process left behind is replaced; a new one is for its owner only.
+    /// Listens on `address`. A Unix socket that a dead process left behind is replaced; a new one is its owner's alone.
     package init(on address: LocalAddress) throws(ListenError) {
         guard let target = address.socketAddress else {
             throw .system(address, SystemError(call: "listen", number: EADDRNOTAVAIL))

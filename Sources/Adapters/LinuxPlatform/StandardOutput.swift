@@ -16,8 +16,10 @@ package enum StandardOutput {
         }
     }
 
-    /// Writes `text` and a line feed.
-    package static func write(line text: String) throws(SystemError) { try write(Array((text + "\n").utf8)) }
+    /// Writes `text`, freed of what could steer a terminal, and a line feed.
+    package static func write(line text: String) throws(SystemError) {
+        try write(Array((text.printableLines + "\n").utf8))
+    }
 }
 
 extension StandardOutput {

@@ -3,8 +3,8 @@ import LocationReporting
 
 /// Opening always ends with a store that works, or says why the disk does not let it.
 extension OutboxEngine {
-    /// A store up to this size is checked whole at opening, in a few milliseconds; of a larger one the places are looked
-    /// at that every use depends on, and the rest is checked as it is read.
+    /// A store up to this size is checked whole at opening, in a few milliseconds; of a larger one the places are
+    /// looked at that every use depends on, and the rest is checked as it is read.
     private static let wholeCheckBytes: Int64 = 1024 * 1024
     /// Rows whose span is at most this are counted at opening; with more the ledger's count is carried on.
     private static let countedSpan: Int64 = 20_000

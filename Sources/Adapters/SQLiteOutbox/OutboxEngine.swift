@@ -3,8 +3,8 @@ import LocationReporting
 
 /// The outbox itself, synchronous and for one thread; `SQLiteOutbox` puts it on a thread of its own.
 ///
-/// Every operation computes the account that will be, writes it together with the rows in one transaction, and only then
-/// makes it the account that is.
+/// Every operation computes the account that will be, writes it together with the rows in one transaction, and only
+/// then makes it the account that is.
 final class OutboxEngine {
     let configuration: OutboxSettings
     let files: StoreFiles

@@ -3,8 +3,8 @@ package import LocationReporting
 
 /// Reads a store for the tools, whether the service runs or not; changes nothing and takes no lock from it.
 ///
-/// Its calls block for the time of a read; for one thread. An acknowledgement that the service has not written yet still
-/// shows as pending.
+/// Its calls block for the time of a read; for one thread. An acknowledgement that the service has not written yet
+/// still shows as pending.
 package final class OutboxReader {
     private let connection: SQLiteConnection
     private let rows: StoreRows

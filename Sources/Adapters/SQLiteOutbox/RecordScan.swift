@@ -61,8 +61,8 @@ enum RecordScan {
         }
     }
 
-    /// The next place where a row may begin, or `end`: most are ruled out quickly, since a payload has 8 bytes or more and
-    /// fewer than 1024, and the record header follows the id. On raw memory, as this looks at every byte of a store.
+    /// The next place where a row may begin, or `end`: most are ruled out quickly, since a payload has 8 bytes or more
+    /// and fewer than 1024, and the record header follows the id. On raw memory, for a store has many bytes.
     private static func nextPossible(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return end }

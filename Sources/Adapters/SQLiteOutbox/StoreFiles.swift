@@ -48,8 +48,8 @@ struct StoreFiles: Sendable, Hashable {
 
     /// Moves database and log aside under one name, so that SQLite still sees them as a pair.
     ///
-    /// The database goes first: once it is away, the rebuilt store is known to be complete, and after a power cut at any
-    /// point the next start goes on from there. `nil` when there was neither.
+    /// The database goes first: once it is away, the rebuilt store is known to be complete, and after a power cut at
+    /// any point the next start goes on from there. `nil` when there was neither.
     func setAside(at time: UTCTime) throws(SystemError) -> String? {
         var isAny = false
         let name = try damaged(at: time)

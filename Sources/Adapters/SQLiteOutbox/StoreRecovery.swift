@@ -8,8 +8,8 @@ package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
     package let setAside: String?
     /// Updates that wait again for delivery.
     package let salvaged: Int64
-    /// Updates that were pending and are not found again, at least and at most. The ledger counts the most as evicted, so
-    /// that no loss is hidden; some of these may have been delivered before.
+    /// Updates that were pending and are not found again, at least and at most. The ledger counts the most as evicted,
+    /// so that no loss is hidden; some of these may have been delivered before.
     package let lost: ClosedRange<Int64>
     /// Whether the damaged store still told what had been delivered.
     package let foundLedger: Bool

@@ -2,8 +2,8 @@ import LocationReporting
 
 /// Reads the rows of a store, for its owner and for tools alike.
 ///
-/// Reads go by sequence from a starting point, a bounded number at a time: no read stays open between calls, which would
-/// keep the write-ahead log from being reused.
+/// Reads go by sequence from a starting point, a bounded number at a time: no read stays open between calls, which
+/// would keep the write-ahead log from being reused.
 final class StoreRows {
     private let path: String
     private let row: SQLiteStatement
@@ -91,7 +91,7 @@ final class StoreRows {
 
     /// The account as it stands: what the ledger says, and what was appended after it.
     ///
-    /// `pendingCount` is counted by the caller or `nil`: then the ledger's own count is carried on, which reads nothing.
+    /// `pendingCount` is counted by the caller or `nil`: then the ledger's own count goes on, which reads nothing.
     func account(pendingCount: Int64? = nil) throws(StoreError) -> OutboxAccount {
         let ledger = try ledger()
         let highest = try highestSequence()

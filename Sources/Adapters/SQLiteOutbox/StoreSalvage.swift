@@ -4,8 +4,8 @@ import LocationReporting
 /// Gets out of a damaged store what can still be read, and accounts for the rest.
 ///
 /// While the tree is sound (a row's body, the log or the ledger is damaged) it says exactly what is pending, and only
-/// what it cannot give is looked for as loose records. Otherwise every loose record in database and log counts: some may
-/// have been delivered, and are delivered again, which is better than one lost.
+/// what it cannot give is looked for as loose records. Otherwise every loose record in database and log counts: some
+/// may have been delivered, and are delivered again, which is better than one lost.
 struct StoreSalvage {
     /// What was found.
     struct Result: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import VehicleAuthorization
 
-/// The two forms of a provider's `fetchToken`, whichever SDK it comes from. Not `Sendable`, for the provider need not be.
+/// The two forms of a provider's `fetchToken`, whichever SDK it comes from. Not `Sendable`: the provider need not be.
 struct ProviderForms {
     typealias Completion = @Sendable (String?, (any Error)?) -> Void
 

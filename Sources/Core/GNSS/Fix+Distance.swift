@@ -12,7 +12,7 @@ extension Fix {
         return (east * east + north * north).squareRoot() * metersPerDegree
     }
 
-    /// Cosine on -90...90 degrees by its Taylor series to the twelfth power, error below 1e-8: this target imports no C library.
+    /// Cosine on -90...90 degrees by its Taylor series to the twelfth power, error below 1e-8; Core imports no libm.
     private static func cosine(ofDegrees degrees: Double) -> Double {
         let x = degrees * .pi / 180
         let square = x * x

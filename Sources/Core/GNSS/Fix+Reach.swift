@@ -9,8 +9,8 @@ extension Fix {
     private static let usualError = 50.0
     private static let leastError = 25.0
 
-    /// Whether a vehicle can have come here from `previous` in the time between, at the speeds that both state, errors of
-    /// both positions allowed for.
+    /// Whether a vehicle can have come here from `previous` in the time between, at the speeds that both state, errors
+    /// of both positions allowed for.
     package func isWithinReach(of previous: Fix) -> Bool {
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
         let error =

@@ -15,8 +15,8 @@ package struct Fix: Sendable, Hashable {
     package var speedMetersPerSecond: Double?
     /// Course over ground in degrees from true north, 0..<360.
     package var headingDegrees: Double?
-    /// Where the vehicle's front points (HDT, THS), in degrees from true north, 0..<360: from a compass or a second antenna,
-    /// true at standstill too; says nothing about its way.
+    /// Where the vehicle's front points (HDT, THS), in degrees from true north, 0..<360: from a compass or a second
+    /// antenna, true at standstill too; says nothing about its way.
     package var bodyHeadingDegrees: Double?
     /// Radius of the 68 % circle in metres.
     package var horizontalAccuracyMeters: Double?

@@ -1,7 +1,7 @@
 /// Finding sentences and frames among whatever else a line carries.
 extension NMEADecoder {
-    /// Handles every complete sentence and frame that begins before `limit`, though it may end beyond; gives the index at
-    /// which an incomplete one begins, or the first one that was not looked at.
+    /// Handles every complete sentence and frame that begins before `limit`, though it may end beyond; gives the index
+    /// at which an incomplete one begins, or the first one that was not looked at.
     mutating func scan(
         _ bytes: UnsafeBufferPointer<UInt8>, from: Int, until limit: Int, isFinal: Bool, _ emit: (Fix) -> Void
     ) -> Int {

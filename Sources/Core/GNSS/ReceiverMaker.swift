@@ -1,6 +1,6 @@
 /// Who makes a receiver, told by the sentences of its maker's own.
 package enum ReceiverMaker {
-    /// Name of the maker whose sentence has that address, as `Garmin` for `PGRME`; `nil` when it is no maker's or unknown.
+    /// Name of the maker whose sentence has that address, as `Garmin` for `PGRME`; `nil` when none is known.
     package static func name(ofAddress address: String) -> String? {
         makers.first { address.hasPrefix($0.prefix) }?.name
     }

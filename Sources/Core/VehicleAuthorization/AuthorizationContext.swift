@@ -1,4 +1,5 @@
-/// What a token is asked for; the counterpart of `GMTDAuthorizationContext` and, for a trip, `GMTCAuthorizationContext`.
+/// What a token is asked for; the counterpart of `GMTDAuthorizationContext` and, for a trip,
+/// `GMTCAuthorizationContext`.
 public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible {
     /// Whom or what the token lets its holder act for; the ids are those that Fleet Engine knows.
     public enum Subject: Sendable, Hashable {

@@ -10,7 +10,8 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
     case refusedTokenAgain(AuthorizationContext)
     /// Token and issuer disagree on the expiry, or a number cannot be an expiry; says what was taken.
     case doubtfulExpiry(String)
-    /// A provider does not keep to the contract of `GMTDAuthorization`; says which rule.
+    /// A provider, or the issuer behind it, does not keep to the contract of `GMTDAuthorization` and
+    /// `GMTCAuthorization`; says which rule.
     case brokenContract(String)
 
     /// What was seen and what to change; never a token.

@@ -52,7 +52,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         cache = TokenCache(policy: policy)
     }
 
-    /// A token for the context's vehicle or trip: a kept one, or the outcome of the fetch that is under way or begins now.
+    /// A token for the context's vehicle or trip: a kept one, or the outcome of a fetch, under way or begun now.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         switch cache.request(context, now: elapsed()) {
         case .use(let token): return token
@@ -72,8 +72,11 @@ public actor CachedAuthorization: VehicleAuthorization {
         await provider.discard(token, for: context)
     }
 
-    /// Ends the waits after failures: the network has just come back.
-    public func networkReturned() { cache.forgetFailures() }
+    /// Ends the waits after failures, and tells the provider: the network has just come back.
+    public func networkReturned() async {
+        cache.forgetFailures()
+        await provider.networkReturned()
+    }
 
     /// Joins the fetch under way. The stream's iteration ends when this caller's task is cancelled.
     private func outcome(of context: AuthorizationContext) async -> Outcome {

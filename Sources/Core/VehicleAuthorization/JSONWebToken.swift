@@ -45,6 +45,9 @@ package struct JSONWebToken: Sendable {
     /// `nbf`, in seconds since 1970 by the issuer's clock.
     package var notBefore: Double? { claims["nbf"]?.numericValue }
 
+    /// Whether `time` can be seconds since 1970 and fits into arithmetic: claims may say anything, also milliseconds.
+    package static func isPlausible(_ time: Double) -> Bool { time.isFinite && abs(time) < 1e12 }
+
     /// `aud`, one or several.
     package var audience: [String] {
         switch claims["aud"] {

@@ -81,7 +81,7 @@ package struct TokenExpiry: Sendable, Hashable {
             + "or the token expired; let the issuer set iat"
     }
 
-    /// Seconds left by the issuer's number; `nil` when no token could live so long, or could have been dead for so long.
+    /// Seconds left by the issuer's number; `nil` when no token could live, or have been dead, for so long.
     private static func seconds(_ stated: Double, _ format: ExpirationFormat, _ present: Present) -> Double? {
         guard stated.isFinite, stated > 0 else { return nil }
         let seconds =
@@ -103,7 +103,7 @@ package struct TokenExpiry: Sendable, Hashable {
     }
 
     /// A time since 1970 that fits into arithmetic.
-    private static func plausible(_ time: Double) -> Double? { time.isFinite && abs(time) < 1e12 ? time : nil }
+    private static func plausible(_ time: Double) -> Double? { JSONWebToken.isPlausible(time) ? time : nil }
 }
 
 extension Double {

@@ -1,10 +1,11 @@
-/// Gives the token that authorizes one location update: the port in the shape of the Driver SDK's `GMTDAuthorization`.
+/// Gives the token that authorizes one request to Fleet Engine, for a vehicle's update or a trip's reading: the port in
+/// the shape of the Driver SDK's `GMTDAuthorization` and the Consumer SDK's `GMTCAuthorization`.
 ///
-/// The agent asks at every upload, from any task, and packs the answer with the update. A provider need not cache:
-/// `CachedAuthorization` puts the rules of reuse around any provider.
+/// It is asked at every request, from any task. A provider need not cache: `CachedAuthorization` puts the rules of
+/// reuse around any provider.
 public protocol VehicleAuthorization: Sendable {
-    /// A token for the vehicle that `context` names, with at least five minutes of life left where its issuer can
-    /// give that much.
+    /// A token for the vehicle, trip or shipment that `context` names, with at least five minutes of life left where
+    /// its issuer can give that much.
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken
 
     /// Tells that Fleet Engine refused `token`: it must not be handed out again.

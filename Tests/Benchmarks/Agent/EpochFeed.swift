@@ -29,7 +29,8 @@ struct EpochFeed {
         try valueOrSystemError("configure \(device)") { unsafe tcsetattr(line.raw, TCSANOW, &settings) }
     }
 
-    /// Waits until a program has opened the terminal, and a moment longer: a receiver's line is flushed when it is set up.
+    /// Waits until a program has opened the terminal, and a moment longer: a receiver's line is flushed when it is set
+    /// up.
     func waitForReader() async throws {
         for _ in 0..<1000 {
             let isOpen = !DeviceHolder.others(of: terminal.path).isEmpty

@@ -13,7 +13,8 @@ import SQLiteOutbox
 ///
 /// Bytes are `wchar` of `/proc/self/io`, what was handed to `write`: log frames and checkpoints, on every file system
 /// alike. `write_bytes`, printed beside it, is what the kernel scheduled for the device in whole pages of 4 KiB, each
-/// time one is made dirty again, without the file system's journal: the figure of this machine rather than of the store.
+/// time one is made dirty again, without the file system's journal: the figure of this machine rather than of the
+/// store.
 @main enum OutboxBenchmark {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }

@@ -5,8 +5,8 @@ import LinuxPlatform
 import LocationReporting
 import WaypostTestSupport
 
-/// From before the last useful byte of an epoch is written to the line to the delivery of its fix: tty, thread, decoder,
-/// mailbox, task.
+/// From before the last useful byte of an epoch is written to the line to the delivery of its fix: tty, thread,
+/// decoder, mailbox, task.
 enum FixLatency {
     /// Until the receiver's last sentence is learned.
     private static let warmUp = 5

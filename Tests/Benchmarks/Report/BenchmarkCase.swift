@@ -41,7 +41,8 @@ package struct BenchmarkCase: Sendable {
         return self
     }
 
-    /// Compared with `limit`, in the same unit, which `words` describe; `nil` says that the limit could not be measured.
+    /// Compared with `limit`, in the same unit, which `words` describe; `nil` says that the limit could not be
+    /// measured.
     package consuming func against(_ words: String, _ limit: Double?) -> Self {
         if let limit { reference = (words, limit) }
         return self

@@ -32,8 +32,8 @@ extension Fix {
         }
     }
 
-    /// Radius of the 68 % circle: gpsd's errors are of 95 %, in the plane (2.45 standard deviations of one axis) or along
-    /// an axis (1.96); 68 % is 1.52 of them.
+    /// Radius of the 68 % circle: gpsd's errors are of 95 %, in the plane (2.45 standard deviations of one axis) or
+    /// along an axis (1.96); 68 % is 1.52 of them.
     private static func accuracy(_ object: JSONValue) -> Double? {
         if let horizontal = object.error("eph") { return horizontal * 1.52 / 2.45 }
         guard let east = object.error("epx"), let north = object.error("epy") else { return nil }

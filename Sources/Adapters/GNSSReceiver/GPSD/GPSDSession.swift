@@ -1,4 +1,5 @@
 import GNSS
+import LinuxPlatform
 
 /// What gpsd's reports come to on one connection: whose fixes are taken, which go out, and what keeps them from coming.
 ///
@@ -45,7 +46,7 @@ struct GPSDSession: Sendable {
             note(path, isOpen: isOpen, emit)
             return false
         case .refusal(let words):
-            refusal = words.printable
+            refusal = words.shown
             return false
         case .position(let device, let time, let fix):
             guard isWanted(device) else { return false }
@@ -84,9 +85,9 @@ struct GPSDSession: Sendable {
     var complaint: String? {
         if let refusal { return "refuses: \(refusal); check its version (gpsd -V)" }
         guard chosen == nil, let devices else { return nil }
-        if let lost { return "has lost \(lost.printable); plug it in, or add it again (gpsdctl add)" }
-        if let unfixed { return "\(unfixed.device.printable) \(unfixed.reason)" }
-        let names = devices.keys.sorted().map(\.printable).joined(separator: " and ")
+        if let lost { return "has lost \(lost.shown); plug it in, or add it again (gpsdctl add)" }
+        if let unfixed { return "\(unfixed.device.shown) \(unfixed.reason)" }
+        let names = devices.keys.sorted().map(\.shown).joined(separator: " and ")
         if let wantedDevice, devices[wantedDevice] == nil {
             let others = names.isEmpty ? "nor any other receiver; plug it in" : "but \(names); correct receiver.device"
             return "does not have \(wantedDevice), \(others), or add it to gpsd (gpsdctl add \(wantedDevice))"
@@ -136,6 +137,6 @@ struct GPSDSession: Sendable {
 }
 
 extension String {
-    /// Fit for a log line, whoever has sent it.
-    fileprivate var printable: String { String(filter { $0 >= " " && $0 != "\u{7F}" }.prefix(100)) }
+    /// Fit for a log line, whoever has sent it: printable, and not long.
+    fileprivate var shown: String { String(printable.prefix(100)) }
 }

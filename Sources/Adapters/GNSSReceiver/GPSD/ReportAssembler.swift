@@ -4,8 +4,8 @@ import GNSS
 ///
 /// Until it knows a receiver's cycle gpsd reports several times an epoch, each time with more; of some receivers it
 /// always does, and the first report may hold a speed that gpsd worked out from two positions and the receiver then
-/// corrects. So the last report of an epoch counts. It is known by its number: as many as in the epoch before; otherwise
-/// by a pause, or by the next epoch. What comes after it is not another fix.
+/// corrects. So the last report of an epoch counts. It is known by its number: as many as in the epoch before;
+/// otherwise by a pause, or by the next epoch. What comes after it is not another fix.
 struct ReportAssembler: Sendable {
     /// Times this close belong to one epoch (as with sentences).
     private static let toleranceMilliseconds: Int64 = 10

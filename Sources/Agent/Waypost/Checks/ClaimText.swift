@@ -24,15 +24,4 @@ enum ClaimText {
         case .object: "{…}"
         }
     }
-
-    /// `text` without what could steer a terminal.
-    static func printable(_ text: String) -> String {
-        let scalars = text.unicodeScalars.map { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: Unicode.Scalar(0xFFFD) ?? "?"
-            default: scalar
-            }
-        }
-        return String(String.UnicodeScalarView(scalars))
-    }
 }

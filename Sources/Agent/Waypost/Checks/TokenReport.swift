@@ -1,6 +1,7 @@
 import BackendAuthorization
 import FleetEngine
 import GNSS
+import LinuxPlatform
 import StrictJSON
 import VehicleAuthorization
 
@@ -46,10 +47,10 @@ package struct TokenReport: Sendable {
     /// One line, as `check --online` shows it.
     package var summary: String {
         guard verdict.fits else {
-            return ClaimText.printable("the token " + verdict.problems.joined(separator: "; and it "))
+            return "the token \(verdict.problems.joined(separator: "; and it "))".printable
         }
         let life = answer.token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
-        return ClaimText.printable("\(role), \(life)" + verdict.remarks.map { "; note: it \($0)" }.joined())
+        return "\(role), \(life)\(verdict.remarks.map { "; note: it \($0)" }.joined())".printable
     }
 
     /// A page of short lines, each with its name; the signature is not on it.
@@ -71,7 +72,7 @@ package struct TokenReport: Sendable {
         } else {
             lines += verdict.problems.map { ("FAIL", "the token \($0)") }
         }
-        return lines.map { ($0.name, ClaimText.printable($0.text)) }
+        return lines.map { ($0.name, $0.text.printable) }
     }
 
     /// What the number beside the token says about `exp`.

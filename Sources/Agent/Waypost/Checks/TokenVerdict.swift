@@ -58,13 +58,17 @@ package struct TokenVerdict: Sendable, Hashable {
     }
 
     private mutating func judgeTimes(of token: JSONWebToken, _ lifetime: Duration?, _ issuerTime: Double?) {
-        for (name, time) in [("iat", token.issuedAt), ("exp", token.expiry)] where time == nil {
-            problems.append("has no \(name); let the issuer set it, in seconds since 1970")
+        for (name, time) in [("iat", token.issuedAt), ("exp", token.expiry)] {
+            if let time, JSONWebToken.isPlausible(time) { continue }
+            let fault = time.map { "has the \(name) \($0), which is no time" } ?? "has no \(name)"
+            problems.append("\(fault); let the issuer set it, in seconds since 1970")
         }
-        if let issuedAt = token.issuedAt, let issuerTime, issuedAt - issuerTime > 600 {
+        if let issuedAt = token.issuedAt, JSONWebToken.isPlausible(issuedAt), let issuerTime,
+            issuedAt - issuerTime > 600
+        {
             problems.append(
-                "was issued \(Duration.seconds(issuedAt - issuerTime).spoken) in the future by the backend's own clock; "
-                    + "Fleet Engine accepts 10 min")
+                "was issued \(Duration.seconds(issuedAt - issuerTime).spoken) in the future by the backend's own "
+                    + "clock; Fleet Engine accepts 10 min")
         }
         guard let lifetime else { return }
         if lifetime <= .zero {

@@ -9,6 +9,8 @@ public struct Configuration: Sendable {
     package var stateOnStop: VehicleState
     package var receiver: ReceiverConfiguration
     package var authorization: AuthorizationConfiguration
+    /// The name of the section that `authorization` was read from, for errors.
+    private(set) var authorizationSection = "authorization"
     /// Where a trip's tokens come from, for those who follow one.
     package var consumerAuthorization: AuthorizationConfiguration?
     package var reporting: ReportingConfiguration
@@ -23,7 +25,7 @@ extension Configuration {
     var forConsumers: Configuration? {
         consumerAuthorization.map { provider in
             var own = self
-            own.authorization = provider
+            (own.authorization, own.authorizationSection) = (provider, "consumerAuthorization")
             return own
         }
     }

@@ -4,7 +4,7 @@ import HTTPMessages
 package import LocationReporting
 import LinuxPlatform
 
-/// Tells the log what an operator needs to read: changes at once, repetitions now and then, routine only at debug level.
+/// Tells the log what an operator needs to read: changes at once, repetitions now and then, routine at debug level.
 package final class EventLog: ReportingObserver {
     private let log: LogWriter
     private let clock: MonotonicClock

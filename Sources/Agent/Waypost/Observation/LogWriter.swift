@@ -22,7 +22,7 @@ package final class LogWriter: Sendable {
     /// Writes one line when `level` is wanted.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String) {
         guard level <= self.level else { return }
-        let text = String(message().map { $0.isNewline ? " " : $0 })
+        let text = message().printable
         let now = UTCTime(millisecondsSince1970: SystemClock.millisecondsSince1970)
         let line: String
         switch format {

@@ -72,23 +72,25 @@ extension Configuration {
     /// The provider that is configured, which asks its issuer each time.
     package func makeProvider(log: LogWriter) throws(AgentError) -> any TokenProvider {
         let report: @Sendable (AuthorizationWarning) -> Void = { log.write(.warning, "\($0)") }
+        let section = authorizationSection
         do {
             switch authorization {
             case .http(let settings, let trust):
                 if let keyFile = trust.clientKeyFile {
-                    try SecretFile.require(keyFile, as: "authorization.clientKeyFile")
+                    try SecretFile.require(keyFile, as: "\(section).clientKeyFile")
                 }
                 let transport = try Self.transport(
                     caFile: trust.caFile, certificateFile: trust.clientCertificateFile, keyFile: trust.clientKeyFile,
-                    key: "authorization")
+                    key: section)
                 return try HTTPTokenProvider(
-                    settings, providerID: vehicle.providerID, transport: transport, report: report)
+                    settings, section: section, providerID: vehicle.providerID, transport: transport, report: report)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
-                    arguments: arguments, environment: environment, providerID: vehicle.providerID, format: format,
-                    timeLimit: timeout, report: report)
+                    arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
+                    format: format, timeLimit: timeout, report: report)
             case .file(let path, let format):
-                return FileTokenProvider(path: path, providerID: vehicle.providerID, format: format, report: report)
+                return FileTokenProvider(
+                    path: path, section: section, providerID: vehicle.providerID, format: format, report: report)
             }
         } catch let error as AgentError {
             throw error

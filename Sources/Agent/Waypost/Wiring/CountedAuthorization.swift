@@ -17,4 +17,6 @@ struct CountedAuthorization: VehicleAuthorization {
     func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
         await provider.discard(token, for: context)
     }
+
+    func networkReturned() async { await provider.networkReturned() }
 }

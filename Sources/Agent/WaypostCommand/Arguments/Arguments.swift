@@ -8,7 +8,7 @@ struct Arguments: Sendable, Equatable {
 
     /// Reads `words`, the part of the command line after the command.
     ///
-    /// Options may stand anywhere and be written `--name VALUE` or `--name=VALUE`; behind `--` everything is an operand.
+    /// Options may stand anywhere and be written `--name VALUE` or `--name=VALUE`; behind `--` all are operands.
     init(_ words: [String], for command: CommandSpec) throws(UsageError) {
         var rest = words[...]
         while let word = rest.popFirst() {

@@ -19,8 +19,8 @@ enum PageStyle {
         """
     }
 
-    // The colours of speed are even steps of viridis between a dark violet and a light green or yellow: as light or dark
-    // as they are different, whoever looks; cut off where they would come too near to the ground.
+    // The colours of speed are even steps of viridis between a dark violet and a light green or yellow: as light or
+    // dark as they are different, whoever looks; cut off where they would come too near to the ground.
     private static let style = """
         :root {
           color-scheme: light dark;

@@ -44,8 +44,8 @@ struct TrackLine: Sendable {
         if vertices.count >= capacity { thin() }
     }
 
-    /// Thins what is new; where that is not enough all of it, twice as coarsely as ever before: so the errors of a point
-    /// stay together below twice the last tolerance.
+    /// Thins what is new; where that is not enough all of it, twice as coarsely as ever before: so the errors of a
+    /// point stay together below twice the last tolerance.
     private mutating func thin() {
         guard let bounds else { return }
         tolerance = max(tolerance, max(bounds.width, bounds.height, 1) / Self.drawnPixels / 10)

@@ -19,7 +19,7 @@ struct ProgressLine {
         if totalBytes > 0 { parts.append("\(Int(share * 100)) %") }
         parts += [
             FigureText.count(fixes, "fix", "fixes"), "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
-            "\(Self.oneDecimal(Double(delivered) / seconds))/s",
+            "\(FigureText.decimal(Double(delivered) / seconds, 1))/s",
         ]
         if share > 0.02, share < 1 {
             parts.append("\(FigureText.duration(.seconds(seconds * (1 - share) / share))) left")
@@ -27,6 +27,4 @@ struct ProgressLine {
         if let trouble { parts.append("(\(trouble.prefix(40)))") }
         return parts.joined(separator: "  ")
     }
-
-    private static func oneDecimal(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
 }

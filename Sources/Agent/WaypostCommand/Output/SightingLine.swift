@@ -12,20 +12,21 @@ struct SightingLine {
     /// One line for a person, what is unknown left out:
     /// `10:15:32  53.550012, 10.000034 ±4 m  8.3 m/s  271°  2 s old  ENROUTE_TO_PICKUP  1240 m left  arrives 10:19:02`.
     var text: String {
-        var parts = [now.clock]
+        var parts = [FigureText.clock(now)]
         if let position = sighting.position {
-            let accuracy = position.accuracyMeters.map { " ±\($0.fixed(0)) m" } ?? ""
-            parts.append("\(position.latitude.fixed(6)), \(position.longitude.fixed(6))\(accuracy)")
-            if let speed = position.speedMetersPerSecond { parts.append("\(speed.fixed(1)) m/s") }
+            let accuracy = position.accuracyMeters.map { " ±\(FigureText.decimal($0, 0)) m" } ?? ""
+            let (latitude, longitude) = (position.latitude, position.longitude)
+            parts.append("\(FigureText.decimal(latitude, 6)), \(FigureText.decimal(longitude, 6))\(accuracy)")
+            if let speed = position.speedMetersPerSecond { parts.append("\(FigureText.decimal(speed, 1)) m/s") }
             if let heading = position.headingDegrees { parts.append("\(heading)°") }
-            parts.append(age.map { "\($0.fixed(0)) s old" } ?? "of unknown age")
+            parts.append(age.map { "\(FigureText.decimal($0, 0)) s old" } ?? "of unknown age")
         } else {
             parts.append("no position yet")
         }
         if let vehicleID = sighting.vehicleID { parts.append("vehicle \(vehicleID)") }
         if let status = sighting.status { parts.append(status) }
         if let distance = sighting.remainingDistanceMeters { parts.append("\(distance) m left") }
-        if let arrival { parts.append("arrives \(arrival.clock)") }
+        if let arrival { parts.append("arrives \(FigureText.clock(arrival))") }
         return parts.joined(separator: "  ")
     }
 
@@ -66,21 +67,5 @@ struct SightingLine {
     private var arrival: UTCTime? {
         if let arrival = sighting.arrivalMillisecondsSince1970 { return UTCTime(millisecondsSince1970: arrival) }
         return sighting.remainingSeconds.map { now.advanced(by: .seconds(min(max($0, 0), 1e6))) }
-    }
-}
-
-extension UTCTime {
-    /// `10:15:30`, UTC.
-    fileprivate var clock: String { String(description.dropFirst(11).prefix(8)) }
-}
-
-extension Double {
-    /// With so many digits behind the point, whatever the language of the host is.
-    fileprivate func fixed(_ digits: Int) -> String {
-        let scale = (0..<digits).reduce(Int64(1)) { power, _ in power * 10 }
-        guard let scaled = Int64(exactly: (self * Double(scale)).rounded()) else { return "\(self)" }
-        let (whole, fraction) = scaled.magnitude.quotientAndRemainder(dividingBy: scale.magnitude)
-        let sign = scaled < 0 ? "-" : ""
-        return digits == 0 ? "\(sign)\(whole)" : "\(sign)\(whole)." + String(fraction + scale.magnitude).dropFirst()
     }
 }

@@ -5,12 +5,12 @@ struct Terminal: Sendable {
     /// Whether lines can be drawn over.
     static var isInteractive: Bool { StandardError.isTerminal }
 
-    /// Prints a line for people.
-    static func say(_ text: String) { StandardError.write(Array("\(clearing)\(text)\n".utf8)) }
+    /// Prints a line, or several, for people; freed of what could steer the terminal.
+    static func say(_ text: String) { StandardError.write(Array("\(clearing)\(text.printableLines)\n".utf8)) }
 
     /// Draws `text` over the line before; nothing when nobody looks.
     static func draw(_ text: String) {
-        if isInteractive { StandardError.write(Array("\(clearing)\(text.prefix(110))".utf8)) }
+        if isInteractive { StandardError.write(Array("\(clearing)\(text.printable.prefix(110))".utf8)) }
     }
 
     private static var clearing: String { isInteractive ? "\r\u{1B}[2K" : "" }

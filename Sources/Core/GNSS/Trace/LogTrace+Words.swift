@@ -2,8 +2,8 @@
 extension LogTrace {
     /// What became of everything on the wanted lines, a group of lines for each sentence, the first at the margin.
     package var explanation: [String] {
-        let groups = sentences.map { SentenceExplanation(sentence: $0, epoch: $0.epoch.flatMap { epochs[$0] }).lines }
-        if !groups.isEmpty { return groups.flatMap { [$0[0]] + $0.dropFirst().map { "  " + $0 } } }
+        let lines = Self.lines(of: sentences) { $0.epoch.flatMap { epochs[$0] } }
+        if !lines.isEmpty { return lines }
         if hasComment { return ["a comment: not looked at"] }
         if hasBinary { return ["bytes of a UBX or RTCM frame, which is skipped by its length"] }
         return ["nothing here begins like a sentence"]
@@ -19,8 +19,16 @@ extension LogTrace {
         var trace = LogTrace(lines: 1...1, options: options)
         trace.take((line + [UInt8(ascii: "\r")]).span)  // a text that is given is whole
         trace.finish()
-        let groups = trace.sentences.map { SentenceExplanation(sentence: $0, epoch: nil).lines }
-        let lines = groups.isEmpty ? trace.explanation : groups.flatMap { [$0[0]] + $0.dropFirst().map { "  " + $0 } }
-        return (lines, trace.hasMissingChecksum)
+        let lines = Self.lines(of: trace.sentences) { _ in nil }
+        return (lines.isEmpty ? trace.explanation : lines, trace.hasMissingChecksum)
+    }
+
+    private static func lines(
+        of sentences: [TracedSentence], epoch: (TracedSentence) -> TracedEpoch?
+    ) -> [String] {
+        sentences.flatMap { sentence in
+            let lines = SentenceExplanation(sentence: sentence, epoch: epoch(sentence)).lines
+            return lines.prefix(1) + lines.dropFirst().map { "  " + $0 }
+        }
     }
 }
