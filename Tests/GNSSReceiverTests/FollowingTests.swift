@@ -97,9 +97,33 @@ import WaypostTestSupport
             try append(text, to: path)
             #expect(try look(at: file) == (.bytes(3), text))
             #expect(try look(at: file).0 == .writersGone)
-            try file.reopen()
+            #expect(try file.reopen())
             #expect(try poll(file.raw, within: .zero, unless: try EventDescriptor()) == .timedOut)
         }
+        unsafe unlink(path)
+        #expect(try !file.reopen())
+    }
+
+    /// What is gone for the moment is no failure: it is waited for, and what is there then is read.
+    @Test(.timeLimit(.minutes(1))) func areWaitedForWhenTheirPipeIsRemoved() throws {
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        var words: [String] = []
+        var seconds: [Int] = []
+        let log = try DecodedLog(
+            path: path, decoder: NMEADecoder(), follows: true, chunkBytes: 1000, stop: try EventDescriptor()
+        ) { words.append($0) }
+        let read = { try log.next { seconds.append($0.timeOfFix.millisecondOfDay / 1000 % 60) } }
+        do {
+            let writer = try OwnedDescriptor(opening: path, O_RDWR)
+            try writer.writeAll(Array((epoch(second: 1) + epoch(second: 2)).utf8).span)
+            #expect(try read())
+            unsafe unlink(path)
+        }
+        while seconds.count < 2 { #expect(try read()) }
+        #expect(words == ["\(path) is gone; waiting for it"])
+        try append(epoch(second: 3), to: path)
+        while seconds.count < 3 { #expect(try read()) }
+        #expect(seconds == [1, 2, 3])
     }
 
     @Test func mustBeAbleToGrow() throws {

@@ -43,7 +43,10 @@ package final class DecodedLog {
             return
         }
         source = .followed(nil)
-        try openFollowed()
+        do throws(SystemError) { try openFollowed() } catch {
+            guard error.number == ENOENT else { throw RecordedLog.cannotOpen(path, error) }
+        }
+        try requireLog()
         if case .followed(nil) = source { tell("\(name) is not there yet; waiting for it") }
     }
 
@@ -94,7 +97,7 @@ package final class DecodedLog {
     /// Waits for a chunk, or for the pause that completes an epoch; `false` at the end of a device.
     private func follow(_ take: (Fix) -> Void) throws(FixSourceError) -> Bool {
         while true {
-            if case .followed(nil) = source { try openFollowed() }
+            if case .followed(nil) = source { try openIfThere() }
             if case .followed(let file?) = source {
                 switch try look(at: file) {
                 case .bytes(let count):
@@ -111,8 +114,7 @@ package final class DecodedLog {
                 case .writersGone where file.mark.kind == .device:
                     decoding.finish(take)
                     return false
-                case .writersGone:
-                    do throws(SystemError) { try file.reopen() } catch { throw readFailed(error) }
+                case .writersGone: try reopen(file)
                 case .nothingYet: break
                 }
             }
@@ -145,15 +147,29 @@ package final class DecodedLog {
         decoding.take(bytes.span.extracting(first: count), take)
     }
 
-    /// Opens the followed file if it is there.
-    private func openFollowed() throws(FixSourceError) {
-        do throws(SystemError) {
-            let file = try FollowedFile(path: path, from: .start)
-            source = .followed(file)
-        } catch {
-            guard error.number == ENOENT else { throw RecordedLog.cannotOpen(path, error) }
+    private func openFollowed() throws(SystemError) {
+        source = .followed(try FollowedFile(path: path, from: .start))
+    }
+
+    /// Opens the followed file, which has been waited for, if it is there.
+    private func openIfThere() throws(FixSourceError) {
+        do throws(SystemError) { try openFollowed() } catch {
+            guard error.isOfAMissingFile else { throw RecordedLog.cannotOpen(path, error) }
         }
+        try requireLog()
+    }
+
+    private func requireLog() throws(FixSourceError) {
         if case .followed(let file?) = source, let problem = file.problem { throw problem }
+    }
+
+    /// Waits for the next writer of a FIFO, or for what takes its place.
+    private func reopen(_ file: FollowedFile) throws(FixSourceError) {
+        do throws(SystemError) {
+            if try file.reopen() { return }
+        } catch { throw readFailed(error) }
+        source = .followed(nil)
+        tell("\(name) is gone; waiting for it")
     }
 
     private func wait(on raw: CInt?, for timeout: Duration) throws(FixSourceError) -> PollOutcome {

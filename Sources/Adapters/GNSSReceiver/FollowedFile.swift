@@ -2,6 +2,11 @@ import Glibc
 import LinuxPlatform
 import LocationReporting
 
+extension SystemError {
+    /// Whether a file is not there, or not yet to be read: its writer creates it first and permits reading then.
+    var isOfAMissingFile: Bool { number == ENOENT || number == EACCES }
+}
+
 /// A file that another program writes to, read as `tail -F` does: what is appended, through rotation and truncation; or a
 /// FIFO, through one writer after another.
 ///
@@ -113,14 +118,19 @@ final class FollowedFile {
                 offset += Int64(count)
                 return .bytes(count)
             }
-            try reopen()
-            return .replaced
+            return try reopen() ? .replaced : .nothingYet
         }
     }
 
     /// Opens what is at the path now, before what was open is closed: the writer of a FIFO finds a reader all the time.
-    func reopen() throws(SystemError) {
-        file = try OpenFile(path)
+    ///
+    /// False, with what was open still open, when there is nothing that may be read for the moment.
+    func reopen() throws(SystemError) -> Bool {
+        do throws(SystemError) { file = try OpenFile(path) } catch {
+            guard error.isOfAMissingFile else { throw error }
+            return false
+        }
         offset = 0
+        return true
     }
 }
