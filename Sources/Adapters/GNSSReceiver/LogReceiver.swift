@@ -57,7 +57,7 @@ package struct LogReceiver: FixSource {
                 try await deliver(.fix(fix))
             }
             try stopIfCancelled()
-            // A followed file that was rotated or truncated begins at 0 again.
+            // A growing file that was rotated or truncated begins at 0 again.
             if chunk.bytesRead >= told + progressStep || chunk.bytesRead < told || chunk.isLast {
                 told = chunk.bytesRead
                 try await deliver(.progress(bytesRead: told, totalBytes: totalBytes))

@@ -12,7 +12,7 @@ extension SystemError {
 ///
 /// It looks four times a second instead of asking for notices (inotify): those do not come for what another machine
 /// writes to a network file system, nor through an overlay, and a receiver speaks once a second.
-final class FollowedFile {
+final class GrowingFile {
     /// Where reading begins.
     enum Beginning: Sendable, Hashable {
         case start, end
@@ -104,7 +104,7 @@ final class FollowedFile {
         case .end where file.mark.kind != .file: return .writersGone
         case .end: break
         }
-        switch FollowedChange(readTo: offset, of: try FileMark(of: file.descriptor.raw), there: FileMark(at: path)) {
+        switch GrowthChange(readTo: offset, of: try FileMark(of: file.descriptor.raw), there: FileMark(at: path)) {
         case .none: return .nothingYet
         case .truncated:
             try valueOrSystemError("begin \(path) again") { lseek(file.descriptor.raw, 0, SEEK_SET) }
