@@ -75,6 +75,29 @@ import WaypostTestSupport
         #expect(await program.terminate().ending == .exited(0))
     }
 
+    @Test func stopsExplainingAQuietPipeAtTheFirstSignal() async throws {
+        #expect(unsafe mkfifo(log, 0o600) == 0)
+        let program = try RunningProgram(
+            [BuiltProgram.waypost, "fixes", "--explain", "5", log], environment: BuiltProgram.environment)
+        let log = log
+        // Opening it for writing waits for the reader, which then waits for bytes.
+        let writer = await onThread(named: "writer") { () -> CInt in
+            do { return try OwnedDescriptor(opening: log, O_WRONLY).release() } catch { return -1 }
+        }
+        defer { close(writer) }
+        #expect(await program.terminate().ending == .exited(0))
+    }
+
+    @Test func refusesToReplayAPipeThatNobodyWrites() async throws {
+        #expect(unsafe mkfifo(log, 0o600) == 0)
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.level = "error" }
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        withExtendedLifetime(bench) {}
+        #expect(outcome.ending != .exited(0))
+        #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("live.nmea cannot be replayed: a pipe"))
+    }
+
     @Test func refusesAnArchive() async throws {
         try folder.write([0x1F, 0x8B, 8, 0], to: "log.gz")
         let outcome = try await BuiltProgram.run(["fixes", "--follow", folder.path("log.gz")])
@@ -93,7 +116,7 @@ import WaypostTestSupport
         try append(try epoch(7).utf8, to: log)
         #expect(await bench.arrivals.line(saying: "10:30:07") != nil)
         #expect(await program.terminate().ending == .exited(0))
-        #expect(program.output.text.contains("2"), "\(program.output.text)")
+        #expect(program.output.text.hasPrefix("2 fixes read"), "\(program.output.text)")
     }
 
     @Test func isAReceiverOfTheService() async throws {

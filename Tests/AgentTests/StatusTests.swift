@@ -13,7 +13,11 @@ import WaypostTestSupport
 @Suite struct Status {
     let clock = ManualClock()
 
-    func monitor() -> AgentMonitor { AgentMonitor(clock: MonotonicClock(clock)) }
+    let uptime: MonotonicClock
+
+    init() { uptime = MonotonicClock(clock) }
+
+    func monitor() -> AgentMonitor { AgentMonitor(clock: uptime) }
 
     static let stored = StoredUpdate(
         sequence: 1,
@@ -21,7 +25,7 @@ import WaypostTestSupport
     static let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
 
     func report(_ monitor: AgentMonitor, _ ledger: Ledger = Ledger()) -> StatusReport {
-        StatusReport(vehicle: "v", snapshot: monitor.snapshot, ledger: ledger, at: monitor.uptime)
+        StatusReport(vehicle: "v", snapshot: monitor.snapshot, ledger: ledger, at: uptime.now)
     }
 
     @Test func countsWhatHappens() {

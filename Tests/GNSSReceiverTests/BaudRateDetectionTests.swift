@@ -33,6 +33,14 @@ import WaypostTestSupport
         }
     }
 
+    @Test func tellsOfSentencesWithoutChecksumAfterARound() async throws {
+        let bare = epoch(second: 1).replacing(/\*../, with: "")
+        try await observe(source(trial: .milliseconds(100))) { observer in
+            while case .state(let state)? = await observer.next(), state.kind == .starting { try terminal.send(bare) }
+            #expect(observer.states.last?.contains(" baud, but without checksum; if the") == true, "\(observer.states)")
+        }
+    }
+
     @Test func goesOnLookingAfterARoundInVain() async {
         await observe(source(trial: .milliseconds(5))) { observer in
             #expect(await observer.state(saying: "silent at every usual baud rate") != nil)

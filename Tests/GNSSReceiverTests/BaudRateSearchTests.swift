@@ -80,6 +80,10 @@ import Testing
         ),
         (.noise, .noise, "bytes come but no NMEA sentence at 9600, 115200, 38400"),
         (.binaryFrames, .noise, "binary frames (UBX or RTCM) but no NMEA sentence at 4800 baud; switch"),
+        (
+            .withoutChecksum, .binaryFrames,
+            "sentences come at 4800 baud, but without checksum; if the receiver has none, set receiver.acceptMissing"
+        ),
     ])
     func complainsAfterARoundAndThenGoesOnQuietly(
         at4800: BaudRateSearch.Evidence, elsewhere: BaudRateSearch.Evidence, words: String

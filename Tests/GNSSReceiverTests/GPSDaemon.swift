@@ -16,7 +16,7 @@ final class GPSDaemon {
 
     let port: Int
     private let folder: TemporaryFolder
-    private var process: ChildProcess?
+    private var process: BackgroundProcess?
 
     init() throws {
         port = try LoopbackSocket(.stream).port  // free a moment ago
@@ -27,7 +27,7 @@ final class GPSDaemon {
     /// In the foreground (-N), reading at once (-n) and only reading (-b).
     func start() throws {
         unsafe unlink(controlSocket)
-        process = try ChildProcess(
+        process = try BackgroundProcess(
             [Self.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", "-F", controlSocket])
     }
 
@@ -45,7 +45,7 @@ final class GPSDaemon {
     private var controlSocket: String { folder.path("control") }
 
     private func tell(_ verb: String, _ device: String) throws {
-        try ChildProcess(
+        try BackgroundProcess(
             ["/usr/bin/env", "GPSD_SOCKET=\(controlSocket)", Self.installed("gpsdctl") ?? "gpsdctl", verb, device]
         ).end()
     }

@@ -43,6 +43,16 @@ import Testing
         #expect(session.watch.hasSentence)
     }
 
+    @Test(arguments: [
+        ("", BaudRateSearch.Evidence.silence), ("\u{7f}\u{1}~", .noise),
+        ("$GPTXT,01,01,02,hello\r\n", .withoutChecksum),
+        (epoch(second: 1).replacing(/\*../, with: ""), .withoutChecksum), (epoch(second: 1), .sentences),
+    ])
+    mutating func tellsWhatTheBytesSayOfTheRate(text: String, evidence: BaudRateSearch.Evidence) {
+        if !text.isEmpty { _ = session.take(Array(text.utf8).span, at: .seconds(1)) }
+        #expect(session.evidence == evidence)
+    }
+
     /// At 9600 baud the sentences in view take half a second: the fix does not wait for them.
     @Test mutating func givesTheFixWithItsLastUsefulSentence() {
         let byteTime = Duration.seconds(1) / 960

@@ -45,6 +45,36 @@ import WaypostTestSupport
         }
     }
 
+    /// The last sentence has no line end: only the end of the log completes it.
+    @Test func passesOnTheLastWarningOfADamagedLog() async throws {
+        let text = epoch(second: 1) + "$GPTXT,01,01,01,ANTSTATUS=OPEN"
+        let path = try folder.write(try gzip(Data(text.utf8), in: folder) + Data("no archive".utf8), to: "1.gz")
+        let decoder = NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: true))
+        let ending = await observe(LogReceiver(paths: [path], decoder: decoder)) { observer in
+            while await observer.next() != nil {}
+            #expect(observer.seen.contains(.warning(.antennaOpen)))
+        }
+        #expect(ending?.code == .notALog)
+    }
+
+    @Test func tellsProgressAfterATruncation() async throws {
+        let path = try log("1.nmea", seconds: 0...99)
+        let size = Int64(try Data(contentsOf: URL(filePath: path)).count)
+        let again = epoch(second: 1)
+        var told: [Int64] = []
+        await #expect(throws: FixSourceError.self) {
+            try await LogReceiver(paths: [path], follows: true).run(progressStep: 1000) {
+                event throws(FixSourceError) in
+                guard case .progress(let bytesRead, _) = event else { return }
+                told.append(bytesRead)
+                guard told.count == 1 else { throw FixSourceError(.cancelled, "enough") }
+                unsafe truncate(path, 0)
+                _ = try? folder.write(again.utf8, to: "1.nmea")
+            }
+        }
+        #expect(told == [size, Int64(again.utf8.count)])
+    }
+
     @Test func tellsProgressUpToTheEnd() async throws {
         let path = try log("1.nmea", seconds: 0...99)
         try await observe(LogReceiver(paths: [path])) { observer in

@@ -38,7 +38,7 @@ import WaypostTestSupport
     }
 
     @Test func whoElseHasTheLineOpenIsTold() async throws {
-        let other = try ChildProcess(["sleep", "60"], input: terminal.path)
+        let other = try BackgroundProcess(["sleep", "60"], input: terminal.path)
         let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
         await observe(receiver) { observer in
             #expect(await observer.state(saying: "also open in sleep (process \(other.processID))") != nil)
@@ -48,7 +48,9 @@ import WaypostTestSupport
     @Test(.enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
     func aDaemonThatReadsTheLineIsNamedWithItsRemedy() async throws {
         let port = try LoopbackSocket(.stream).port  // free a moment ago
-        let daemon = try ChildProcess([GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path])
+        let daemon = try BackgroundProcess([
+            GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path,
+        ])
         while DeviceHolder.others(of: terminal.path).isEmpty { await Task.yield() }
         let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
         await observe(receiver) { observer in
@@ -58,7 +60,7 @@ import WaypostTestSupport
     }
 
     @Test func aProgramThatKeepsTheLineToItselfIsNamed() async throws {
-        let other = try ChildProcess(["sleep", "60"], input: terminal.path)
+        let other = try BackgroundProcess(["sleep", "60"], input: terminal.path)
         let exclusive = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         clinux_set_exclusive(exclusive.raw)
         await observe(SerialReceiver(device: terminal.path, baudRate: 9600)) { observer in
@@ -71,7 +73,7 @@ import WaypostTestSupport
         let locked = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         try valueOrSystemError("flock") { flock(locked.raw, LOCK_EX | LOCK_NB) }
         // The lock goes over to the process, which has the same open file.
-        let other = try ChildProcess(["sleep", "60"], open: locked.raw)
+        let other = try BackgroundProcess(["sleep", "60"], open: locked.raw)
         _ = consume locked
         await observe(SerialReceiver(device: terminal.path, baudRate: 9600)) { observer in
             #expect(await observer.state(saying: "held by sleep (process \(other.processID)); stop it") != nil)

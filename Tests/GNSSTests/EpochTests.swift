@@ -114,21 +114,8 @@ import Testing
         decoder.lineIsIdle(at: .milliseconds(5250)) { fixes.append($0) }
         #expect(fixes.count == 1)
         #expect(decoder.idleDeadline == nil)
-        #expect(decoder.lastFixReceivedAt == .seconds(5))
         decoder.finish { fixes.append($0) }
         #expect(fixes.count == 1)
-    }
-
-    @Test func rememberWhenTheLastUsefulBytesOfAFixCame() {
-        var decoder = NMEADecoder()
-        var moments: [Duration?] = []
-        for (tick, type, milliseconds) in [(0, "RMC", 0), (0, "GGA", 40), (0, "GSV", 80), (1, "RMC", 120)] {
-            let sentence = Array(Self.sentence(type, tick: tick, milliseconds: 1000).utf8)
-            let count = decoder.statistics.fixes
-            decoder.decode(sentence.span, receivedAt: .milliseconds(milliseconds)) { _ in }
-            if decoder.statistics.fixes > count { moments.append(decoder.lastFixReceivedAt) }
-        }
-        #expect(moments == [.milliseconds(40)])
     }
 
     @Test func areNotGivenUpWhenTheLineFallsQuietTooEarly() {

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import LinuxPlatform
@@ -12,10 +13,21 @@ import Testing
         return head + [UInt8(type & 0xFF), UInt8(type >> 8)] + [UInt8](repeating: 0, count: 10) + body
     }
 
-    private static func address(scope: UInt8) -> [UInt8] { [2, 24, 0x80, scope, 3, 0, 0, 0] }
+    private static func address(scope: UInt8, flags: UInt8 = 0x80, link: UInt8 = 3, _ last: UInt8 = 7) -> [UInt8] {
+        // IFA_ADDRESS, the other end of a point-to-point link; IFA_LOCAL; IFA_LABEL, of an odd length.
+        [2, 24, flags, scope, link, 0, 0, 0]
+            + [8, 0, 1, 0, 10, 0, 0, 1] + [7, 0, 3, 0, 0x61, 0x62, 0, 0] + [8, 0, 2, 0, 10, 0, 0, last]
+    }
 
-    private static func route(length: UInt8, table: UInt8 = 254, type: UInt8 = 1) -> [UInt8] {
-        [2, length, 0, 0, table, 3, 0, type, 0, 0, 0, 0]
+    private static func route(
+        length: UInt8 = 0, table: UInt8 = 254, type: UInt8 = 1, link: UInt8 = 3, _ last: UInt8 = 1
+    ) -> [UInt8] {
+        // RTA_GATEWAY, RTA_OIF.
+        [2, length, 0, 0, table, 3, 0, type, 0, 0, 0, 0] + [8, 0, 5, 0, 10, 0, 0, last] + [8, 0, 4, 0, link, 0, 0, 0]
+    }
+
+    private static func link(_ number: UInt8, flags: UInt8) -> [UInt8] {
+        [0, 0, 1, 0, number, 0, 0, 0, flags, 0, 0, 0, 0, 0, 0, 0]
     }
 
     static let datagrams: [([UInt8], Bool)] = [
@@ -29,14 +41,75 @@ import Testing
         (message(newRoute, route(length: 0, type: 7)), false),  // unreachable
         (message(oldRoute, route(length: 0)), false), (message(newLink, [UInt8](repeating: 0, count: 16)), false),
         (message(oldRoute, route(length: 0)) + message(newRoute, route(length: 0)), true),
+        (message(newAddress, address(scope: 0, flags: 0xC0)), false),  // tentative
+        (message(newAddress, address(scope: 0, flags: 0x88)), false),  // another machine's
+        (message(newAddress, [10, 64, 0, 0, 3, 0, 0, 0]), true),  // without an attribute
         // Lengths that lie.
+        (message(newAddress, [2, 24, 0, 0, 3, 0, 0, 0, 99, 0, 2, 0]), true),
+        (message(newRoute, [2, 0, 0, 0, 254, 3, 0, 1, 0, 0, 0, 0, 0, 0, 4, 0]), true),
         (message(newAddress, address(scope: 0), length: 0), false),
         (message(newAddress, address(scope: 0), length: 4_000_000_000), false),
         (message(newAddress, [2, 24]), false), (message(newRoute, []), false),
     ]
 
     @Test(arguments: datagrams) func tellOfAWayOut(datagram: [UInt8], isWayOut: Bool) {
-        #expect(NetworkAnnouncement.tellsOfWayOut(datagram.span) == isWayOut)
+        var ways = WaysOut()
+        let isNews = ways.take(datagram.span)
+        #expect(isNews == isWayOut)
+    }
+
+    /// What came before, and whether address 10.0.0.7 or the route by 10.0.0.1 on link 3 is news then.
+    static let memories: [(before: [[UInt8]], address: Bool, route: Bool)] = [
+        ([], true, true),
+        ([message(newAddress, address(scope: 0))], false, true), ([message(newRoute, route())], true, false),
+        ([message(newAddress, address(scope: 0, link: 4)), message(newRoute, route(link: 4))], true, true),
+        ([message(newAddress, address(scope: 0, 8)), message(newRoute, route(2))], true, true),
+        ([message(newAddress, address(scope: 0, flags: 0x40))], true, true),
+        ([both, message(newAddress, address(scope: 0, flags: 0))], false, false),
+        ([both, message(oldRoute, route())], false, true),
+        // An address or a link that goes takes its routes along: the kernel does not tell of those.
+        ([both, message(oldAddress, address(scope: 0))], true, true),
+        ([both, message(oldAddress, address(scope: 0, link: 4))], false, false),
+        ([both, message(newLink, link(3, flags: 0x43))], false, false),
+        ([both, message(newLink, link(3, flags: 0x03))], true, true),  // without carrier
+        ([both, message(newLink, link(3, flags: 0x02))], true, true),
+        ([both, message(17, link(3, flags: 0x43))], true, true),
+        ([both, message(newLink, link(4, flags: 0))], false, false),
+    ]
+
+    private static let both = message(newAddress, address(scope: 0)) + message(newRoute, route())
+
+    @Test(arguments: memories) func areNewsOnce(before: [[UInt8]], address: Bool, route: Bool) {
+        var ways = WaysOut()
+        for datagram in before { _ = ways.take(datagram.span) }
+        var others = ways
+        let isAddressNews = ways.take(Self.message(Self.newAddress, Self.address(scope: 0)).span)
+        let isRouteNews = others.take(Self.message(Self.newRoute, Self.route()).span)
+        #expect(isAddressNews == address)
+        #expect(isRouteNews == route)
+    }
+
+    /// However many there are, no more is kept in mind than a machine has.
+    @Test func areNewsAgainAfterVeryMany() {
+        var ways = WaysOut()
+        let news = (Array(UInt8(0)..<65) + [64, 0]).map { last in
+            ways.take(Self.message(Self.newAddress, Self.address(scope: 0, last)).span)
+        }
+        #expect(news == [Bool](repeating: true, count: 65) + [false, true])
+    }
+
+    @Test func reachTheListenerOnce() async throws {
+        var ends: [CInt] = [-1, -1]
+        #expect(unsafe socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+        let watch = NetworkWatch(hearing: OwnedDescriptor(owning: ends[1]))
+        do {
+            let kernel = OwnedDescriptor(owning: ends[0])
+            for _ in 0..<3 { try kernel.writeAll(Self.message(Self.newAddress, Self.address(scope: 0)).span) }
+        }
+        let told = Locked(0)
+        // With the other end closed, the watch ends when it has heard everything.
+        await #expect(throws: SystemError.self) { try await watch.run { told.withLock { $0 += 1 } } }
+        #expect(told.withLock { $0 } == 1)
     }
 
     @Test func areHeardUntilCancelled() async throws {

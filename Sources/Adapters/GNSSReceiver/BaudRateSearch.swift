@@ -9,6 +9,8 @@ struct BaudRateSearch: Sendable, Hashable {
         case silence, noise
         /// Whole frames of UBX or RTCM 3: the right rate, but the wrong protocol.
         case binaryFrames
+        /// Sentences that lack nothing but their checksums: the right rate, but they are not taken.
+        case withoutChecksum
         /// The rate was right, and then nothing usable came for long.
         case sentences
 
@@ -33,7 +35,8 @@ struct BaudRateSearch: Sendable, Hashable {
     /// What this round has brought, in order.
     private var tried: [Int] = []
     private var best = Evidence.silence
-    private var framesAt: Int?
+    /// Where `best` came first.
+    private var bestAt: Int?
     /// The operator has been told what is wrong; that another rate is tried is no news then.
     private var isComplaintTold = false
     private let usualTrial: Duration
@@ -62,8 +65,7 @@ struct BaudRateSearch: Sendable, Hashable {
             return .open(at: rate)
         }
         tried.append(rate)
-        best = max(best, evidence)
-        if evidence == .binaryFrames, framesAt == nil { framesAt = rate }
+        if evidence > best { (best, bestAt) = (evidence, rate) }
         if let next = order.first(where: { !tried.contains($0) }) {
             rate = next
             return .open(at: next)
@@ -96,7 +98,7 @@ struct BaudRateSearch: Sendable, Hashable {
         return [lastGood] + Self.candidates.filter { $0 != lastGood }
     }
 
-    private mutating func beginRound() { (tried, best, framesAt) = ([], .silence, nil) }
+    private mutating func beginRound() { (tried, best, bestAt) = ([], .silence, nil) }
 
     private var complaint: String {
         switch best {
@@ -107,8 +109,11 @@ struct BaudRateSearch: Sendable, Hashable {
             "bytes come but no NMEA sentence at \(Self.list(tried, "or")) baud; switch the receiver's output to NMEA, "
                 + "or set baudRate when it sends at another rate; still looking"
         case .binaryFrames:
-            "binary frames (UBX or RTCM) but no NMEA sentence at \(framesAt ?? rate) baud; switch the receiver's output "
+            "binary frames (UBX or RTCM) but no NMEA sentence at \(bestAt ?? rate) baud; switch the receiver's output "
                 + "to NMEA; still looking"
+        case .withoutChecksum:
+            "sentences come at \(bestAt ?? rate) baud, but without checksum; if the receiver has none, set "
+                + "receiver.acceptMissingChecksum to true; still looking"
         }
     }
 

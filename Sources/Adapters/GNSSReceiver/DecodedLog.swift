@@ -3,12 +3,12 @@ package import GNSS
 package import LinuxPlatform
 package import LocationReporting
 
-/// One log through a decoder, a chunk at a time: a recorded one to its end, a followed one for ever. Reading blocks.
+/// One log through a decoder, a chunk at a time: a recorded one to its end, a growing one for ever. Reading blocks.
 package final class DecodedLog {
     private enum Source {
         case recorded(RecordedLog)
         /// `nil` before it is there.
-        case followed(FollowedFile?)
+        case growing(GrowingFile?)
     }
 
     /// What the operator calls it.
@@ -17,7 +17,7 @@ package final class DecodedLog {
     private let stop: EventDescriptor
     private let tell: (String) -> Void
     private var source: Source
-    private var decoding: FollowedDecoding
+    private var decoding: GrowingDecoding
     private var buffer: [UInt8]
 
     /// Opens the log at `path`, or standard input for `-`.
@@ -28,7 +28,7 @@ package final class DecodedLog {
     ///   - follows: whether to wait for more at its end, until `stop` is signalled; standard input just ends.
     ///   - chunkBytes: how much one call of `next` takes at most.
     ///   - stop: ends every wait.
-    ///   - tell: called with what becomes of a followed file, in words for the operator.
+    ///   - tell: called with what becomes of a growing file, in words for the operator.
     /// - Throws: `cannotOpen` or `notALog`, saying what to do.
     package init(
         path: String, decoder: NMEADecoder, follows: Bool = false, chunkBytes: Int, stop: EventDescriptor,
@@ -36,20 +36,23 @@ package final class DecodedLog {
     ) throws(FixSourceError) {
         (self.path, self.stop, self.tell) = (path, stop, tell)
         name = RecordedLog.name(of: path)
-        decoding = FollowedDecoding(decoder: decoder)
+        decoding = GrowingDecoding(decoder: decoder)
         buffer = [UInt8](repeating: 0, count: chunkBytes)
         guard follows, path != "-" else {
             source = .recorded(try RecordedLog(path: path, stop: stop))
             return
         }
-        source = .followed(nil)
-        try openFollowed()
-        if case .followed(nil) = source { tell("\(name) is not there yet; waiting for it") }
+        source = .growing(nil)
+        do throws(SystemError) { try openFile() } catch {
+            guard error.number == ENOENT else { throw RecordedLog.cannotOpen(path, error) }
+        }
+        try requireLog()
+        if case .growing(nil) = source { tell("\(name) is not there yet; waiting for it") }
     }
 
     /// Whether a file at `path` is a gzip archive, as far as can be seen.
     package static func isArchive(at path: String) -> Bool {
-        guard !isReadOnce(path), let file = try? FollowedFile(path: path, from: .start) else { return false }
+        guard !isReadOnce(path), let file = try? GrowingFile(path: path, from: .start) else { return false }
         return file.kind == .gzip
     }
 
@@ -57,7 +60,7 @@ package final class DecodedLog {
     package var bytesRead: Int64 {
         switch source {
         case .recorded(let log): log.bytesRead
-        case .followed(let file): file?.offset ?? 0
+        case .growing(let file): file?.offset ?? 0
         }
     }
 
@@ -83,7 +86,7 @@ package final class DecodedLog {
                 decode(count, take)
                 if count == 0 { decoding.finish(take) }
                 return count > 0
-            case .followed: return try follow(take)
+            case .growing: return try follow(take)
             }
         } catch {
             decoding.finish(take)
@@ -94,8 +97,8 @@ package final class DecodedLog {
     /// Waits for a chunk, or for the pause that completes an epoch; `false` at the end of a device.
     private func follow(_ take: (Fix) -> Void) throws(FixSourceError) -> Bool {
         while true {
-            if case .followed(nil) = source { try openFollowed() }
-            if case .followed(let file?) = source {
+            if case .growing(nil) = source { try openIfThere() }
+            if case .growing(let file?) = source {
                 switch try look(at: file) {
                 case .bytes(let count):
                     decode(count, take)
@@ -111,15 +114,14 @@ package final class DecodedLog {
                 case .writersGone where file.mark.kind == .device:
                     decoding.finish(take)
                     return false
-                case .writersGone:
-                    do throws(SystemError) { try file.reopen() } catch { throw readFailed(error) }
+                case .writersGone: try reopen(file)
                 case .nothingYet: break
                 }
             }
             var hasGiven = false
             let start = MonotonicTime.now
             let outcome = try wait(
-                on: raw, for: min(decoding.patience ?? .seconds(60), raw == nil ? FollowedFile.interval : .seconds(60)))
+                on: raw, for: min(decoding.patience ?? .seconds(60), raw == nil ? GrowingFile.interval : .seconds(60)))
             guard outcome != .stopped else { throw FixSourceError(.cancelled, "\(name): stopped") }
             decoding.waited(MonotonicTime.now - start) {
                 hasGiven = true
@@ -129,11 +131,11 @@ package final class DecodedLog {
         }
     }
 
-    private var raw: CInt? { if case .followed(let file?) = source { file.raw } else { nil } }
+    private var raw: CInt? { if case .growing(let file?) = source { file.raw } else { nil } }
 
-    private func look(at file: FollowedFile) throws(FixSourceError) -> FollowedFile.Look {
+    private func look(at file: GrowingFile) throws(FixSourceError) -> GrowingFile.Look {
         var span = buffer.mutableSpan
-        var look = FollowedFile.Look.nothingYet
+        var look = GrowingFile.Look.nothingYet
         var failure: SystemError?
         do throws(SystemError) { look = try file.look(into: &span) } catch { failure = error }
         if let failure { throw readFailed(failure) }
@@ -145,15 +147,29 @@ package final class DecodedLog {
         decoding.take(bytes.span.extracting(first: count), take)
     }
 
-    /// Opens the followed file if it is there.
-    private func openFollowed() throws(FixSourceError) {
-        do throws(SystemError) {
-            let file = try FollowedFile(path: path, from: .start)
-            source = .followed(file)
-        } catch {
-            guard error.number == ENOENT else { throw RecordedLog.cannotOpen(path, error) }
+    private func openFile() throws(SystemError) {
+        source = .growing(try GrowingFile(path: path, from: .start))
+    }
+
+    /// Opens the growing file, which has been waited for, if it is there.
+    private func openIfThere() throws(FixSourceError) {
+        do throws(SystemError) { try openFile() } catch {
+            guard error.isOfAMissingFile else { throw RecordedLog.cannotOpen(path, error) }
         }
-        if case .followed(let file?) = source, let problem = file.problem { throw problem }
+        try requireLog()
+    }
+
+    private func requireLog() throws(FixSourceError) {
+        if case .growing(let file?) = source, let problem = file.problem { throw problem }
+    }
+
+    /// Waits for the next writer of a FIFO, or for what takes its place.
+    private func reopen(_ file: GrowingFile) throws(FixSourceError) {
+        do throws(SystemError) {
+            if try file.reopen() { return }
+        } catch { throw readFailed(error) }
+        source = .growing(nil)
+        tell("\(name) is gone; waiting for it")
     }
 
     private func wait(on raw: CInt?, for timeout: Duration) throws(FixSourceError) -> PollOutcome {

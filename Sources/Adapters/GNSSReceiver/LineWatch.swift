@@ -69,6 +69,7 @@ struct LineWatch: Sendable, Hashable {
 
     /// The next moment after `now` at which the judgement changes if nothing arrives.
     func nextChange(after now: Duration) -> Duration {
-        min([lastSentence + limit, lastByte + limit].filter { $0 > now }.min() ?? overdueAt, overdueAt)
+        // A line that cannot be opened anew outlives all of them.
+        [lastSentence + limit, lastByte + limit, overdueAt].filter { $0 > now }.min() ?? now + limit
     }
 }

@@ -59,8 +59,8 @@ actor LogReader {
                 path: path, decoder: decoder, follows: follows && remaining.isEmpty, chunkBytes: chunkBytes, stop: stop)
         }
         guard let log else { return true }
+        defer { while let warning = log.takeWarning() { chunk.warnings.append(warning) } }
         let goesOn = try log.next { chunk.fixes.append($0) }
-        while let warning = log.takeWarning() { chunk.warnings.append(warning) }
         if goesOn { return false }
         bytesBefore += log.bytesRead
         sentencesWithoutChecksum += log.statistics.refusals(.missingChecksum).count

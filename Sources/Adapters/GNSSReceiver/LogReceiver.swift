@@ -57,7 +57,8 @@ package struct LogReceiver: FixSource {
                 try await deliver(.fix(fix))
             }
             try stopIfCancelled()
-            if chunk.bytesRead >= told + progressStep || chunk.isLast {
+            // A growing file that was rotated or truncated begins at 0 again.
+            if chunk.bytesRead >= told + progressStep || chunk.bytesRead < told || chunk.isLast {
                 told = chunk.bytesRead
                 try await deliver(.progress(bytesRead: told, totalBytes: totalBytes))
             }

@@ -16,9 +16,9 @@ package struct DeviceHolder: Sendable, Hashable, CustomStringConvertible {
     /// anyone else the own ones.
     package static func all(of path: String) -> [DeviceHolder] {
         guard let device = resolvedPath(path) else { return [] }
-        return directoryEntries("/proc").compactMap { Int32($0) }.sorted()
+        return FileSystem.visibleNames(inFolder: "/proc").compactMap { Int32($0) }.sorted()
             .filter { process in
-                directoryEntries("/proc/\(process)/fd").contains {
+                FileSystem.visibleNames(inFolder: "/proc/\(process)/fd").contains {
                     FileSystem.linkTarget(at: "/proc/\(process)/fd/\($0)") == device
                 }
             }
@@ -34,18 +34,4 @@ private func resolvedPath(_ path: String) -> String? {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
     return unsafe String(cString: resolved)
-}
-
-/// The names in a folder; empty when it may not be read.
-private func directoryEntries(_ path: String) -> [String] {
-    guard let folder = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(folder) }
-    var names: [String] = []
-    while let entry = unsafe readdir(folder) {
-        let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-            unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-        }
-        names.append(name)
-    }
-    return names
 }

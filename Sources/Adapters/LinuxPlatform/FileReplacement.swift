@@ -1,11 +1,11 @@
 import Glibc
 
 /// A file that is written aside and takes its place at once when it is complete; otherwise nothing is left of it.
-package final class FileReplacement {
+package final class FileReplacement: Sendable {
     /// Where it belongs, links followed.
     private let target: String
     /// Where it is until then; `nil` for a device or pipe, which cannot be replaced and is written to.
-    private var temporary: String?
+    private let temporary: Locked<String?>
     private let descriptor: OwnedDescriptor
 
     /// Takes the place: what is there stays as it is until `commit`.
@@ -16,28 +16,29 @@ package final class FileReplacement {
         switch try FileSystem.entry(at: target) {
         case .folder: throw SystemError(call: "write \(path)", number: EISDIR)
         case .other:
-            temporary = nil
+            temporary = Locked(nil)
             descriptor = try OwnedDescriptor(opening: target, O_WRONLY | O_NOCTTY)
         case .file, nil:
             let aside = "\(target).\(getpid()).part"
             try FileSystem.removeFile(at: aside)
             descriptor = try OwnedDescriptor(opening: aside, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
-            temporary = aside
+            temporary = Locked(aside)
         }
     }
 
     deinit {
-        if let temporary { unsafe unlink(temporary) }
+        if let aside = temporary.withLock({ $0 }) { unsafe unlink(aside) }
     }
 
-    /// Writes the contents and puts the file in its place; on the disk when this returns.
+    /// Writes the contents and puts the file in its place; both are on the disk when this returns.
     package func commit(_ bytes: [UInt8]) throws(SystemError) {
         try descriptor.writeAll(bytes.span)
-        guard let aside = temporary else { return }
+        guard let aside = temporary.withLock({ $0 }) else { return }
         let raw = descriptor.raw
         try valueOrSystemError("sync \(aside)") { fsync(raw) }
         try FileSystem.rename(aside, to: target)
-        temporary = nil
+        temporary.withLock { $0 = nil }
+        try FileSystem.synchronizeFolder(at: FileSystem.parent(of: target))
     }
 
     private static func resolved(_ path: String) -> String {

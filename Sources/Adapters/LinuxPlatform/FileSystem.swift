@@ -83,6 +83,11 @@ package enum FileSystem {
         return names
     }
 
+    /// The same of a folder that may be gone, or may not be read: then there are none.
+    static func visibleNames(inFolder path: String) -> [String] {
+        (try? names(inFolder: path)) ?? []
+    }
+
     /// Renames within a file system; an existing file at `destination` is replaced.
     package static func rename(_ source: String, to destination: String) throws(SystemError) {
         try valueOrSystemError("rename \(source) to \(destination)") { unsafe Glibc.rename(source, destination) }

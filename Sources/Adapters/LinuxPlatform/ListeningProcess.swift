@@ -17,9 +17,10 @@ package func listeningProcess(port: UInt16) -> String? {
         }
     }
     guard let link else { return nil }
-    for processID in names(inFolder: "/proc").compactMap({ Int32($0) }) {
+    for processID in FileSystem.visibleNames(inFolder: "/proc").compactMap({ Int32($0) }) {
         let folder = "/proc/\(processID)/fd"
-        for name in names(inFolder: folder) where FileSystem.linkTarget(at: "\(folder)/\(name)") == link {
+        for name in FileSystem.visibleNames(inFolder: folder)
+        where FileSystem.linkTarget(at: "\(folder)/\(name)") == link {
             return "process \(processID)" + (commandName(ofProcess: processID).map { ", \($0)" } ?? "")
         }
     }
@@ -36,17 +37,4 @@ private func contents(ofFile path: String) -> String {
         text += chunk[..<count]
     }
     return String(decoding: text, as: UTF8.self)
-}
-
-private func names(inFolder path: String) -> [String] {
-    guard let folder = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(folder) }
-    var names: [String] = []
-    while let entry = unsafe readdir(folder) {
-        unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-            let name = unsafe bytes.prefix { $0 != 0 }
-            names.append(unsafe String(decoding: name, as: UTF8.self))
-        }
-    }
-    return names
 }

@@ -1,39 +1,97 @@
 import CLinux
 
-/// What the kernel announces about addresses and routes (rtnetlink(7)): messages of a header of 16 bytes each, in the
-/// byte order of the machine.
-enum NetworkAnnouncement {
+/// What the kernel announces about links, addresses and routes (rtnetlink(7)): messages of a header of 16 bytes each, in
+/// the byte order of the machine.
+enum NetworkAnnouncement: Sendable, Hashable {
+    /// It is there; perhaps it was before.
+    case gained(WayOut)
+    case lost(WayOut)
+    /// The link is off, without carrier, or gone.
+    case linkDown(interface: UInt32)
+
     private static let headerLength = 16
-    /// Addresses and routes of this scope or a wider one lead out of the machine.
+    /// Addresses of this scope or the next one lead out of the machine.
     private static let widestScope = UInt8(RT_SCOPE_UNIVERSE.rawValue)
     private static let siteScope = UInt8(RT_SCOPE_SITE.rawValue)
+    /// `IFA_F_TENTATIVE`, `IFA_F_DADFAILED`: an address that may turn out, or has turned out, to be another machine's.
+    private static let unusable: UInt8 = 0x40 | 0x08
+    /// `IFF_UP`, `IFF_RUNNING`.
+    private static let working: UInt32 = 0x1 | 0x40
+    /// An IPv6 address is the longest that matters.
+    private static let longestAddress = 16
 
-    /// Whether one of the messages in `datagram` tells of a way out that is new: an address that is valid beyond this
-    /// link, or a default route.
-    static func tellsOfWayOut(_ datagram: Span<UInt8>) -> Bool {
+    /// Those in `datagram`, in order, up to a message whose length cannot be.
+    static func all(in datagram: Span<UInt8>) -> [NetworkAnnouncement] {
+        var announcements: [NetworkAnnouncement] = []
         var start = 0
         while start + headerLength <= datagram.count {
             let length = Int(word(datagram, at: start))
-            guard length >= headerLength, start + length <= datagram.count else { return false }
+            guard length >= headerLength, start + length <= datagram.count else { break }
             let body = datagram.extracting((start + headerLength)..<(start + length))
-            switch Int(datagram[start + 4]) | Int(datagram[start + 5]) << 8 {
-            case Int(RTM_NEWADDR): if isAddressOut(body) { return true }
-            case Int(RTM_NEWROUTE): if isDefaultRoute(body) { return true }
-            default: break
+            if let announcement = Self(type: half(datagram, at: start + 4), body) { announcements.append(announcement) }
+            start += (length + 3) & ~3
+        }
+        return announcements
+    }
+
+    private init?(type: Int, _ body: Span<UInt8>) {
+        switch type {
+        case Int(RTM_NEWADDR):
+            guard let way = Self.address(body), body[2] & Self.unusable == 0 else { return nil }
+            self = .gained(way)
+        case Int(RTM_DELADDR):
+            guard let way = Self.address(body) else { return nil }
+            self = .lost(way)
+        case Int(RTM_NEWROUTE):
+            guard let way = Self.defaultRoute(body) else { return nil }
+            self = .gained(way)
+        case Int(RTM_DELROUTE):
+            guard let way = Self.defaultRoute(body) else { return nil }
+            self = .lost(way)
+        case Int(RTM_NEWLINK), Int(RTM_DELLINK):
+            // `struct ifinfomsg`: family, padding, type (2), index (4), flags (4), change (4).
+            guard body.count >= 16 else { return nil }
+            let isWorking = Self.word(body, at: 8) & Self.working == Self.working
+            guard type == Int(RTM_DELLINK) || !isWorking else { return nil }
+            self = .linkDown(interface: Self.word(body, at: 4))
+        default: return nil
+        }
+    }
+
+    /// `struct ifaddrmsg`: family, prefix length, flags, scope, index (4).
+    private static func address(_ body: Span<UInt8>) -> WayOut? {
+        guard body.count >= 8, body[3] == widestScope || body[3] == siteScope else { return nil }
+        // On a point-to-point link `IFA_ADDRESS` is the other end.
+        let own = attribute(Int(IFA_LOCAL), of: body, from: 8) ?? attribute(Int(IFA_ADDRESS), of: body, from: 8)
+        return WayOut(kind: .address, interface: word(body, at: 4), address: own ?? [])
+    }
+
+    /// `struct rtmsg`: family, destination length, source length, service, table, protocol, scope, type, flags (4).
+    private static func defaultRoute(_ body: Span<UInt8>) -> WayOut? {
+        guard body.count >= 12, body[1] == 0, body[4] == UInt8(RT_TABLE_MAIN.rawValue), body[7] == UInt8(RTN_UNICAST)
+        else { return nil }
+        let interface = attribute(Int(RTA_OIF.rawValue), of: body, from: 12) ?? []
+        let gateway = attribute(Int(RTA_GATEWAY.rawValue), of: body, from: 12)
+        return WayOut(
+            kind: .route, interface: interface.count == 4 ? word(interface.span, at: 0) : 0, address: gateway ?? [])
+    }
+
+    /// `struct rtattr`: length (2), type (2), value; each begins at a multiple of four bytes.
+    private static func attribute(_ type: Int, of body: Span<UInt8>, from first: Int) -> [UInt8]? {
+        var start = first
+        while start + 4 <= body.count {
+            let length = half(body, at: start)
+            guard length >= 4, start + length <= body.count else { return nil }
+            if half(body, at: start + 2) == type {
+                return (4..<length).prefix(longestAddress).map { body[start + $0] }
             }
             start += (length + 3) & ~3
         }
-        return false
+        return nil
     }
 
-    /// `struct ifaddrmsg`: family, prefix length, flags, scope, index.
-    private static func isAddressOut(_ body: Span<UInt8>) -> Bool {
-        body.count >= 8 && (body[3] == widestScope || body[3] == siteScope)
-    }
-
-    /// `struct rtmsg`: family, destination length, source length, service, table, protocol, scope, type, flags.
-    private static func isDefaultRoute(_ body: Span<UInt8>) -> Bool {
-        body.count >= 12 && body[1] == 0 && body[4] == UInt8(RT_TABLE_MAIN.rawValue) && body[7] == UInt8(RTN_UNICAST)
+    private static func half(_ bytes: Span<UInt8>, at start: Int) -> Int {
+        Int(bytes[start]) | Int(bytes[start + 1]) << 8
     }
 
     private static func word(_ bytes: Span<UInt8>, at start: Int) -> UInt32 {

@@ -8,8 +8,14 @@ package struct NetworkWatch: Sendable {
 
     /// Begins to listen; what is announced from now on is heard by `run`.
     package init() throws(SystemError) {
-        let descriptor = OwnedDescriptor(
-            owning: try valueOrSystemError("listen to the network's changes") { clinux_open_route_announcements() })
+        self.init(
+            hearing: OwnedDescriptor(
+                owning: try valueOrSystemError("listen to the network's changes") { clinux_open_route_announcements() })
+        )
+    }
+
+    /// Hears what comes on `descriptor`, a socket that keeps datagrams apart.
+    init(hearing descriptor: consuming OwnedDescriptor) {
         raw = descriptor.raw
         announcements = Locked(descriptor)
     }
@@ -27,22 +33,26 @@ package struct NetworkWatch: Sendable {
 
     private func listen(until stop: EventDescriptor, _ wayOut: () -> Void) -> SystemError? {
         var buffer = [UInt8](repeating: 0, count: 1 << 15)
+        var ways = WaysOut()
         do throws(SystemError) {
             while true {
                 guard case .ready = try poll(raw, within: nil, unless: stop) else { return nil }
-                if try receive(into: &buffer) { wayOut() }
+                if try receive(into: &buffer, &ways) { wayOut() }
             }
         } catch {
             return error
         }
     }
 
-    /// Whether what is there tells of a way out. Announcements that the kernel had to drop may have.
-    private func receive(into buffer: inout [UInt8]) throws(SystemError) -> Bool {
+    /// Whether what is there tells of a new way out. Announcements that the kernel had to drop may have.
+    private func receive(into buffer: inout [UInt8], _ ways: inout WaysOut) throws(SystemError) -> Bool {
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(raw, $0.baseAddress, $0.count) }
-        if count >= 0 { return NetworkAnnouncement.tellsOfWayOut(buffer.span.extracting(first: count)) }
+        if count > 0 { return ways.take(buffer.span.extracting(first: count)) }
+        if count == 0 { throw SystemError(call: "read the network's changes", number: EPIPE) }
         switch errno {
-        case ENOBUFS: return true
+        case ENOBUFS:
+            ways.forgetAll()
+            return true
         case EAGAIN, EINTR: return false
         default: throw SystemError(call: "read the network's changes", number: errno)
         }

@@ -27,13 +27,6 @@ struct EpochAssembler {
     /// Time between the last two epochs with a position.
     private(set) var intervalMilliseconds: Int32 = 1000
 
-    /// When the bytes under way came, on the caller's scale.
-    var receivedAt = Duration.zero
-    /// When the last useful sentence of the epoch came.
-    private var usefulAt = Duration.zero
-    /// When the last useful sentence of the last fix came.
-    private(set) var lastFixReceivedAt: Duration?
-
     private(set) var epochs = 0
     private(set) var fixes = 0
     private(set) var voidEpochs = 0
@@ -160,7 +153,6 @@ struct EpochAssembler {
     @inline(__always)
     private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
         guard let place = epoch.count(type) else { return }
-        usefulAt = receivedAt
         if completion == nil, cycle.endsEpoch(place) { complete(emit) }
     }
 
@@ -240,7 +232,6 @@ struct EpochAssembler {
         recent[recentIndex] = instant
         recentIndex = (recentIndex + 1) % recent.count
         fixes += 1
-        lastFixReceivedAt = usefulAt
         emit(fix)
         return .fix
     }

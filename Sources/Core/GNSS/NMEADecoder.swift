@@ -20,8 +20,6 @@ package struct NMEADecoder: Sendable {
     var origin = 0
     /// One bit a kind of warning that has come since it was last taken.
     private var untoldWarnings: UInt64 = 0
-    /// When the last useful bytes of the last fix came, on the scale of `receivedAt`.
-    package var lastFixReceivedAt: Duration? { assembler.lastFixReceivedAt }
 
     /// Bytes that are added to the carried ones at a time, until what they began is complete.
     private static let topUp = 512
@@ -49,7 +47,6 @@ package struct NMEADecoder: Sendable {
         guard bytes.count > 0 else { return }
         lineIsIdle(at: receivedAt, emit)
         lastReceivedAt = receivedAt
-        assembler.receivedAt = receivedAt
         unsafe bytes.withUnsafeBufferPointer { unsafe decode($0, emit) }
     }
 

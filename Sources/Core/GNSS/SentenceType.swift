@@ -2,15 +2,6 @@
 enum SentenceType: UInt8 {
     case rmc, gga, gns, gll, vtg, gsa, gst, gbs, zda, pubx00, pubx04, pgrme, pqtmepe, psrfepe, dtm, txt, hdt, ths, other
 
-    /// Whether an epoch is better for having it: only such a sentence can be the last one worth waiting for. A compass
-    /// (HDT, THS) goes at its own pace, so that no epoch waits for it.
-    var isUseful: Bool {
-        switch self {
-        case .rmc, .gga, .gns, .gll, .vtg, .gsa, .gst, .gbs, .pubx00, .pgrme, .pqtmepe, .psrfepe: true
-        case .zda, .pubx04, .dtm, .txt, .hdt, .ths, .other: false
-        }
-    }
-
     /// The type of an address given as its first eight bytes, first byte lowest, and how many bytes it has.
     ///
     /// Any talker will do. Addresses with `P` are a maker's own, except Quectel's talker `PQ`.

@@ -67,13 +67,14 @@ static inline int clinux_accept(int listening) {
     return (int)syscall(SYS_accept4, listening, (void *)0, (void *)0, O_NONBLOCK | O_CLOEXEC);
 }
 
-// A socket on which the kernel announces changes of addresses and routes (rtnetlink(7)); -1 with errno on failure.
+// A socket on which the kernel announces changes of links, addresses and routes (rtnetlink(7)); -1 with errno on failure.
 // <sys/socket.h> must stay in Glibc's own module.
 static inline int clinux_open_route_announcements(void) {
     int netlink = (int)syscall(SYS_socket, 16 /* AF_NETLINK */, 3 /* SOCK_RAW */ | O_NONBLOCK | O_CLOEXEC, NETLINK_ROUTE);
     if (netlink < 0) return -1;
     struct sockaddr_nl self = {.nl_family = 16,
-                               .nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE};
+                               .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE |
+                                            RTMGRP_IPV6_ROUTE};
     if (syscall(SYS_bind, netlink, &self, sizeof self) == 0) return netlink;
     int reason = errno;
     close(netlink);

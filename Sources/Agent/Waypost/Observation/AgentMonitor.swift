@@ -32,9 +32,6 @@ package final class AgentMonitor: ReportingObserver {
 
     package var snapshot: Snapshot { state.withLock { $0 } }
 
-    /// Time since the agent was made.
-    package var uptime: Duration { clock.now }
-
     /// Counts a token that the provider was asked for beyond the cache.
     package func countTokenFetch() { state.withLock { $0.counts.tokenFetches += 1 } }
 

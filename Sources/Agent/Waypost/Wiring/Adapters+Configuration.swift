@@ -33,7 +33,7 @@ extension Configuration {
         case .serial(let device, let baudRate):
             SerialReceiver(device: device, baudRate: baudRate, decoder: live, recording: recording)
         case .file(let path, follows: true):
-            FollowedFileReceiver(path: path, decoder: live, recording: recording)
+            GrowingFileReceiver(path: path, decoder: live, recording: recording)
         case .file(let path, follows: false):
             LogReceiver(
                 paths: [path], decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: accepts)))

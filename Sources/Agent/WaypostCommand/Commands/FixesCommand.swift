@@ -34,7 +34,7 @@ struct FixesCommand {
         if follows, wantsSummary || line != nil {
             throw UsageError("--follow goes on for ever; --summary and --explain need an end", command: "fixes")
         }
-        if follows, let log = logs.last { try FollowedLog.require(log, command: "fixes") }
+        if follows, let log = logs.last { try GrowingLog.require(log, command: "fixes") }
     }
 
     func run() async throws -> ExitStatus {

@@ -17,7 +17,8 @@ struct LineExplanation {
             return .done
         }
         guard number > 0 else { throw UsageError("--explain is \(line); lines count from 1", command: "fixes") }
-        let (trace, failure) = await trace(of: number)
+        let (trace, failure) = try await trace(of: number)
+        if failure?.code == .cancelled { return .done }
         if trace.lines >= number {
             let text = String(decoding: trace.text.filter { $0 >= 0x20 }.prefix(300), as: UTF8.self)
             try StandardOutput.write(line: "line \(number): \(text)")
@@ -41,22 +42,29 @@ struct LineExplanation {
     }
 
     /// Follows the line through its log, as far as that matters to it; what went wrong with the log comes beside it.
-    private func trace(of number: Int) async -> (LogTrace, FixSourceError?) {
-        await onThread(named: "explain") {
-            var trace = LogTrace(lines: number...number, options: options)
-            var failure: FixSourceError?
-            do throws(FixSourceError) {
-                let log = try RecordedLog(path: log)
-                var buffer = [UInt8](repeating: 0, count: 1 << 16)
-                var count = 1
-                while count > 0, !trace.isSettled {
-                    var span = buffer.mutableSpan
-                    count = try log.read(into: &span)
-                    trace.take(buffer.span.extracting(first: count))
-                }
-            } catch { failure = error }
-            if !trace.isSettled { trace.finish() }
-            return (trace, failure)
+    private func trace(of number: Int) async throws(SystemError) -> (LogTrace, FixSourceError?) {
+        let stop = try EventDescriptor()
+        return await withTaskCancellationHandler {
+            await onThread(named: "explain") {
+                var trace = LogTrace(lines: number...number, options: options)
+                var failure: FixSourceError?
+                do throws(FixSourceError) { try read(into: &trace, unless: stop) } catch { failure = error }
+                if !trace.isSettled { trace.finish() }
+                return (trace, failure)
+            }
+        } onCancel: {
+            stop.signal()
+        }
+    }
+
+    private func read(into trace: inout LogTrace, unless stop: EventDescriptor) throws(FixSourceError) {
+        let log = try RecordedLog(path: log, stop: stop)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var count = 1
+        while count > 0, !trace.isSettled {
+            var span = buffer.mutableSpan
+            count = try log.read(into: &span)
+            trace.take(buffer.span.extracting(first: count))
         }
     }
 }

@@ -35,25 +35,33 @@ struct MapCommand {
         }
         Terminal.draw("")
         if Task.isCancelled { return .done }
-        let bytes = MapPage(
+        let drawing = MapPage(
             logs: result.outcomes.filter { $0.statistics.bytes > 0 }.map {
                 MapLog(name: $0.name, statistics: $0.statistics)
             },
-            survey: survey.withLock { $0 }, failure: result.failure.map { "\($0)" }
-        ).bytes
-        guard let bytes else {
+            survey: survey.withLock { $0 }, failure: result.failure.map { "\($0)" })
+        guard let size = try await write(drawing, to: page) else {
             _ = try LogDecoding.conclude(result.failure)
             throw AgentError(.inputData, Self.emptiness(of: result.outcomes))
         }
-        if let page {
-            do throws(SystemError) { try page.commit(bytes) } catch {
-                throw UnwritableFile(path: output, cause: error)
-            }
-            if Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(bytes.count))") }
-        } else {
-            try StandardOutput.write(bytes)
-        }
+        if page != nil, Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(size))") }
         return try LogDecoding.conclude(result.failure)
+    }
+
+    /// Draws and writes on a thread of its own, as the disk may take its time; the size in bytes, `nil` when there is
+    /// nothing to draw.
+    private func write(_ drawing: MapPage, to page: FileReplacement?) async throws -> Int? {
+        let result: Result<Int?, SystemError> = await onThread(named: "map") {
+            guard let bytes = drawing.bytes else { return .success(nil) }
+            do throws(SystemError) {
+                if let page { try page.commit(bytes) } else { try StandardOutput.write(bytes) }
+            } catch { return .failure(error) }
+            return .success(bytes.count)
+        }
+        switch result {
+        case .success(let size): return size
+        case .failure(let error): throw page == nil ? error : UnwritableFile(path: output, cause: error)
+        }
     }
 
     private static func emptiness(of outcomes: [LogDecoding.Outcome]) -> String {

@@ -21,7 +21,7 @@ struct ReplayOptions: Sendable, Equatable {
         follows = arguments.has("--follow")
         acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
         if follows, loops { throw UsageError("--loop and --follow exclude each other", command: "replay") }
-        if follows, let log = logs.last { try FollowedLog.require(log, command: "replay") }
+        if follows, let log = logs.last { try GrowingLog.require(log, command: "replay") }
         let count = arguments.value("--vehicles") ?? "1"
         guard let vehicles = Int(count), (1...1000).contains(vehicles) else {
             throw UsageError("--vehicles is \(count); use 1 to 1000", command: "replay")

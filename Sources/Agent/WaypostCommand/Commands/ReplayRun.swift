@@ -45,11 +45,11 @@ struct ReplayRun: Sendable {
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
     }
 
-    /// A log that is none is told before anything is sent.
+    /// A log that is none is told before anything is sent; what can be read only once is left for the replay.
     private static func requireLogs(_ paths: ArraySlice<String>) async throws(AgentError) {
         let failure: FixSourceError? = await onThread(named: "logs") {
             do throws(FixSourceError) {
-                for path in paths where path != "-" { _ = try RecordedLog(path: path) }
+                for path in paths where !isReadOnce(path) { _ = try RecordedLog(path: path) }
                 return nil
             } catch { return error }
         }

@@ -100,7 +100,7 @@ package struct LogTrace {
             place, flags: type.flags(in: found), before: before, after: after, emitted)
         if wanted.contains(line) {
             let isCounted =
-                refusal == nil && type.isUseful
+                refusal == nil && type.belongsToEpoch
                 && (after.serial != before.serial || after.epoch.counts != before.epoch.counts)
             record.keep(
                 TracedSentence(

@@ -1,5 +1,14 @@
 /// A sentence's fields by name, for explanations.
 extension SentenceType {
+    /// Whether an explanation names it among the sentences that made an epoch. A date (ZDA) and a compass (HDT, THS) hold
+    /// for more than one.
+    var belongsToEpoch: Bool {
+        switch self {
+        case .rmc, .gga, .gns, .gll, .vtg, .gsa, .gst, .gbs, .pubx00, .pgrme, .pqtmepe, .psrfepe: true
+        case .zda, .pubx04, .dtm, .txt, .hdt, .ths, .other: false
+        }
+    }
+
     /// The address and type of a sentence that begins with its start byte.
     static func named(in sentence: some Collection<UInt8>) -> (address: String, type: SentenceType) {
         let bytes = Array(

@@ -2,7 +2,7 @@ import Glibc
 import LinuxPlatform
 
 /// A process of the test's own, ended with the value.
-final class ChildProcess {
+final class BackgroundProcess {
     private(set) var processID: pid_t = 0
 
     /// Starts `arguments[0]`, found by `PATH`, with `input` opened as its standard input, or with `open` for it.

@@ -2,12 +2,17 @@ import Glibc
 import LinuxPlatform
 import LocationReporting
 
+extension SystemError {
+    /// Whether a file is not there, or not yet to be read: its writer creates it first and permits reading then.
+    var isOfAMissingFile: Bool { number == ENOENT || number == EACCES }
+}
+
 /// A file that another program writes to, read as `tail -F` does: what is appended, through rotation and truncation; or
 /// a FIFO, through one writer after another.
 ///
 /// It looks four times a second instead of asking for notices (inotify): those do not come for what another machine
 /// writes to a network file system, nor through an overlay, and a receiver speaks once a second.
-final class FollowedFile {
+final class GrowingFile {
     /// Where reading begins.
     enum Beginning: Sendable, Hashable {
         case start, end
@@ -99,7 +104,7 @@ final class FollowedFile {
         case .end where file.mark.kind != .file: return .writersGone
         case .end: break
         }
-        switch FollowedChange(readTo: offset, of: try FileMark(of: file.descriptor.raw), there: FileMark(at: path)) {
+        switch GrowthChange(readTo: offset, of: try FileMark(of: file.descriptor.raw), there: FileMark(at: path)) {
         case .none: return .nothingYet
         case .truncated:
             try valueOrSystemError("begin \(path) again") { lseek(file.descriptor.raw, 0, SEEK_SET) }
@@ -113,14 +118,19 @@ final class FollowedFile {
                 offset += Int64(count)
                 return .bytes(count)
             }
-            try reopen()
-            return .replaced
+            return try reopen() ? .replaced : .nothingYet
         }
     }
 
     /// Opens what is at the path now, before what was open is closed: the writer of a FIFO finds a reader all the time.
-    func reopen() throws(SystemError) {
-        file = try OpenFile(path)
+    ///
+    /// False, with what was open still open, when there is nothing that may be read for the moment.
+    func reopen() throws(SystemError) -> Bool {
+        do throws(SystemError) { file = try OpenFile(path) } catch {
+            guard error.isOfAMissingFile else { throw error }
+            return false
+        }
         offset = 0
+        return true
     }
 }

@@ -8,10 +8,10 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-@Suite struct FollowedChanges {
+@Suite struct GrowthChanges {
     private static func file(_ inode: UInt64, _ size: Int64) -> FileMark { FileMark(inode: inode, size: size) }
 
-    static let looks: [(Int64, FileMark, FileMark?, FollowedChange)] = [
+    static let looks: [(Int64, FileMark, FileMark?, GrowthChange)] = [
         (10, file(1, 10), file(1, 10), .none), (10, file(1, 10), nil, .none), (10, file(1, 9), file(1, 9), .truncated),
         (10, file(1, 0), file(1, 0), .truncated), (10, file(1, 9), nil, .truncated),
         (10, file(1, 10), file(2, 0), .replaced), (10, file(1, 10), FileMark(device: 7, inode: 1, size: 10), .replaced),
@@ -19,12 +19,12 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: looks)
-    func areTold(offset: Int64, open: FileMark, there: FileMark?, change: FollowedChange) {
-        #expect(FollowedChange(readTo: offset, of: open, there: there) == change)
+    func areTold(offset: Int64, open: FileMark, there: FileMark?, change: GrowthChange) {
+        #expect(GrowthChange(readTo: offset, of: open, there: there) == change)
     }
 }
 
-@Suite struct FollowedFiles {
+@Suite struct GrowingFiles {
     private let folder: TemporaryFolder
     private let path: String
 
@@ -37,7 +37,7 @@ import WaypostTestSupport
         try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text.utf8).span)
     }
 
-    private func look(at file: FollowedFile) throws -> (FollowedFile.Look, String) {
+    private func look(at file: GrowingFile) throws -> (GrowingFile.Look, String) {
         var buffer = [UInt8](repeating: 0, count: 100)
         var span = buffer.mutableSpan
         let look = try file.look(into: &span)
@@ -47,7 +47,7 @@ import WaypostTestSupport
 
     @Test func areReadAsTheyGrow() throws {
         try append("one", to: path)
-        let file = try FollowedFile(path: path, from: .start)
+        let file = try GrowingFile(path: path, from: .start)
         #expect(try look(at: file) == (.bytes(3), "one"))
         #expect(try look(at: file).0 == .nothingYet)
         try append("two", to: path)
@@ -56,19 +56,19 @@ import WaypostTestSupport
 
     @Test func areReadFromTheirEndOrFromWhereTheyWereLeft() throws {
         try append("one", to: path)
-        let file = try FollowedFile(path: path, from: .end)
+        let file = try GrowingFile(path: path, from: .end)
         #expect(try look(at: file).0 == .nothingYet)
         try append("two", to: path)
-        let again = try FollowedFile(path: path, from: file.place)
+        let again = try GrowingFile(path: path, from: file.place)
         #expect(try look(at: again) == (.bytes(3), "two"))
         unsafe unlink(path)
         try append("other", to: path)
-        #expect(try look(at: try FollowedFile(path: path, from: again.place)) == (.bytes(5), "other"))
+        #expect(try look(at: try GrowingFile(path: path, from: again.place)) == (.bytes(5), "other"))
     }
 
     @Test func areReadFromTheStartWhenTheyWereTruncated() throws {
         try append("one", to: path)
-        let file = try FollowedFile(path: path, from: .start)
+        let file = try GrowingFile(path: path, from: .start)
         _ = try look(at: file)
         unsafe truncate(path, 0)
         #expect(try look(at: file).0 == .truncated)
@@ -78,7 +78,7 @@ import WaypostTestSupport
 
     @Test func areReadToTheirEndBeforeTheirSuccessorsAre() throws {
         try append("one", to: path)
-        let file = try FollowedFile(path: path, from: .start)
+        let file = try GrowingFile(path: path, from: .start)
         #expect(try look(at: file) == (.bytes(3), "one"))
         let old = folder.path("live.nmea.1")
         unsafe rename(path, old)
@@ -92,30 +92,54 @@ import WaypostTestSupport
 
     @Test func thatArePipesOutliveTheirWriters() throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
-        let file = try FollowedFile(path: path, from: .start)
+        let file = try GrowingFile(path: path, from: .start)
         for text in ["one", "two"] {
             try append(text, to: path)
             #expect(try look(at: file) == (.bytes(3), text))
             #expect(try look(at: file).0 == .writersGone)
-            try file.reopen()
+            #expect(try file.reopen())
             #expect(try poll(file.raw, within: .zero, unless: try EventDescriptor()) == .timedOut)
         }
+        unsafe unlink(path)
+        #expect(try !file.reopen())
+    }
+
+    /// What is gone for the moment is no failure: it is waited for, and what is there then is read.
+    @Test(.timeLimit(.minutes(1))) func areWaitedForWhenTheirPipeIsRemoved() throws {
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        var words: [String] = []
+        var seconds: [Int] = []
+        let log = try DecodedLog(
+            path: path, decoder: NMEADecoder(), follows: true, chunkBytes: 1000, stop: try EventDescriptor()
+        ) { words.append($0) }
+        let read = { try log.next { seconds.append($0.timeOfFix.millisecondOfDay / 1000 % 60) } }
+        do {
+            let writer = try OwnedDescriptor(opening: path, O_RDWR)
+            try writer.writeAll(Array((epoch(second: 1) + epoch(second: 2)).utf8).span)
+            #expect(try read())
+            unsafe unlink(path)
+        }
+        while seconds.count < 2 { #expect(try read()) }
+        #expect(words == ["\(path) is gone; waiting for it"])
+        try append(epoch(second: 3), to: path)
+        while seconds.count < 3 { #expect(try read()) }
+        #expect(seconds == [1, 2, 3])
     }
 
     @Test func mustBeAbleToGrow() throws {
-        #expect(try FollowedFile(path: folder.url.path, from: .start).problem?.detail.contains("is a folder") == true)
+        #expect(try GrowingFile(path: folder.url.path, from: .start).problem?.detail.contains("is a folder") == true)
         try folder.write([0x1F, 0x8B, 8, 0], to: "log.gz")
-        let archive = try FollowedFile(path: folder.path("log.gz"), from: .start)
+        let archive = try GrowingFile(path: folder.path("log.gz"), from: .start)
         #expect(archive.problem?.detail.contains("is a gzip archive, which cannot be followed") == true)
         #expect(DecodedLog.isArchive(at: folder.path("log.gz")) && !DecodedLog.isArchive(at: path))
         try folder.write([0xFF, 0xFE, 0x24, 0], to: "wide.nmea")
-        let wide = try FollowedFile(path: folder.path("wide.nmea"), from: .start)
+        let wide = try GrowingFile(path: folder.path("wide.nmea"), from: .start)
         #expect(wide.problem?.detail.contains("is UTF-16 text") == true)
     }
 }
 
-@Suite struct FollowedBytes {
-    private var decoding = FollowedDecoding(decoder: NMEADecoder())
+@Suite struct GrowingBytes {
+    private var decoding = GrowingDecoding(decoder: NMEADecoder())
 
     private mutating func take(_ text: some StringProtocol) -> Int {
         var fixes = 0
@@ -167,7 +191,7 @@ import WaypostTestSupport
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct FollowedFileReceiving {
+@Suite(.timeLimit(.minutes(1))) struct GrowingFileReceiving {
     private let folder: TemporaryFolder
     private let path: String
 
@@ -186,7 +210,7 @@ import WaypostTestSupport
 
     @Test func beginsAtTheEndOfWhatIsThere() async throws {
         try append(epoch(second: 1))
-        let ending = try await observe(FollowedFileReceiver(path: path)) { observer in
+        let ending = try await observe(GrowingFileReceiver(path: path)) { observer in
             await observer.state(saying: "open, waiting for what is appended")
             try append(epoch(second: 2))
             #expect(second(of: await observer.fix()) == 2)
@@ -201,7 +225,7 @@ import WaypostTestSupport
     }
 
     @Test func waitsForTheFileAndReadsAllOfIt() async throws {
-        try await observe(FollowedFileReceiver(path: path)) { observer in
+        try await observe(GrowingFileReceiver(path: path)) { observer in
             await observer.state(saying: "is not there; it is read as soon as it is")
             try append(epoch(second: 7))
             #expect(second(of: await observer.fix()) == 7)
@@ -210,7 +234,7 @@ import WaypostTestSupport
 
     @Test func saysWhenNothingIsAppended() async throws {
         try append(epoch(second: 1))
-        let receiver = FollowedFileReceiver(path: path, patience: .milliseconds(300))
+        let receiver = GrowingFileReceiver(path: path, patience: .milliseconds(300))
         await observe(receiver) { observer in
             #expect(await observer.state(saying: "nothing new for 0 s; check the program that writes it") != nil)
         }
@@ -219,14 +243,14 @@ import WaypostTestSupport
     @Test func namesTheMissingChecksums() async throws {
         try append("")
         let bare = epoch(second: 1).replacing(/\*../, with: "")
-        let receiver = FollowedFileReceiver(path: path, patience: .milliseconds(600))
+        let receiver = GrowingFileReceiver(path: path, patience: .milliseconds(600))
         try await observe(receiver) { observer in
             await observer.state(saying: "open, waiting")
             try append(bare)
             #expect(await observer.state(saying: "set receiver.acceptMissingChecksum to true") != nil)
         }
         let tolerant = NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: true))
-        try await observe(FollowedFileReceiver(path: path, decoder: tolerant)) { observer in
+        try await observe(GrowingFileReceiver(path: path, decoder: tolerant)) { observer in
             await observer.state(saying: "open, waiting")
             try append(epoch(second: 2).replacing(/\*../, with: ""))
             #expect(second(of: await observer.fix()) == 2)

@@ -5,7 +5,7 @@ package import LocationReporting
 
 /// Fixes from a file that another program writes a receiver's output to, as a live receiver: from its end on, then what
 /// is appended, through rotation and truncation. One that is not there is waited for.
-package struct FollowedFileReceiver: FixSource {
+package struct GrowingFileReceiver: FixSource {
     private let receiver: LiveReceiver
 
     /// `patience` is how long the file may be without a new sentence before that is reported.
@@ -14,7 +14,7 @@ package struct FollowedFileReceiver: FixSource {
         recording: RecordingSettings? = nil
     ) {
         receiver = LiveReceiver(
-            endpoint: FollowedFileEndpoint(path: path), decoder: decoder, patience: patience, recording: recording)
+            endpoint: GrowingFileEndpoint(path: path), decoder: decoder, patience: patience, recording: recording)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
@@ -22,26 +22,26 @@ package struct FollowedFileReceiver: FixSource {
     }
 }
 
-/// A followed file by its path.
-struct FollowedFileEndpoint: ReceiverEndpoint {
+/// A growing file by its path.
+struct GrowingFileEndpoint: ReceiverEndpoint {
     let path: String
     /// Where the next opening begins: what was in the file before us is of the past, what comes later is not.
-    private let beginning = Locked(FollowedFile.Beginning.end)
+    private let beginning = Locked(GrowingFile.Beginning.end)
 
     init(path: String) { self.path = path }
 
     var name: String { path }
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
-        let file: FollowedFile
-        do throws(SystemError) { file = try FollowedFile(path: path, from: beginning.withLock { $0 }) } catch {
+        let file: GrowingFile
+        do throws(SystemError) { file = try GrowingFile(path: path, from: beginning.withLock { $0 }) } catch {
             guard error.number == ENOENT else { throw .notNow(RecordedLog.cannotOpen("it", error).detail) }
             beginning.withLock { $0 = .start }
             throw .notNow("is not there; it is read as soon as it is")
         }
         if let problem = file.problem { throw .notNow(problem.detail) }
         let beginning = beginning
-        return FollowedFileLine(file) { place in beginning.withLock { $0 = place } }
+        return GrowingFileLine(file) { place in beginning.withLock { $0 = place } }
     }
 
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
@@ -52,13 +52,13 @@ struct FollowedFileEndpoint: ReceiverEndpoint {
     }
 }
 
-/// A followed file as the loop sees it.
-private final class FollowedFileLine: ReceiverLine {
-    private let file: FollowedFile
-    private let moved: (FollowedFile.Beginning) -> Void
+/// A growing file as the loop sees it.
+private final class GrowingFileLine: ReceiverLine {
+    private let file: GrowingFile
+    private let moved: (GrowingFile.Beginning) -> Void
 
     /// `moved` is called with the place at which another opening would go on.
-    init(_ file: FollowedFile, moved: @escaping (FollowedFile.Beginning) -> Void) {
+    init(_ file: GrowingFile, moved: @escaping (GrowingFile.Beginning) -> Void) {
         (self.file, self.moved) = (file, moved)
         moved(file.place)
     }

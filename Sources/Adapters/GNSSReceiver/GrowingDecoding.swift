@@ -1,10 +1,10 @@
 import GNSS
 
-/// What is made of the bytes of a followed file: fixes, each as soon as its epoch is complete.
+/// What is made of the bytes of a growing file: fixes, each as soon as its epoch is complete.
 ///
 /// Knows no file and no clock. A pause completes an epoch, as on a live line, but only where the file ends with a line:
 /// a program that writes by the block stops in the midst of a sentence.
-struct FollowedDecoding: Sendable {
+struct GrowingDecoding: Sendable {
     private let newDecoder: NMEADecoder
     private(set) var decoder: NMEADecoder
     /// The line's time: so long has been waited for bytes. It stands still while what is there is read and used.

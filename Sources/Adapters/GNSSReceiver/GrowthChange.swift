@@ -1,5 +1,5 @@
-/// What has become of a followed file that has been read to its end: a decision, as `tail -F` makes it.
-enum FollowedChange: Sendable, Hashable {
+/// What has become of a growing file that has been read to its end: a decision, as `tail -F` makes it.
+enum GrowthChange: Sendable, Hashable {
     case none
     /// It is shorter than what has been read of it: its writer began it again.
     case truncated

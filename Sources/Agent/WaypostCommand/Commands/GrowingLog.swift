@@ -1,7 +1,7 @@
 import GNSSReceiver
 
 /// What `--follow` can do with a log.
-enum FollowedLog {
+enum GrowingLog {
     /// - Throws: for a log that is there and does not grow: an archive.
     static func require(_ path: String, command: String) throws(UsageError) {
         guard DecodedLog.isArchive(at: path) else { return }
