@@ -29,7 +29,7 @@ import WaypostTestSupport
                 Case(words: $0, log: log, code: 65, says: says)
             }
         } + [
-            Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no fix with a date"),
+            Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
             Case(words: "fixes LOG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
             Case(words: "map LOG -o -", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
         ]

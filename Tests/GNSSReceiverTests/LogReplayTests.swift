@@ -106,7 +106,7 @@ import WaypostTestSupport
         let replay = try replay("# nothing\n", .init())
         let ending = await observe(replay) { observer in while await observer.next() != nil {} }
         #expect(ending?.code == .notALog)
-        #expect(ending?.detail.contains("holds no fix with a date") == true)
+        #expect(ending?.detail.contains("holds no NMEA 0183 sentence") == true)
     }
 
     @Test func endsWhenCancelledWhileItWaits() async throws {

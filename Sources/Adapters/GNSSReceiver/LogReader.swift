@@ -62,8 +62,14 @@ actor LogReader {
         defer { while let warning = log.takeWarning() { chunk.warnings.append(warning) } }
         let goesOn = try log.next { chunk.fixes.append($0) }
         if goesOn { return false }
+        let unchecked = log.statistics.refusals(.missingChecksum).count
+        if log.statistics.sentences == 0, unchecked == 0 {
+            throw FixSourceError(
+                .notALog,
+                "\(log.name) holds no NMEA 0183 sentence with a right checksum; check that it is a receiver's log")
+        }
         bytesBefore += log.bytesRead
-        sentencesWithoutChecksum += log.statistics.refusals(.missingChecksum).count
+        sentencesWithoutChecksum += unchecked
         self.log = nil
         return remaining.isEmpty
     }

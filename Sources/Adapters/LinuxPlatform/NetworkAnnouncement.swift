@@ -1,7 +1,7 @@
 import CLinux
 
-/// What the kernel announces about links, addresses and routes (rtnetlink(7)): messages of a header of 16 bytes each, in
-/// the byte order of the machine.
+/// What the kernel announces about links, addresses and routes (rtnetlink(7)): messages of a header of 16 bytes each,
+/// in the byte order of the machine.
 enum NetworkAnnouncement: Sendable, Hashable {
     /// It is there; perhaps it was before.
     case gained(WayOut)

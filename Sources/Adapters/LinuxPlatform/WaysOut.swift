@@ -2,7 +2,8 @@
 ///
 /// The kernel repeats itself: an address is announced again whenever its lifetime is extended (DHCP, router
 /// advertisements). And it is silent: the IPv4 routes of a link that goes down, or of an address that is removed, go
-/// without a word. So a link or an address that goes takes its routes along: what is forgotten wrongly is only told twice.
+/// without a word. So a link or an address that goes takes its routes along: what is forgotten wrongly is only told
+/// twice.
 struct WaysOut: Sendable, Hashable {
     private static let capacity = 64
 

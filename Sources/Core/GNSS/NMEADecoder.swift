@@ -83,8 +83,8 @@ package struct NMEADecoder: Sendable {
 
     /// Tells that nothing more will come; completes the epoch under way.
     package mutating func finish(_ emit: (Fix) -> Void) {
-        // A byte that no sentence holds ends what the last bytes began: a sentence that the end has cut is none, whatever
-        // may be missing from it.
+        // A byte that no sentence holds ends what the last bytes began: a sentence that the end has cut is none,
+        // whatever may be missing from it.
         carry[carried] = 0
         carried += 1
         account.bytes += 1

@@ -4,9 +4,9 @@ package struct NMEADecoderOptions: Sendable {
     package enum Dates: Sendable {
         /// Every date is kept as stated: for recorded logs.
         case asStated
-        /// Dates are moved by the multiple of 1024 weeks that brings them nearest to `reference`, which is asked at each
-        /// date; what then still lies more than two days before `earliest`, or has been moved to more than a year after
-        /// `reference`, is not believed: for live receivers.
+        /// Dates are moved by the multiple of 1024 weeks that brings them nearest to `reference`, which is asked at
+        /// each date. Not believed is what then still lies more than two days before `earliest`, or has been moved to
+        /// more than a year after `reference`. For live receivers.
         ///
         /// `reference` is the present to within years, `earliest` a moment that has certainly passed.
         case repaired(reference: @Sendable () -> UTCTime, earliest: UTCTime)

@@ -25,6 +25,7 @@ extension LogDecoding {
                 + "but no RMC or ZDA sentence that dates them"
         }
         guard epochs > 0 else { return "no fix in \(names): no sentence there states a position with its time" }
-        return "no fix in \(names): \(FigureText.count(epochs, "epoch")), none with a position that its receiver vouches for"
+        return
+            "no fix in \(names): \(FigureText.count(epochs, "epoch")), none with a position that its receiver vouches for"
     }
 }

@@ -1,7 +1,7 @@
 /// A sentence's fields by name, for explanations.
 extension SentenceType {
-    /// Whether an explanation names it among the sentences that made an epoch. A date (ZDA) and a compass (HDT, THS) hold
-    /// for more than one.
+    /// Whether an explanation names it among the sentences that made an epoch. A date (ZDA) and a compass (HDT, THS)
+    /// hold for more than one.
     var belongsToEpoch: Bool {
         switch self {
         case .rmc, .gga, .gns, .gll, .vtg, .gsa, .gst, .gbs, .pubx00, .pgrme, .pqtmepe, .psrfepe: true
