@@ -18,20 +18,33 @@ package final class PseudoTerminal: Sendable {
         let code = unsafe ptsname_r(descriptor.raw, &name, UInt(name.count))
         guard code == 0 else { throw SystemError(call: "ptsname_r", number: code) }
         path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        try valueOrSystemError("fcntl") { fcntl(descriptor.raw, F_SETFL, O_NONBLOCK) }
         controller = Locked(descriptor.release())
     }
 
     deinit { unplug() }
 
     /// The receiver sends `bytes`; does nothing once unplugged.
+    ///
+    /// - Throws: when nobody reads for seconds: a test that goes on writing would hold a thread of the pool for ever.
     package func send(_ bytes: [UInt8]) throws(SystemError) {
         guard let raw = controller.withLock({ $0 }) else { return }
         var rest = bytes[...]
         while !rest.isEmpty {
             let chunk = Array(rest)
-            rest = rest.dropFirst(try valueOrSystemError("write") { unsafe write(raw, chunk, chunk.count) })
+            let count = unsafe write(raw, chunk, chunk.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+                continue
+            }
+            guard errno == EAGAIN || errno == EINTR else { throw SystemError(call: "write", number: errno) }
+            var watched = pollfd(fd: raw, events: CShort(POLLOUT), revents: 0)
+            guard unsafe poll(&watched, 1, Self.patience) != 0 else { throw SystemError(call: "write", number: EAGAIN) }
         }
     }
+
+    /// Milliseconds for which a full line is waited for.
+    private static let patience: CInt = 5000
 
     package func send(_ text: String) throws(SystemError) { try send(Array(text.utf8)) }
 
