@@ -12,7 +12,10 @@ public func fuzzGPSD(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe Array(UnsafeBufferPointer(start: start + 2, count: count - 2))
     let session = GPSDSession(
         device: second & 1 == 0 ? nil : "/dev/a",
-        dates: second & 2 == 0 ? .asStated : .repaired(reference: UTCTime(year: 2026, month: 1, day: 1)))
+        dates: second & 2 == 0
+            ? .asStated
+            : .repaired(
+                reference: { UTCTime(year: 2026, month: 1, day: 1) }, earliest: UTCTime(year: 2026, month: 1, day: 1)))
     let whole = read(input, pieceLength: input.count, session)
     let cut = read(input, pieceLength: Int(first % 64) + 1, session)
     precondition(whole.fixes == cut.fixes, "cutting changed the fixes")
