@@ -101,6 +101,26 @@ import Testing
         #expect(fixes.filter { $0.altitudeMeters == nil }.count == 1)
     }
 
+    /// A pause within one epoch costs that epoch alone; the endings after it come as before.
+    @Test func keepTheirEndingOverAPauseWithinOne() throws {
+        var decoder = NMEADecoder()
+        var places: [Int] = []
+        var now = Duration.zero
+        decoder.decode(Array(Decoding.date("100000.00").utf8).span, receivedAt: now) { _ in }
+        for tick in 0..<8 {
+            for (index, type) in ["RMC", "GGA", "GSA"].enumerated() {
+                let sentence = Array(Self.sentence(type, tick: tick, milliseconds: 1000).utf8)
+                if tick == 5, index == 2 {
+                    now += .milliseconds(400)
+                    decoder.lineIsIdle(at: now) { _ in places.append(0) }
+                }
+                decoder.decode(sentence.span, receivedAt: now) { _ in places.append(index + 1) }
+            }
+            now += .milliseconds(100)
+        }
+        #expect(places.suffix(4) == [3, 0, 3, 3])
+    }
+
     @Test func endWhenTheLineFallsQuiet() throws {
         var decoder = NMEADecoder()
         var fixes: [Fix] = []

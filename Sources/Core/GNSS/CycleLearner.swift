@@ -8,6 +8,8 @@ struct CycleLearner {
 
     private var candidate: Place?
     private var agreements = 0
+    /// Epochs in a row that a pause has ended before the trusted sentence came.
+    private var pauses = 0
     /// Epochs in a row that must end alike before the ending is trusted.
     private static let needed = 2
 
@@ -15,12 +17,18 @@ struct CycleLearner {
     @inline(__always)
     func endsEpoch(_ place: Place) -> Bool { agreements >= Self.needed && place == candidate }
 
-    /// Tells with which useful sentence an epoch really ended; one that ends differently unlearns.
-    mutating func epochEnded(with place: Place) {
+    /// Whether the trusted ending is still to come when `place` came last.
+    func isEnding(missingAfter place: Place?) -> Bool { agreements >= Self.needed && place != candidate }
+
+    /// Tells with which useful sentence an epoch really ended; one that ends differently unlearns. A pause within an
+    /// epoch, as a busy machine makes one, cuts it short and says nothing about the receiver, unless it comes again.
+    mutating func epochEnded(with place: Place, byPause: Bool = false) {
         if place == candidate {
-            agreements = min(agreements + 1, Self.needed)
+            (agreements, pauses) = (min(agreements + 1, Self.needed), 0)
+        } else if byPause, agreements >= Self.needed, pauses < Self.needed {
+            pauses += 1
         } else {
-            (candidate, agreements) = (place, 1)
+            (candidate, agreements, pauses) = (place, 1, 0)
         }
     }
 }

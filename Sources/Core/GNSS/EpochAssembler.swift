@@ -75,14 +75,14 @@ struct EpochAssembler {
 
     @inline(__always)
     mutating func take(_ sentence: MotionSentence, _ emit: (Fix) -> Void) {
-        enterUntimed(emit)
+        guard enterUntimed(emit) else { return }
         if sentence.status != .void, sentence.status != .excluded { epoch.take(sentence) }
         advance(.vtg, emit)
     }
 
     @inline(__always)
     mutating func take(_ sentence: SatellitesSentence, _ emit: (Fix) -> Void) {
-        enterUntimed(emit)
+        guard enterUntimed(emit) else { return }
         epoch.take(sentence)
         advance(.gsa, emit)
     }
@@ -94,7 +94,7 @@ struct EpochAssembler {
             }
             enter(time, emit)
         } else {
-            enterUntimed(emit)
+            guard enterUntimed(emit) else { return }
         }
         epoch.take(sentence, type)
         advance(type, emit)
@@ -144,9 +144,14 @@ struct EpochAssembler {
         epoch.timeOfDay = time
     }
 
+    /// Whether a sentence without a time is of use: the rest of an epoch that a pause has cut short is not, and must not
+    /// be taken for the beginning of the next.
     @inline(__always)
-    private mutating func enterUntimed(_ emit: (Fix) -> Void) {
-        if isClosed { begin(emit) }
+    private mutating func enterUntimed(_ emit: (Fix) -> Void) -> Bool {
+        guard isClosed else { return true }
+        if cycle.isEnding(missingAfter: epoch.lastPlace) { return false }
+        begin(emit)
+        return true
     }
 
     /// Counts a sentence; completes the epoch when it is the learned last one of those that add something.
@@ -159,7 +164,9 @@ struct EpochAssembler {
     /// Completes the epoch, learns from it, and begins the next.
     private mutating func begin(_ emit: (Fix) -> Void) {
         complete(emit)
-        if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition { cycle.epochEnded(with: place) }
+        if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition {
+            cycle.epochEnded(with: place, byPause: isClosed)
+        }
         epoch = Epoch()
         (previousCompletion, completion, isClosed) = (completion, nil, false)
         serial += 1
