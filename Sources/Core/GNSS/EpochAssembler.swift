@@ -144,8 +144,8 @@ struct EpochAssembler {
         epoch.timeOfDay = time
     }
 
-    /// Whether a sentence without a time is of use: the rest of an epoch that a pause has cut short is not, and must not
-    /// be taken for the beginning of the next.
+    /// Whether a sentence without a time is of use: the rest of an epoch that a pause has cut short is not, and must
+    /// not be taken for the beginning of the next.
     @inline(__always)
     private mutating func enterUntimed(_ emit: (Fix) -> Void) -> Bool {
         guard isClosed else { return true }
