@@ -251,7 +251,7 @@ import WaypostTestSupport
         let provider = CountingAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
         let log = LogWriter(level: .error, format: .text)
         let configuration = try Self.read(Self.smallest)
-        await configuration.cached(provider, clock: ContinuousClock(), log: log) {}.networkReturned()
+        await configuration.cached(provider, clock: ManualClock(), log: log) {}.networkReturned()
         #expect(provider.networkReturns == 1)
     }
 

@@ -33,6 +33,21 @@ import WaypostTestSupport
         #expect(try text("page") == "old")
     }
 
+    @Test func leaveNothingWhenDiscardedWhileHeld() throws {
+        let file = try FileReplacement(at: folder.path("page"))
+        file.discard()
+        #expect(try names().isEmpty)
+        withExtendedLifetime(file) {}
+    }
+
+    @Test func leaveNothingWhenTheirPlaceIsTakenMeanwhile() throws {
+        let file = try FileReplacement(at: folder.path("page"))
+        try FileManager.default.createDirectory(atPath: folder.path("page"), withIntermediateDirectories: false)
+        #expect(throws: SystemError.self) { try file.commit(Array("new".utf8)) }
+        #expect(try names() == ["page"])
+        withExtendedLifetime(file) {}
+    }
+
     @Test func followLinks() throws {
         let path = try folder.write("old".utf8, to: "page")
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: path)

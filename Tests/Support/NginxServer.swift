@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 
 /// Debian's nginx with TLS and HTTP/2 on loopback, certificates made for the occasion.
@@ -56,6 +57,7 @@ package struct NginxServer: Sendable {
             if (try? LoopbackSocket(.stream, connectedTo: Int(mutualPort))) != nil { return }
             try await Task.sleep(for: .milliseconds(5))
         }
+        throw SystemError(call: "connect to nginx on port \(mutualPort)", number: ECONNREFUSED)
     }
 
     private static func freePort() throws -> UInt16 { UInt16(try LoopbackSocket(.stream).port) }

@@ -26,12 +26,27 @@ package final class FileReplacement: Sendable {
         }
     }
 
-    deinit {
-        if let aside = temporary.withLock({ $0 }) { unsafe unlink(aside) }
+    deinit { discard() }
+
+    /// Leaves nothing behind and gives the place up. Whoever ends the process after a failure calls this: another thread
+    /// may still hold the value then.
+    package func discard() {
+        temporary.withLock { aside in
+            if let path = aside { unsafe unlink(path) }
+            aside = nil
+        }
     }
 
-    /// Writes the contents and puts the file in its place; both are on the disk when this returns.
+    /// Writes the contents and puts the file in its place; both are on the disk when this returns, and nothing is left
+    /// of them when it throws.
     package func commit(_ bytes: [UInt8]) throws(SystemError) {
+        do throws(SystemError) { try write(bytes) } catch {
+            discard()
+            throw error
+        }
+    }
+
+    private func write(_ bytes: [UInt8]) throws(SystemError) {
         try descriptor.writeAll(bytes.span)
         guard let aside = temporary.withLock({ $0 }) else { return }
         let raw = descriptor.raw

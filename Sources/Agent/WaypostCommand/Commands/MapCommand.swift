@@ -52,7 +52,10 @@ struct MapCommand {
     /// nothing to draw.
     private func write(_ drawing: MapPage, to page: FileReplacement?) async throws -> Int? {
         let result: Result<Int?, SystemError> = await onThread(named: "map") {
-            guard let bytes = drawing.bytes else { return .success(nil) }
+            guard let bytes = drawing.bytes else {
+                page?.discard()
+                return .success(nil)
+            }
             do throws(SystemError) {
                 if let page { try page.commit(bytes) } else { try StandardOutput.write(bytes) }
             } catch { return .failure(error) }
