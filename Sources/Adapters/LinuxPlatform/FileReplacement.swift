@@ -28,8 +28,8 @@ package final class FileReplacement: Sendable {
 
     deinit { discard() }
 
-    /// Leaves nothing behind and gives the place up. Whoever ends the process after a failure calls this: another thread
-    /// may still hold the value then.
+    /// Leaves nothing behind and gives the place up. Whoever ends the process after a failure calls this: another
+    /// thread may still hold the value then.
     package func discard() {
         temporary.withLock { aside in
             if let path = aside { unsafe unlink(path) }
