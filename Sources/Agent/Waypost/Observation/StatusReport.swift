@@ -3,8 +3,8 @@ import GNSS
 package import LocationReporting
 
 /// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
-package struct StatusReport: Sendable, Encodable {
-    package struct Receiver: Sendable, Encodable {
+package struct StatusReport: Sendable, Hashable, Codable {
+    package struct Receiver: Sendable, Hashable, Codable {
         package var state: String
         /// The kind of the state: `starting`, `receiving`, `noPosition`, `waiting` or `ended`.
         package var kind: String
@@ -17,16 +17,18 @@ package struct StatusReport: Sendable, Encodable {
         package var warnings: [String]
     }
 
-    package struct Delivery: Sendable, Encodable {
+    package struct Delivery: Sendable, Hashable, Codable {
         package var secondsSinceDelivery: Int?
         /// Time of fix of the newest position that Fleet Engine has.
         package var timeOfFix: String?
         /// Why nothing is sent; absent while all is well.
         package var trouble: String?
         package var troubleSeconds: Int?
+        /// Seconds until the next attempt, while one is waited for.
+        package var nextAttemptSeconds: Int?
     }
 
-    package struct Account: Sendable, Encodable {
+    package struct Account: Sendable, Hashable, Codable {
         package var accepted, delivered, pending, evicted, quarantined: Int64
     }
 
@@ -45,6 +47,10 @@ package struct StatusReport: Sendable, Encodable {
     package var refusedFixes: [String: Int]
     package var receiverWarnings: [String: Int]
     package var notStored: Int
+    /// Repairs of stages that stood still, by stage.
+    package var repairs: [String: Int]
+    /// Why the last run ended itself; absent when it did not.
+    package var lastStall: StallRecord?
 
     package init(vehicle: String, snapshot: AgentMonitor.Snapshot, ledger: Ledger, at now: Duration) {
         func seconds(since moment: Duration?) -> Int? { moment.map { Int((now - $0) / .seconds(1)) } }
@@ -59,7 +65,8 @@ package struct StatusReport: Sendable, Encodable {
         delivery = Delivery(
             secondsSinceDelivery: seconds(since: snapshot.lastDeliveryAt),
             timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble,
-            troubleSeconds: seconds(since: snapshot.troubleSince))
+            troubleSeconds: seconds(since: snapshot.troubleSince),
+            nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? Int(($0 - now) / .seconds(1)) : nil })
         self.ledger = Account(ledger)
         requests = snapshot.counts.requests
         retries = snapshot.counts.retries
@@ -70,6 +77,8 @@ package struct StatusReport: Sendable, Encodable {
         refusedFixes = snapshot.counts.refusedFixes
         receiverWarnings = snapshot.counts.receiverWarnings
         notStored = snapshot.counts.notStored
+        repairs = Dictionary(uniqueKeysWithValues: snapshot.repairs.map { ($0.key.rawValue, $0.value) })
+        lastStall = snapshot.lastStall
     }
 
     /// Whether somebody should look: a receiver without a fix and a delivery in trouble for minutes are both reasons.
