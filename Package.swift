@@ -119,6 +119,14 @@ let package = Package(
         .executableTarget(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
+        .target(name: "CSimulatedExecutor", path: "Tests/Simulation/Executor"),
+        .executableTarget(
+            name: "DeliverySimulation",
+            dependencies: [
+                "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
+                "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
+            ],
+            path: "Tests/Simulation/Delivery", swiftSettings: houseStyle),
         .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
         .executableTarget(
             name: "NMEABenchmark", dependencies: ["BenchmarkReport", "GNSS", "ReceiverSimulator", "CByteLoop"],
