@@ -19,6 +19,7 @@ import Testing
         ("outbox --config c", "outbox needs one of: list, export, requeue, discard"),
         ("outbox lst --config c", "outbox needs one of: list, export, requeue, discard; did you mean list?"),
         ("check", "check needs --config FILE"),
+        ("check --config a --config=b", "--config is given twice, a and b; leave one"),
     ])
     func areRefusedWithTheWayOut(line: String, problem: String) {
         do {
@@ -37,6 +38,12 @@ import Testing
         #expect(arguments.value("--speed") == "60")
         #expect(arguments.has("--json"))
         #expect(!arguments.has("--loop"))
+    }
+
+    @Test func mayBeRepeatedWhereTheHelpSaysSo() throws {
+        let (_, arguments) = try Self.parse("simulator --vehicle a --vehicle b --outage 1..2 --outage 5..6")
+        #expect(arguments.allValues("--vehicle") == ["a", "b"])
+        #expect(arguments.allValues("--outage") == ["1..2", "5..6"])
     }
 
     @Test(arguments: [

@@ -59,6 +59,10 @@ import WaypostTestSupport
         #expect(configuration.readsRecording == (source == .file(path: "/l", follows: false)))
     }
 
+    @Test func aByteOrderMarkIsPassed() throws {
+        #expect(try Self.read("\u{FEFF}" + Self.smallest).vehicle == Self.read(Self.smallest).vehicle)
+    }
+
     @Test func theDefaultsAreThoseOfTheDesign() throws {
         let configuration = try Self.read(Self.smallest)
         #expect(configuration.reporting.interval == .seconds(10))

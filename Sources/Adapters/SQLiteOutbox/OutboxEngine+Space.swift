@@ -82,25 +82,25 @@ extension OutboxEngine {
 
     func reserveSpace() throws(StoreError) {
         try withSystem(files.path) { () throws(SystemError) in
-            try FileSystem.reserve(Self.reserveBytes, at: files.reserve)
+            try files.disk.reserve(Self.reserveBytes, at: files.reserve)
         }
     }
 
     func releaseReserve() throws(StoreError) {
-        try withSystem(files.path) { () throws(SystemError) in try FileSystem.removeFile(at: files.reserve) }
+        try withSystem(files.path) { () throws(SystemError) in try files.disk.removeFile(at: files.reserve) }
     }
 
     static func takeLock(_ files: StoreFiles) throws(OutboxError) -> FileLock {
-        do { try FileSystem.createFolder(at: FileSystem.parent(of: files.path)) } catch {
+        do { try files.disk.createFolder(at: FileSystem.parent(of: files.path)) } catch {
             throw outboxError(StoreError(error, path: files.path))
         }
-        do { return try FileLock(path: files.lock) } catch {
+        do { return try files.disk.lock(at: files.lock) } catch {
             guard case .system(let cause) = error, StoreError(cause, path: files.path).kind == .full else {
                 throw outboxError(error, files)
             }
         }
         // Not even the lock's few bytes: a full disk must not keep the service from starting.
-        do { try FileSystem.removeFile(at: files.reserve) } catch { throw outboxError(.system(error), files) }
-        do { return try FileLock(path: files.lock) } catch { throw outboxError(error, files) }
+        do { try files.disk.removeFile(at: files.reserve) } catch { throw outboxError(.system(error), files) }
+        do { return try files.disk.lock(at: files.lock) } catch { throw outboxError(error, files) }
     }
 }

@@ -21,14 +21,17 @@ package struct OutboxSettings: Sendable {
     package var reportRecovery: @Sendable (StoreRecovery) -> Void
     /// Makes the store full at that many pages of 1 KiB, as a full disk does; `nil`: only the disk is the limit.
     package var pageLimit: Int64?
+    /// Where all of it lies.
+    package var disk: any StoreDisk
 
     package init(
         path: String, maximumBytes: Int64, now: @escaping @Sendable () -> UTCTime,
-        reportRecovery: @escaping @Sendable (StoreRecovery) -> Void
+        disk: any StoreDisk = SystemDisk(), reportRecovery: @escaping @Sendable (StoreRecovery) -> Void
     ) {
         self.path = path
         self.maximumBytes = max(maximumBytes, 64 * 1024)
         self.now = now
+        self.disk = disk
         self.reportRecovery = reportRecovery
     }
 }

@@ -26,8 +26,9 @@ final class OutboxStore {
     /// Opens a store that exists and is complete. Nothing is written until `acceptChanges`.
     ///
     /// `pageLimit` makes the store full at that many pages, as a full disk does.
-    init(path: String, pageLimit: Int64? = nil) throws(StoreError) {
-        let connection = try SQLiteConnection(path: path, access: .readWrite)
+    init(_ files: StoreFiles, pageLimit: Int64? = nil) throws(StoreError) {
+        let path = files.path
+        let connection = try SQLiteConnection(path: path, access: .readWrite, on: files.disk)
         connection.setCheckpointOnClose(false)
         try connection.execute(StoreFormat.ownerSettings)
         let version = try connection.integer("PRAGMA user_version") ?? 0

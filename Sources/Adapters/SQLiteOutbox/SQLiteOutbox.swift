@@ -8,7 +8,7 @@ package import LocationReporting
 /// commit of the next append, so that one commit an update is all; a crash in between repeats one delivery.
 /// `docs/architecture.md` has the whole; `StoreFormat` the form of the file.
 package actor SQLiteOutbox: Outbox {
-    private let executor: ThreadExecutor
+    private let executor: any SerialExecutor
     private var engine: OutboxEngine?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -16,14 +16,18 @@ package actor SQLiteOutbox: Outbox {
     /// Opens the store, creates it with its folder when there is none, replaces it when it is damaged (which
     /// `configuration.reportRecovery` tells).
     ///
+    /// Its calls block, so that `executor` needs a thread of its own.
+    ///
     /// - Throws: `locked`, `full`, `newerSchema`, or `unusable`.
-    package static func open(_ configuration: OutboxSettings) async throws(OutboxError) -> SQLiteOutbox {
-        let outbox = SQLiteOutbox()
+    package static func open(
+        _ configuration: OutboxSettings, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
+    ) async throws(OutboxError) -> SQLiteOutbox {
+        let outbox = SQLiteOutbox(executor)
         try await outbox.start(configuration)
         return outbox
     }
 
-    private init() { executor = ThreadExecutor(named: "outbox") }
+    private init(_ executor: any SerialExecutor) { self.executor = executor }
 
     private func start(_ configuration: OutboxSettings) throws(OutboxError) {
         engine = try OutboxEngine(configuration)

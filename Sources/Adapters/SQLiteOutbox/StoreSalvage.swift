@@ -28,7 +28,7 @@ struct StoreSalvage {
             var ledger = tree?.ledger ?? known.map { LedgerRecord($0, oldestPending: 0) }
             var newestCopy: LedgerRecord?
             for path in [files.path, files.log] {
-                try RecordScan.scan(path: path) { found throws(StoreError) in
+                try RecordScan.scan(path: path, on: files.disk) { found throws(StoreError) in
                     switch found {
                     case .update(let record, let bytes):
                         let sequence = record.stored.sequence
