@@ -9,7 +9,7 @@ import SQLiteOutbox
 import StrictJSON
 import Testing
 import VehicleAuthorization
-import Waypost
+@testable import Waypost
 import WaypostTestSupport
 
 @Suite struct Status {
@@ -122,6 +122,28 @@ import WaypostTestSupport
         #expect(json["durability"]?["mode"]?.stringValue == "economy")
         #expect(json["durability"]?["secondsAtRisk"]?.integerValue == 60)
         #expect(json["durability"]?["updatesAtRisk"]?.integerValue == 30)
+    }
+
+    @Test func tellsNowAndThenWhatTheOutboxGivesUp() {
+        var evictions = Evictions()
+        evictions[.oldest].count = 500
+        var news = EvictionNews(since: evictions)
+        #expect(news.line(evictions, at: .zero) == nil, "what was before")
+        evictions[.discarded].count = 3
+        #expect(news.line(evictions, at: .zero) == nil, "who discarded them knows")
+        evictions[.thinned].count = 120
+        #expect(
+            news.line(evictions, at: .seconds(1))
+                == "waiting updates were given up: 120 thinned, those that stay tell their way. "
+                + "See why nothing is delivered")
+        evictions[.oldest].count = 756
+        evictions[.age].count = 1
+        #expect(news.line(evictions, at: .seconds(600)) == nil)
+        #expect(
+            news.line(evictions, at: .seconds(601))
+                == "waiting updates were given up: 256 of the oldest dropped; 1 too old. "
+                + "See why nothing is delivered")
+        #expect(news.line(evictions, at: .seconds(2000)) == nil)
     }
 
     @Test func metricsHaveTheFiveWordsOfTheLedger() {

@@ -13,6 +13,8 @@ import WaypostTestSupport
         let ledger: Ledger
         let evictions: [EvictionReason: UpdateTally]
         let quarantined: UpdateTally
+        /// The update of a sequence.
+        var update: @Sendable (Int) -> LocationUpdate = sample
         var testDescription: String { name }
     }
 
@@ -29,6 +31,13 @@ import WaypostTestSupport
         Old(
             name: "version-1-cut.sqlite", ledger: Ledger(accepted: 30, delivered: 9, pending: 20, quarantined: 1),
             evictions: [:], quarantined: tally(1, 20, 20)),
+        Old(
+            name: "version-2.sqlite",
+            ledger: Ledger(accepted: 2400, delivered: 501, pending: 431, evicted: 1466, quarantined: 2),
+            evictions: [
+                .thinned: tally(697, 2, 700), .oldest: tally(768, 1, 1465), .discarded: tally(1, 2390, 2390),
+            ],
+            quarantined: tally(2, 2395, 2399), update: zigzag),
     ]
 
     private func lay(_ name: String, in folder: TemporaryFolder) throws {
@@ -52,7 +61,7 @@ import WaypostTestSupport
         #expect(summary.quarantined == old.quarantined)
         let pending = try #require(try outbox?.pendingUpdates())
         #expect(pending.count == Int(old.ledger.pending))
-        #expect(pending.allSatisfy { $0.update == sample(Int($0.sequence)) })
+        #expect(pending.allSatisfy { $0.update == old.update(Int($0.sequence)) })
         // Without an orderly end: what was migrated is on the disk.
         try folder.copyStore(to: "cut")
         let cut = try folder.open("cut")
@@ -71,7 +80,26 @@ import WaypostTestSupport
         #expect(drained.ledger.balances && drained.ledger.evicted == old.ledger.evicted)
     }
 
-    /// The migration is one transaction: whatever of its log reached the disk, the store is of one version or the other.
+    /// Damage in a store of an older release: what it held is salvaged into one of today.
+    @Test(arguments: ["UPDATE records SET body = zeroblob(40) WHERE id = 0", "DROP TABLE quarantined"])
+    func isSalvagedWhenDamaged(damage: String) throws {
+        let folder = try TemporaryFolder()
+        let old = Self.stores[0]
+        try lay(old.name, in: folder)
+        try folder.execute(damage)
+        let outbox = try folder.open()
+        #expect(folder.recoveries.count == 1)
+        let pending = try outbox.pendingUpdates()
+        #expect(
+            pending.suffix(Int(old.ledger.pending)).map(\.sequence)
+                == Array(957...1402).filter { sequence in
+                    ![1390, 1395, 1399, 1400, 1401, 1402].contains(sequence)
+                })
+        #expect(try outbox.ledger().balances)
+        #expect(try outbox.append(sample(2000)).sequence > pending.last?.sequence ?? 0)
+    }
+
+    /// The migration is one transaction: whatever of its log reached the disk, the store is of one version or another.
     @Test func isWholeAfterAPowerCutInItsMigration() throws {
         let folder = try TemporaryFolder()
         let old = Self.stores[0]

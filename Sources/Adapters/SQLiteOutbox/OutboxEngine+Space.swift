@@ -2,9 +2,10 @@ import GNSS
 import LinuxPlatform
 import LocationReporting
 
-/// Room: what gives way near the cap and at the age limit, the reserve for a full disk, and the lock that needs a few bytes of it.
+/// Room: what gives way near the cap and at the age limit, the reserve for a full disk, and the lock that needs a few
+/// bytes of it.
 extension OutboxEngine {
-    /// From so many bytes in use on the backlog is thinned, a block an append, so that it is thin before the cap is near.
+    /// From so many bytes in use on the backlog is thinned, a block an append: early enough to be done before the cap.
     private var thinningBytes: Int64 {
         configuration.maximumBytes - max(16 * StoreFormat.pageSize, configuration.maximumBytes / 16)
     }

@@ -138,8 +138,8 @@ final class OutboxStore {
         try deleteQuarantined.run()
     }
 
-    /// Leaves `kept` of the rows in `block`, in pages that are full again: rows that merely went would leave half-filled
-    /// pages, and those free nothing.
+    /// Leaves `kept` of the rows in `block`, in pages that are full again: rows that merely went would leave pages half
+    /// empty, and those free nothing.
     func replace(_ block: [UpdateRecord], with kept: [UpdateRecord]) throws(StoreError) {
         for record in block { _ = try remove(record.stored.sequence) }
         for record in kept { try insert(record) }

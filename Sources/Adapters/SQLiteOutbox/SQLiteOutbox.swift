@@ -4,8 +4,8 @@ package import LocationReporting
 /// The outbox on disk: SQLite on a thread of its own, one process at a time.
 ///
 /// An update counts when SQLite has put its commit on the disk, or with economic durability when it waits for the
-/// commit of a stated window. Acknowledgements of live updates are written by the
-/// commit of the next append, so that one commit an update is all; a crash in between repeats one delivery.
+/// commit of a stated window. Acknowledgements of live updates are written by the commit of the next append, so that
+/// one commit an update is all; a crash in between repeats one delivery.
 /// `docs/architecture.md` has the whole; `StoreFormat` the form of the file.
 package actor SQLiteOutbox: Outbox {
     private let executor: any SerialExecutor

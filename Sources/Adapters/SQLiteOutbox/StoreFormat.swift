@@ -44,8 +44,8 @@ enum StoreFormat {
         PRAGMA secure_delete = ON;
         """
 
-    /// What a tool sets that asks the owner for something: its few bytes need not survive a power cut, and what is in the
-    /// log is the owner's to move.
+    /// What a tool sets that asks the owner for something: its few bytes need not survive a power cut, and what is in
+    /// the log is the owner's to move.
     static let requesterSettings = """
         PRAGMA busy_timeout = 5000;
         PRAGMA synchronous = NORMAL;

@@ -2,7 +2,7 @@
 enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
     case first, second, third, fourth, fifth
 
-    /// What is left tells the place of all that ever was there to within so many metres, after this step and all before.
+    /// What is left tells the place of all that was there to within so many metres, after this step and those before.
     var bound: Double {
         switch self {
         case .first: 10

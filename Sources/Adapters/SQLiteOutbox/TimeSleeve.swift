@@ -32,8 +32,8 @@ struct TimeSleeve {
         (self.origin, self.start, self.tolerance) = (origin.components, start, tolerance)
     }
 
-    /// Whether the way may go straight to `point`: nothing between is passed too far away, and it is not too long after.
-    /// A neighbour always can be reached.
+    /// Whether the way may go straight to `point`: nothing between is passed too far away, nor is it too long after. A
+    /// neighbour always can be reached.
     func admits(_ point: Point, at time: UTCTime) -> Bool {
         if isNew { return true }
         let span = start.duration(to: time)

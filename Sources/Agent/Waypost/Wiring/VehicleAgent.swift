@@ -100,9 +100,17 @@ package struct VehicleAgent: Sendable {
 
     /// Lets the outbox do what nobody's call brings: writing what has waited, taking up what tools have asked for.
     private func attendOutbox() async {
+        var news: EvictionNews?
         while !Task.isCancelled {
+            do {
+                let evictions = try await outbox.summary().evictions
+                if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
+                news = news ?? EvictionNews(since: evictions)
+                if try await outbox.attend() { uploader.wake() }
+            } catch {
+                observer.observe(.outboxFailed(error))
+            }
             await clock.sleep(for: SQLiteOutbox.attendanceInterval)
-            do { if try await outbox.attend() { uploader.wake() } } catch { observer.observe(.outboxFailed(error)) }
         }
     }
 
