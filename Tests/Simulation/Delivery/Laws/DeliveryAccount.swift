@@ -26,6 +26,8 @@ struct DeliveryAccount {
     private var allowedDuplicates = 0
     /// The newest last location so far; an overruling update begins anew.
     private var floor: UTCTime?
+    /// Whether the newest last location was sent from memory, and a new process cannot know it.
+    private var isFloorDoubtful = false
     private var lateness = LatenessWatch()
     private(set) var ledger = Ledger()
     private let mayEvict: Bool
@@ -68,6 +70,7 @@ struct DeliveryAccount {
             return (.acceptedSurvives, "\(accepted) updates were accepted, the store knows of \(found.accepted)")
         }
         (accepted, doubtful) = (found.accepted, 0)
+        if isFloorDoubtful { floor = nil }
         lateness.start(at: now)
         return check(found, at: now)
     }
@@ -117,7 +120,9 @@ struct DeliveryAccount {
         if let floor, last.time < floor {
             return (.neverBackwards, "the last location is of \(last.time), the one before was of \(floor)")
         }
-        floor = max(floor ?? last.time, last.time)
+        if floor.map({ $0 < last.time }) ?? true {
+            (floor, isFloorDoubtful) = (last.time, updates[last]?.isAccepted == false)
+        }
         guard duplicates <= allowedDuplicates else {
             return (.fewDuplicates, "\(duplicates) past locations came twice, \(allowedDuplicates) may have")
         }

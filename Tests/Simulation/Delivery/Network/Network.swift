@@ -9,6 +9,8 @@ final class Network: HTTPTransport, @unchecked Sendable {
     private var dice: Dice
     /// The connection that is kept is dead without anybody's knowing.
     private var isHalfOpen = false
+    /// Of the process that sends.
+    private var life = ProcessLife()
 
     /// The longest consequence of an exchange that failed: its own time, then the longest wait.
     private static let consequence = Duration.seconds(15 + 16)
@@ -18,6 +20,9 @@ final class Network: HTTPTransport, @unchecked Sendable {
         self.server = server
         dice = Dice(seed: world.scenario.seed, stream: .network)
     }
+
+    /// A new process: the connections of the old one are gone.
+    func processStarted(_ life: ProcessLife) { (self.life, isHalfOpen) = (life, false) }
 
     /// Whether there is a way out.
     var isUp: Bool { !world.holds(.outage) && !world.holds(.silentOutage) }
@@ -70,6 +75,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
             world.trouble(for: .seconds(20))
         }
         await world.clock.wait(for: delay)
+        if !life.isAlive { await world.clock.wait(for: .seconds(36_000)) }  // without power, until it is cancelled
         if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
     }
 

@@ -34,17 +34,18 @@ final class AgentProcess: @unchecked Sendable {
         let life = ProcessLife()
         (self.world, self.life) = (world, life)
         place.issuer.processStarted()
+        place.network.processStarted(life)
         let bug = world.scenario.bug
         var dice = Dice(seed: world.scenario.seed &+ UInt64(world.eventCount), stream: .jitter)
         let seed = dice.next()
         let jitter = JitterDice(seed: seed)
 
-        let store = try await SQLiteOutbox.open(place.disk.settings(world), on: world.queue)
+        let store = try await SQLiteOutbox.open(place.disk.settings, on: world.queue)
         var opened: any Outbox = store
         if let bug { opened = bug.around(opened, world) }
         let ledger = try await opened.ledger()
         if let breach = world.account.open(ledger, at: world.now) { world.breach(breach.law, breach.detail) }
-        outbox = WatchedOutbox(opened, world, life)
+        outbox = WatchedOutbox(opened, world, life, place.disk)
 
         let issuer: any VehicleAuthorization = place.issuer
         let cached = CachedAuthorization(issuer, clock: world.clock, jitter: { jitter.draw() }, report: { _ in })

@@ -1,4 +1,4 @@
-/// Whether a process still lives: what a dead one does has no effect.
+/// Whether a process still lives, and its machine has power: what a dead one does has no effect.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class ProcessLife: @unchecked Sendable {

@@ -54,6 +54,7 @@ final class VehicleDay: @unchecked Sendable {
             await cut()
         } else if world.strikes(.kill) {
             world.note(.kill, 0, 0, "kill -9")
+            place.disk.cutOff()
             await end()
             await world.clock.wait(for: .seconds(5))
         } else if world.strikes(.termination) {
@@ -66,6 +67,9 @@ final class VehicleDay: @unchecked Sendable {
     }
 
     private func cut() async {
+        place.disk.cutPower(within: dice.chance(0.5) ? 0 : 1 + dice.below(30))
+        for _ in 0..<120 where !place.disk.isOff { await world.clock.wait(for: .seconds(1)) }
+        place.disk.cutPower(within: 0)
         world.note(.cut, 0, 0, "the power is cut")
         await end()
         await world.clock.wait(for: dice.skewedSeconds(10...3600))
@@ -79,6 +83,8 @@ final class VehicleDay: @unchecked Sendable {
     /// Starts the service unless it runs; as long as it cannot, again every five seconds, as systemd does.
     private func start() async {
         while process == nil {
+            place.disk.powerOn()
+            place.disk.prepare()
             do { process = try await AgentProcess(place) } catch {
                 world.note(.outboxFailed, 0, 0, "the service cannot start: \(error)")
                 await world.clock.wait(for: .seconds(5))

@@ -5,22 +5,34 @@ struct WatchedOutbox: Outbox {
     private let base: any Outbox
     private let world: World
     private let life: ProcessLife
+    private let disk: VehicleDisk
 
-    init(_ base: any Outbox, _ world: World, _ life: ProcessLife) {
-        (self.base, self.world, self.life) = (base, world, life)
+    init(_ base: any Outbox, _ world: World, _ life: ProcessLife, _ disk: VehicleDisk) {
+        (self.base, self.world, self.life, self.disk) = (base, world, life, disk)
+    }
+
+    /// Whether the process still lives after a call; the power may have gone within it.
+    private var isAlive: Bool {
+        if disk.isOff, life.isAlive {
+            world.note(.cut, 1, 0, "the power was cut within a call")
+            life.isAlive = false
+            world.account.stop()
+        }
+        return life.isAlive
     }
 
     func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
         guard life.isAlive else { throw OutboxError(.closed, "the process is dead") }
         world.account.begin(update)
+        disk.prepare()
         do {
             let stored = try await base.append(update, overrulingEarlier: overrulingEarlier)
-            guard life.isAlive else { return stored }
+            guard isAlive else { return stored }
             judge(world.account.accept(stored, overrulingEarlier: overrulingEarlier, at: world.now))
             await check()
             return stored
         } catch {
-            if life.isAlive {
+            if isAlive {
                 world.account.offer(update, overrulingEarlier: overrulingEarlier, at: world.now)
                 world.trouble(for: .seconds(61))
             }
@@ -41,6 +53,8 @@ struct WatchedOutbox: Outbox {
             world.account.allowDuplicates(batch.pending.count)
             throw error
         }
+        // On a full disk acknowledgements wait in memory; a cut forgets them.
+        if world.holds(.fullDisk) { world.account.allowDuplicates(batch.pending.count) }
         await check()
     }
 
@@ -59,14 +73,16 @@ struct WatchedOutbox: Outbox {
 
     private func watched<Result>(_ body: () async throws(OutboxError) -> Result) async throws(OutboxError) -> Result {
         guard life.isAlive else { throw OutboxError(.closed, "the process is dead") }
+        disk.prepare()
         do { return try await body() } catch {
+            guard isAlive else { throw error }
             world.trouble(for: .seconds(62))
             throw error
         }
     }
 
     private func check() async {
-        guard let ledger = try? await base.ledger(), life.isAlive else { return }
+        guard let ledger = try? await base.ledger(), isAlive else { return }
         judge(world.account.check(ledger, at: world.now))
     }
 
