@@ -146,7 +146,7 @@ public struct Agent: Sendable {
                 + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
             present: isRecording ? nil : present)
         if let recorder { parts.jitter = { recorder.draw(of: "upload") } }
-        parts.watchingOutbox = { WatchedOutbox($0, calls: store) }
+        parts.storeCalls = store
         let agent = try await VehicleAgent(configuration, parts)
         let stages = WatchedStages(source: source, authorization: provider, transport: transport, store: store) {
             await agent.rouse()
@@ -157,10 +157,12 @@ public struct Agent: Sendable {
     private func reporter(
         of agent: VehicleAgent, clock: MonotonicClock
     ) -> @Sendable () async -> StatusReport? {
-        let vehicle = configuration.vehicle.description
+        let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
         return {
-            guard let ledger = try? await agent.ledger() else { return nil }  // the answer says so: 503
-            return StatusReport(vehicle: vehicle, snapshot: agent.monitor.snapshot, ledger: ledger, at: clock.now)
+            guard let summary = try? await agent.summary() else { return nil }  // the answer says so: 503
+            return StatusReport(
+                vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: summary, durability: durability,
+                at: clock.now)
         }
     }
 

@@ -1,7 +1,7 @@
 import LinuxPlatform
 
 /// The calls of one stage that are under way, each of which can be given up.
-final class StageCalls: Sendable {
+package final class StageCalls: Sendable {
     private struct UnderWay {
         var abandons: [Int: @Sendable () -> Void] = [:]
         /// Given up, and not returned yet.
