@@ -119,6 +119,9 @@ let package = Package(
         .executableTarget(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
+        .executableTarget(
+            name: "BacklogGenerator", dependencies: ["GNSS", "LocationReporting", "SQLiteOutbox"],
+            path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
         .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
         .executableTarget(
             name: "NMEABenchmark", dependencies: ["BenchmarkReport", "GNSS", "ReceiverSimulator", "CByteLoop"],
