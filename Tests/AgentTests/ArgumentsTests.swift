@@ -15,8 +15,9 @@ import Testing
         ("run --config c extra", "run takes no \"extra\""),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),
-        ("demo a b", "demo takes one LOG, not 2"), ("outbox --config c", "outbox needs one of: list, export"),
-        ("outbox lst --config c", "outbox needs one of: list, export; did you mean list?"),
+        ("demo a b", "demo takes one LOG, not 2"),
+        ("outbox --config c", "outbox needs one of: list, export, requeue, discard"),
+        ("outbox lst --config c", "outbox needs one of: list, export, requeue, discard; did you mean list?"),
         ("check", "check needs --config FILE"),
         ("check --config a --config=b", "--config is given twice, a and b; leave one"),
     ])

@@ -20,7 +20,7 @@ extension OutboxEngine {
                 try withSystem(files.path) { () throws(SystemError) in try files.adoptRebuilt() }
             }
             do throws(StoreError) { try openExisting() } catch {
-                guard error.kind == .damaged else { throw error }
+                guard error.kind == .damaged, configuration.repairsDamage else { throw error }
                 try rescue(reason: error.reason, known: nil)
                 try openExisting()
             }
@@ -85,12 +85,15 @@ extension OutboxEngine {
         if header.fileBytes <= Self.wholeCheckBytes || pagesMissing > logBytes / StoreFormat.pageSize {
             try opened.check()
         }
-        let loaded = try Self.load(opened, files)
+        var loaded = try Self.load(opened, files)
         if logBytes > 0 { try refuseHiddenRows(after: loaded.lastSequence) }
         opened.acceptChanges()
+        try opened.migrate(&loaded)
         store = opened
         account = loaded
-        for sequence in unwritten.keys where try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
+        for sequence in unwritten.keys where sequence <= account.lastSequence {
+            if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
+        }
     }
 
     private static func load(_ store: OutboxStore, _ files: StoreFiles) throws(StoreError) -> OutboxAccount {
