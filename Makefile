@@ -3,18 +3,19 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 # How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread,
-# make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320.
+# make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make link-test FLAPS=20.
 SECONDS ?= 60
 KILLS ?= 50
 CLOCK_SECONDS ?= 1200
 TOKEN_LIFE ?= 360
+FLAPS ?= 20
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
 DEMO_CONFIGURATION ?= debug
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
-	kill-test clock-test service-check fixtures clean-clone clean
+	kill-test clock-test link-test server-test service-check fixtures clean-clone clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 16
@@ -67,6 +68,12 @@ kill-test: prepare ## SIGKILL at random moments, KILLS times; nothing may be los
 
 clock-test: prepare ## a wrong clock and tokens of TOKEN_LIFE seconds, for CLOCK_SECONDS; no update may wait
 	@scripts/clock-test $(CLOCK_SECONDS) --token-life $(TOKEN_LIFE)
+
+link-test: prepare ## take the network away FLAPS times (root; 20 take five minutes); how soon is a fresh position there
+	@scripts/link-test $(FLAPS)
+
+server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
+	@FILTER='^LinkTests\.' scripts/test
 
 service-check:   ## what systemd says of the unit
 	@scripts/service-check
