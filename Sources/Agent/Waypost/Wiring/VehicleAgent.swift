@@ -76,7 +76,8 @@ package struct VehicleAgent: Sendable {
             vehicle: configuration.vehicle, endpoint: configuration.upload.endpoint,
             state: configuration.vehicle.service == .onDemandTrips ? configuration.stateWhileRunning : nil,
             limits: HTTPLimits(total: configuration.upload.timeout),
-            maximumPastLocations: configuration.upload.maximumPastLocations, retry: configuration.upload.retry,
+            maximumPastLocations: configuration.upload.maximumPastLocations,
+            backlogUpdatesPerSecond: configuration.upload.backlogUpdatesPerSecond, retry: configuration.upload.retry,
             heartbeat: configuration.reporting.heartbeat)
         uploader = Uploader(
             settings: settings, outbox: outbox, authorization: parts.authorization, transport: parts.transport,
@@ -166,21 +167,24 @@ package struct VehicleAgent: Sendable {
     /// Tells the state that the last stop owes, until that succeeds or an update has told a newer one.
     package func tellOwedState() async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
+        var (level, pause) = (LogLevel.warning, Duration.seconds(30))
         while !Task.isCancelled, monitor.snapshot.counts.delivered == 0 {
-            if await tell(stateOnStop) { break }
-            await clock.sleep(for: .seconds(30))
+            if await tell(stateOnStop, complainingAt: level) { break }
+            level = .debug  // the updates' own trouble is told beside it
+            await clock.sleep(for: pause)
+            pause = min(pause * 2, .seconds(300))
         }
         if !Task.isCancelled { await owedState.set(false, log: log) }
     }
 
     /// Whether Fleet Engine has taken the state.
-    private func tell(_ state: VehicleState) async -> Bool {
+    private func tell(_ state: VehicleState, complainingAt level: LogLevel = .warning) async -> Bool {
         do {
             let outcome = try await uploader.send(state: state)
-            if outcome != .delivered { log.write(.warning, "the vehicle's state was not taken: \(outcome.reason)") }
+            if outcome != .delivered { log.write(level, "the vehicle's state was not taken: \(outcome.reason)") }
             return outcome == .delivered
         } catch {
-            if !Task.isCancelled { log.write(.warning, "the vehicle's state was not sent: \(error)") }
+            if !Task.isCancelled { log.write(level, "the vehicle's state was not sent: \(error)") }
             return false
         }
     }
