@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread,
 # make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60,
-# make fault-test CALLS=10.
+# make fault-test CALLS=10, make link-test FLAPS=20.
 SECONDS ?= 60
 KILLS ?= 50
 CLOCK_SECONDS ?= 1200
@@ -13,13 +13,14 @@ UPDATES ?= 1000000
 HOURS ?= 24
 SPEED ?= 60
 CALLS ?= 200
+FLAPS ?= 20
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
 DEMO_CONFIGURATION ?= debug
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
-	kill-test clock-test backlog-test soak-test fault-test service-check fixtures clean-clone clean
+	kill-test clock-test backlog-test soak-test fault-test link-test server-test service-check fixtures clean-clone clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 16
@@ -81,6 +82,12 @@ soak-test: prepare ## HOURS of driving at SPEED times real speed, while all arou
 
 fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each in a run of its own; needs strace
 	@scripts/fault-test $(CALLS)
+
+link-test: prepare ## take the network away FLAPS times (root; 20 take five minutes); how soon is a fresh position there
+	@scripts/link-test $(FLAPS)
+
+server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
+	@FILTER='^LinkTests\.' scripts/test
 
 service-check:   ## what systemd says of the unit
 	@scripts/service-check

@@ -114,6 +114,15 @@ let package = Package(
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
                 "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
             ]),
+        .target(
+            name: "FaultProxy", dependencies: ["LinuxPlatform"], path: "Tests/Faults/FaultProxy",
+            swiftSettings: houseStyle),
+        tests(
+            "Link",
+            [
+                "FaultProxy", "CurlTransport", "LocationReporting", "FleetEngine", "GNSS", "HTTPMessages",
+                "HTTPService", "LinuxPlatform", "VehicleAuthorization",
+            ]),
         tests("Architecture"),
 
         .executableTarget(
