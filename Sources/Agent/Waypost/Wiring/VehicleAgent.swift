@@ -112,7 +112,7 @@ package struct VehicleAgent: Sendable {
                 let evictions = try await outbox.summary().evictions
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNews(since: evictions)
-                if try await outbox.attend() { uploader.wake() }
+                if try await outbox.attend() { await uploader.wake() }
             } catch {
                 observer.observe(.outboxFailed(error))
             }
@@ -161,7 +161,7 @@ package struct VehicleAgent: Sendable {
     /// Wakes the upload loop, on a new connection.
     package func rouse() async {
         await uploader.networkReturned()
-        uploader.wake()
+        await uploader.wake()
     }
 
     /// Tells the state that the last stop owes, until that succeeds or an update has told a newer one.
