@@ -128,6 +128,17 @@ let package = Package(
         .executableTarget(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
+        .target(
+            name: "LyingDisk", dependencies: ["SQLiteOutbox", "LinuxPlatform", "CSQLite"],
+            path: "Tests/Faults/LyingDisk", swiftSettings: houseStyle),
+        .target(name: "CSimulatedExecutor", path: "Tests/Simulation/Executor"),
+        .executableTarget(
+            name: "DeliverySimulation",
+            dependencies: [
+                "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
+                "LyingDisk", "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
+            ],
+            path: "Tests/Simulation/Delivery", swiftSettings: houseStyle),
         .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
         .executableTarget(
             name: "NMEABenchmark", dependencies: ["BenchmarkReport", "GNSS", "ReceiverSimulator", "CByteLoop"],

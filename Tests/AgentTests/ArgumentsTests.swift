@@ -15,9 +15,11 @@ import Testing
         ("run --config c extra", "run takes no \"extra\""),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),
-        ("demo a b", "demo takes one LOG, not 2"), ("outbox --config c", "outbox needs one of: list, export"),
-        ("outbox lst --config c", "outbox needs one of: list, export; did you mean list?"),
+        ("demo a b", "demo takes one LOG, not 2"),
+        ("outbox --config c", "outbox needs one of: list, export, requeue, discard"),
+        ("outbox lst --config c", "outbox needs one of: list, export, requeue, discard; did you mean list?"),
         ("check", "check needs --config FILE"),
+        ("check --config a --config=b", "--config is given twice, a and b; leave one"),
     ])
     func areRefusedWithTheWayOut(line: String, problem: String) {
         do {
@@ -36,6 +38,12 @@ import Testing
         #expect(arguments.value("--speed") == "60")
         #expect(arguments.has("--json"))
         #expect(!arguments.has("--loop"))
+    }
+
+    @Test func mayBeRepeatedWhereTheHelpSaysSo() throws {
+        let (_, arguments) = try Self.parse("simulator --vehicle a --vehicle b --outage 1..2 --outage 5..6")
+        #expect(arguments.allValues("--vehicle") == ["a", "b"])
+        #expect(arguments.allValues("--outage") == ["1..2", "5..6"])
     }
 
     @Test(arguments: [

@@ -62,6 +62,26 @@ package enum FileSystem {
         return String(path[path.utf8.index(after: slash)...])
     }
 
+    /// At most `count` bytes of a file from `offset` on; fewer where it ends.
+    package static func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
+        let descriptor = try OwnedDescriptor(opening: path, O_RDONLY)
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            var span = bytes.mutableSpan
+            let more = try unsafe span.withUnsafeMutableBytes { buffer throws(SystemError) in
+                try valueOrSystemError("read \(path)") {
+                    unsafe pread(
+                        descriptor.raw, buffer.baseAddress?.advanced(by: done), count - done, Int(offset) + done)
+                }
+            }
+            if more == 0 { break }
+            done += more
+        }
+        bytes.removeLast(count - done)
+        return bytes
+    }
+
     /// Where a symbolic link points; `nil` when it is none, or may not be read.
     package static func linkTarget(at path: String) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))

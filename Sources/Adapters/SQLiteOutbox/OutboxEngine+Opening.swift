@@ -20,7 +20,7 @@ extension OutboxEngine {
                 try withSystem(files.path) { () throws(SystemError) in try files.adoptRebuilt() }
             }
             do throws(StoreError) { try openExisting() } catch {
-                guard error.kind == .damaged else { throw error }
+                guard error.kind == .damaged, configuration.repairsDamage else { throw error }
                 try rescue(reason: error.reason, known: nil)
                 try openExisting()
             }
@@ -55,17 +55,17 @@ extension OutboxEngine {
     /// Whether there has never been a store here. Ends a replacement that a power cut interrupted.
     private func needsFirstStore() throws(StoreError) -> Bool {
         try withSystem(files.path) { () throws(SystemError) in
-            let isMissing = try FileSystem.entry(at: files.path) == nil
-            guard try FileSystem.entry(at: files.rebuilt) != nil else {
+            let isMissing = try files.disk.entry(at: files.path) == nil
+            guard try files.disk.entry(at: files.rebuilt) != nil else {
                 guard isMissing else { return false }
-                return try FileSystem.fileSize(at: files.log) == 0
+                return try files.disk.fileSize(at: files.log) == 0
             }
-            if isMissing, try FileSystem.entry(at: files.rebuilt + "-wal") == nil {
+            if isMissing, try files.disk.entry(at: files.rebuilt + "-wal") == nil {
                 _ = try files.setAside(at: configuration.now())  // the log, should it still be there
                 try files.adoptRebuilt()
             } else {
                 // Half made: what it was made from is still in its place.
-                for suffix in ["", "-wal", "-shm"] { try FileSystem.removeFile(at: files.rebuilt + suffix) }
+                for suffix in ["", "-wal", "-shm"] { try files.disk.removeFile(at: files.rebuilt + suffix) }
             }
             return false
         }
@@ -73,24 +73,27 @@ extension OutboxEngine {
 
     /// - Throws: `damaged` when the store is not what was written, as far as can be told in a short time.
     private func openExisting() throws(StoreError) {
-        let header = try StoreHeader(path: files.path)
+        let header = try StoreHeader(path: files.path, on: files.disk)
         guard header.version <= StoreFormat.version else {
             throw StoreError(
                 .newerSchema, path: files.path, reason: "schema \(header.version), known up to \(StoreFormat.version)")
         }
-        let opened = try OutboxStore(path: files.path, pageLimit: configuration.pageLimit)
-        let logBytes = try withSystem(files.path) { () throws(SystemError) in try FileSystem.fileSize(at: files.log) }
+        let opened = try OutboxStore(files, pageLimit: configuration.pageLimit)
+        let logBytes = try withSystem(files.path) { () throws(SystemError) in try files.disk.fileSize(at: files.log) }
         let pagesInFile = header.fileBytes / StoreFormat.pageSize
         let pagesMissing = try opened.pages() - pagesInFile
         if header.fileBytes <= Self.wholeCheckBytes || pagesMissing > logBytes / StoreFormat.pageSize {
             try opened.check()
         }
-        let loaded = try Self.load(opened, files)
+        var loaded = try Self.load(opened, files)
         if logBytes > 0 { try refuseHiddenRows(after: loaded.lastSequence) }
         opened.acceptChanges()
+        try opened.migrate(&loaded)
         store = opened
         account = loaded
-        for sequence in unwritten.keys where try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
+        for sequence in unwritten.keys where sequence <= account.lastSequence {
+            if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
+        }
     }
 
     private static func load(_ store: OutboxStore, _ files: StoreFiles) throws(StoreError) -> OutboxAccount {
@@ -108,7 +111,7 @@ extension OutboxEngine {
     /// A log with a damaged frame ends there for SQLite, silently, and so does what was accepted after it.
     private func refuseHiddenRows(after lastSequence: Int64) throws(StoreError) {
         var hidden: Int64 = 0
-        try RecordScan.scan(path: files.log) { found in
+        try RecordScan.scan(path: files.log, on: files.disk) { found in
             if case .update(let record, _) = found { hidden = max(hidden, record.stored.sequence) }
         }
         if hidden > lastSequence {

@@ -16,31 +16,49 @@ enum RecordScan {
     /// Longer than any row with what precedes it.
     private static let longestRow = 1100
     private static let chunkCount = 64 * 1024
+    /// What is passed over where a sector is bad: a page of memory, which is what the kernel reads at once.
+    private static let blockCount = 4096
+    /// Bad blocks after which a file is left alone: each may cost a dying disk seconds.
+    private static let unreadableLimit = 16
+    private static let inputOutputError: CInt = 5  // EIO on Linux
 
     /// Calls `visit` for each record in the file at `path`, in the order of the file; a missing file has none.
     ///
-    /// What cannot be read (a bad sector) ends the scan of that file; `visit` has got what came before.
-    static func scan(path: String, _ visit: (Found) throws(StoreError) -> Void) throws(StoreError) {
-        let file: OwnedDescriptor
-        do {
-            guard try FileSystem.fileSize(at: path) > 0 else { return }
-            file = try OwnedDescriptor(opening: path, 0)  // O_RDONLY
-        } catch { throw StoreError(error, path: path) }
+    /// A bad sector is passed over; after many of them the rest of the file is given up.
+    static func scan(
+        path: String, on disk: any StoreDisk, _ visit: (Found) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let size = try withSystem(path) { () throws(SystemError) in try disk.fileSize(at: path) }
         var window: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: chunkCount)
-        while true {
-            var count = 0
-            do {
-                var span = chunk.mutableSpan
-                count = try file.read(into: &span)
-            } catch { count = 0 }
-            window += chunk[..<count]
+        var unreadable = 0
+        for offset in stride(from: 0, to: size, by: Int64.Stride(chunkCount)) {
+            let isLast = offset + Int64(chunkCount) >= size
+            window += try chunk(of: path, at: offset, on: disk, &unreadable)
             // Rows that begin in the tail may be cut off: they are tried again with what follows.
-            let end = count == 0 ? window.count : max(0, window.count - longestRow)
+            let end = isLast ? window.count : max(0, window.count - longestRow)
             try scan(window, until: end, visit)
-            if count == 0 { return }
             window.removeFirst(end)
+            if unreadable > unreadableLimit { return }
         }
+    }
+
+    /// The next bytes of the file, zeros for what a bad sector holds.
+    private static func chunk(
+        of path: String, at offset: Int64, on disk: any StoreDisk, _ unreadable: inout Int
+    ) throws(StoreError) -> [UInt8] {
+        do throws(SystemError) { return try disk.read(chunkCount, at: offset, of: path) } catch {
+            guard error.number == inputOutputError else { throw StoreError(error, path: path) }
+        }
+        var bytes: [UInt8] = []
+        for block in stride(from: offset, to: offset + Int64(chunkCount), by: Int64.Stride(blockCount)) {
+            do throws(SystemError) { bytes += try disk.read(blockCount, at: block, of: path) } catch {
+                guard error.number == inputOutputError else { throw StoreError(error, path: path) }
+                bytes += repeatElement(0, count: blockCount)
+                unreadable += 1
+                if unreadable > unreadableLimit { return bytes }
+            }
+        }
+        return bytes
     }
 
     private static func scan(
@@ -122,7 +140,7 @@ enum RecordScan {
         guard let first = body.first, let kind = SealedRecord.Kind(rawValue: first) else { return nil }
         return switch kind {
         case .update: UpdateRecord(body, sequence: id).map { .update($0, bytes: Array(body)) }
-        case .ledger: id == LedgerRecord.id ? LedgerRecord(body).map { .ledger($0) } : nil
+        case .firstLedger, .ledger: id == LedgerRecord.id ? LedgerRecord(body).map { .ledger($0) } : nil
         case .quarantined: QuarantinedUpdate(body, sequence: id).map { .quarantined($0, bytes: Array(body)) }
         }
     }

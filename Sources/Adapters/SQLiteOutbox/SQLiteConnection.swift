@@ -14,7 +14,7 @@ import CSQLite
     let path: String
 
     /// Opens an existing database; SQLite reads the file only when the first statement runs.
-    init(path: String, access: Access) throws(StoreError) {
+    init(path: String, access: Access, on disk: any StoreDisk = SystemDisk()) throws(StoreError) {
         let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let (name, mode) =
             switch access {
@@ -23,7 +23,7 @@ import CSQLite
             case .immutable: (Self.address(of: path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             }
         var opened: OpaquePointer?
-        let code = unsafe sqlite3_open_v2(name, &opened, flags | mode, nil)
+        let code = unsafe sqlite3_open_v2(name, &opened, flags | mode, disk.databaseFileSystem)
         guard let handle = unsafe opened else {
             throw StoreError(.unusable, path: path, reason: "SQLite has no memory")
         }
@@ -57,6 +57,9 @@ import CSQLite
 
     /// Rows that the last insert, update or delete has changed.
     var changes: Int64 { unsafe sqlite3_changes64(handle) }
+
+    /// The id of the row that was inserted last.
+    var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
     /// Whether a transaction is open; SQLite ends one by itself after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }

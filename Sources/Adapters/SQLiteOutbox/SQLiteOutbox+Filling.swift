@@ -4,8 +4,10 @@ package import LocationReporting
 /// Stores made at once, for measurements that need a large backlog.
 extension SQLiteOutbox {
     /// Puts a new store with `count` pending updates at `path`, whatever was there; nobody may have it open.
-    package static func fill(_ path: String, count: Int, update: (Int) -> LocationUpdate) throws(OutboxError) {
-        let files = StoreFiles(path: path)
+    package static func fill(
+        _ path: String, on disk: any StoreDisk = SystemDisk(), count: Int, update: (Int) -> LocationUpdate
+    ) throws(OutboxError) {
+        let files = StoreFiles(path: path, disk: disk)
         do throws(StoreError) {
             try StoreBuilder.build(files) { builder throws(StoreError) in
                 var account = OutboxAccount()

@@ -46,12 +46,12 @@ struct SoundTree {
         let connection: SQLiteConnection
         let statement: SQLiteStatement
 
-        init(_ path: String) throws(StoreError) {
-            let connection = try SQLiteConnection(path: path, access: .readOnly)
+        init(_ files: StoreFiles) throws(StoreError) {
+            let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
             connection.setCheckpointOnClose(false)
             try connection.execute(StoreFormat.readerSettings)
             guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
-                throw StoreError(.damaged, path: path, reason: "its structure is damaged")
+                throw StoreError(.damaged, path: files.path, reason: "its structure is damaged")
             }
             statement = try SQLiteStatement(connection, "SELECT id, body FROM records ORDER BY id")
             self.connection = connection
@@ -61,8 +61,8 @@ struct SoundTree {
     /// `nil` for whatever reason: then there is no tree to go by.
     private static func openSound(_ files: StoreFiles) -> Rows? {
         do {
-            _ = try StoreHeader(path: files.path)  // SQLite removes the log of an empty database
-            return try Rows(files.path)
+            _ = try StoreHeader(path: files.path, on: files.disk)  // SQLite removes the log of an empty database
+            return try Rows(files)
         } catch { return nil }
     }
 }

@@ -14,18 +14,18 @@ final class StoreBuilder {
     ) throws(StoreError) {
         do {
             try withSystem(files.path) { () throws(SystemError) in
-                for suffix in ["-wal", "-shm"] { try FileSystem.removeFile(at: files.rebuilt + suffix) }
-                try FileSystem.createFile(at: files.rebuilt)
+                for suffix in ["-wal", "-shm"] { try files.disk.removeFile(at: files.rebuilt + suffix) }
+                try files.disk.createFile(at: files.rebuilt)
             }
-            let builder = try StoreBuilder(path: files.rebuilt)
+            let builder = try StoreBuilder(files)
             try builder.finish(try fill(builder))
         }
         // The builder is gone here, the database closed, its log moved into it.
-        try withSystem(files.path) { () throws(SystemError) in try FileSystem.synchronizeFile(at: files.rebuilt) }
+        try withSystem(files.path) { () throws(SystemError) in try files.disk.synchronizeFile(at: files.rebuilt) }
     }
 
-    private init(path: String) throws(StoreError) {
-        let connection = try SQLiteConnection(path: path, access: .readWrite)
+    private init(_ files: StoreFiles) throws(StoreError) {
+        let connection = try SQLiteConnection(path: files.rebuilt, access: .readWrite, on: files.disk)
         try connection.execute(StoreFormat.creation)
         insertRow = try SQLiteStatement(connection, "INSERT OR IGNORE INTO records VALUES (?1, ?2)")
         insertQuarantined = try SQLiteStatement(connection, "INSERT OR IGNORE INTO quarantined VALUES (?1, ?2)")
@@ -63,6 +63,9 @@ final class StoreBuilder {
     func highestQuarantined() throws(StoreError) -> Int64 {
         try connection.integer("SELECT max(id) FROM quarantined") ?? 0
     }
+
+    /// Whether a row of that sequence has been taken over.
+    func isPending(_ sequence: Int64) throws(StoreError) -> Bool { try rows.isPending(sequence) }
 
     private func finish(_ account: OutboxAccount) throws(StoreError) {
         let lowest = try rows.lowestSequence()

@@ -2,9 +2,11 @@ import GNSS
 import LinuxPlatform
 
 /// The store's file and those beside it.
-struct StoreFiles: Sendable, Hashable {
+struct StoreFiles: Sendable {
     /// The database.
     let path: String
+    /// Where all of them lie.
+    let disk: any StoreDisk
 
     /// SQLite's write-ahead log: commits that are not in the database yet.
     var log: String { path + "-wal" }
@@ -31,18 +33,18 @@ struct StoreFiles: Sendable, Hashable {
     }
 
     private func isTaken(_ name: String) throws(SystemError) -> Bool {
-        if try FileSystem.entry(at: name) != nil { return true }
-        return try FileSystem.entry(at: name + "-wal") != nil
+        if try disk.entry(at: name) != nil { return true }
+        return try disk.entry(at: name + "-wal") != nil
     }
 
     /// Files set aside must not fill the disk: all but the newest `count` go, each with its log.
     func removeDamaged(exceptNewest count: Int) throws(SystemError) {
         let folder = FileSystem.parent(of: path)
         let prefix = damagedPrefix.utf8.dropFirst(folder == "." ? 0 : folder == "/" ? 1 : folder.utf8.count + 1)
-        let names = try FileSystem.names(inFolder: folder).filter { $0.utf8.starts(with: prefix) }
+        let names = try disk.names(inFolder: folder).filter { $0.utf8.starts(with: prefix) }
         let bases = Set(names.map { $0.hasSuffix("-wal") ? String($0.dropLast(4)) : $0 }).sorted()
         for base in bases.dropLast(count) {
-            for name in [base, base + "-wal"] { try FileSystem.removeFile(at: "\(folder)/\(name)") }
+            for name in [base, base + "-wal"] { try disk.removeFile(at: "\(folder)/\(name)") }
         }
     }
 
@@ -55,18 +57,18 @@ struct StoreFiles: Sendable, Hashable {
         let name = try damaged(at: time)
         let folder = FileSystem.parent(of: path)
         for (source, destination) in [(path, name), (log, name + "-wal")]
-        where try FileSystem.entry(at: source) != nil {
-            try FileSystem.rename(source, to: destination)
-            try FileSystem.synchronizeFolder(at: folder)
+        where try disk.entry(at: source) != nil {
+            try disk.rename(source, to: destination)
+            try disk.synchronizeFolder(at: folder)
             isAny = true
         }
-        try FileSystem.removeFile(at: index)
+        try disk.removeFile(at: index)
         return isAny ? name : nil
     }
 
     /// Puts the complete rebuilt store in its place.
     func adoptRebuilt() throws(SystemError) {
-        try FileSystem.rename(rebuilt, to: path)
-        try FileSystem.synchronizeFolder(at: FileSystem.parent(of: path))
+        try disk.rename(rebuilt, to: path)
+        try disk.synchronizeFolder(at: FileSystem.parent(of: path))
     }
 }

@@ -7,22 +7,17 @@ struct StoreHeader: Sendable, Hashable {
     let version: Int64
 
     /// - Throws: `damaged` when no database begins there.
-    init(path: String) throws(StoreError) {
-        let entry = try withSystem(path) { () throws(SystemError) in try FileSystem.entry(at: path) }
+    init(path: String, on disk: any StoreDisk = SystemDisk()) throws(StoreError) {
+        let entry = try withSystem(path) { () throws(SystemError) in try disk.entry(at: path) }
         switch entry {
         case .file(let bytes): fileBytes = bytes
         case .folder: throw StoreError(.unusable, path: path, reason: "it is a folder, not a file")
         case .other: throw StoreError(.unusable, path: path, reason: "it is not a file")
         case nil: throw StoreError(.damaged, path: path, reason: "the database is missing")
         }
-        var bytes = [UInt8](repeating: 0, count: 100)
-        let count = try withSystem(path) { () throws(SystemError) in
-            let file = try OwnedDescriptor(opening: path, 0)  // O_RDONLY
-            var span = bytes.mutableSpan
-            return try file.read(into: &span)
-        }
-        guard count > 0 else { throw StoreError(.damaged, path: path, reason: "it is empty") }
-        guard count == 100, bytes.starts(with: "SQLite format 3\0".utf8) else {
+        let bytes = try withSystem(path) { () throws(SystemError) in try disk.read(100, at: 0, of: path) }
+        guard !bytes.isEmpty else { throw StoreError(.damaged, path: path, reason: "it is empty") }
+        guard bytes.count == 100, bytes.starts(with: "SQLite format 3\0".utf8) else {
             throw StoreError(.damaged, path: path, reason: "it is not a SQLite database")
         }
         func bigEndian(_ range: Range<Int>) -> Int64 { bytes[range].reduce(0) { $0 << 8 | Int64($1) } }

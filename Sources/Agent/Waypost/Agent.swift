@@ -108,10 +108,12 @@ public struct Agent: Sendable {
     private func reporter(
         of agent: VehicleAgent, clock: MonotonicClock
     ) -> @Sendable () async -> StatusReport? {
-        let vehicle = configuration.vehicle.description
+        let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
         return {
-            guard let ledger = try? await agent.ledger() else { return nil }  // the answer says so: 503
-            return StatusReport(vehicle: vehicle, snapshot: agent.monitor.snapshot, ledger: ledger, at: clock.now)
+            guard let summary = try? await agent.summary() else { return nil }  // the answer says so: 503
+            return StatusReport(
+                vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: summary, durability: durability,
+                at: clock.now)
         }
     }
 

@@ -62,6 +62,9 @@ package actor Uploader {
         wake()
     }
 
+    /// Tells that the positions before the next one were wrong: none of them is to lead any more.
+    package func forgetUnstored() { next.forgetUnstored() }
+
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
     package func finishWhenEmpty() {
         finishesWhenEmpty = true
@@ -248,8 +251,7 @@ package actor Uploader {
                 if let token { await authorization.discard(token, for: context) }
                 await wait(delay, because: reason)
             case .forget:
-                // The next heartbeat counts from here, so that a refused repetition is not sent in a loop.
-                next.didDeliver(batch, at: clock.now)
+                next.didRefuse(batch, at: clock.now)
             case .sendAgain: break
             }
         } catch {

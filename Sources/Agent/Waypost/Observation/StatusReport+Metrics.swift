@@ -17,6 +17,9 @@ extension StatusReport {
                 ("state=\"pending\"", Int(ledger.pending)), ("state=\"evicted\"", Int(ledger.evicted)),
                 ("state=\"quarantined\"", Int(ledger.quarantined)),
             ])
+        family(
+            "updates_evicted", "gauge", "Updates given up since the outbox was made, by reason.",
+            evictions.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", Int($0.value.count)) })
         family("fixes_total", "counter", "Fixes that were believed.", [("", fixes)])
         family(
             "fixes_refused_total", "counter", "Fixes that were not believed, by reason.",

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GNSS
 package import LocationReporting
+package import SQLiteOutbox
 
 /// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
 package struct StatusReport: Sendable, Encodable {
@@ -30,12 +31,26 @@ package struct StatusReport: Sendable, Encodable {
         package var accepted, delivered, pending, evicted, quarantined: Int64
     }
 
+    /// What an accepted update has to fear.
+    package struct Durability: Sendable, Encodable {
+        /// `full` or `economy`.
+        package var mode: String
+        /// A crash takes at most so many of the last updates; 0 with full durability.
+        package var updatesAtRisk: Int
+        /// And none accepted longer ago than this.
+        package var secondsAtRisk: Int
+    }
+
     package var version: String
     package var vehicle: String
     package var uptimeSeconds: Int
     package var receiver: Receiver
     package var delivery: Delivery
     package var ledger: Account
+    /// What was given up, by reason.
+    package var evictions: [String: TallyReport]
+    package var quarantine: TallyReport
+    package var durability: Durability
     package var requests: Int
     package var retries: Int
     package var tokenFetches: Int
@@ -46,7 +61,10 @@ package struct StatusReport: Sendable, Encodable {
     package var receiverWarnings: [String: Int]
     package var notStored: Int
 
-    package init(vehicle: String, snapshot: AgentMonitor.Snapshot, ledger: Ledger, at now: Duration) {
+    package init(
+        vehicle: String, snapshot: AgentMonitor.Snapshot, outbox: StoreSummary, durability: OutboxDurability,
+        at now: Duration
+    ) {
         func seconds(since moment: Duration?) -> Int? { moment.map { Int((now - $0) / .seconds(1)) } }
         version = Release.version
         self.vehicle = vehicle
@@ -60,7 +78,10 @@ package struct StatusReport: Sendable, Encodable {
             secondsSinceDelivery: seconds(since: snapshot.lastDeliveryAt),
             timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble,
             troubleSeconds: seconds(since: snapshot.troubleSince))
-        self.ledger = Account(ledger)
+        ledger = Account(outbox.ledger)
+        evictions = TallyReport.byReason(outbox.evictions)
+        quarantine = TallyReport(outbox.quarantined)
+        self.durability = Durability(durability)
         requests = snapshot.counts.requests
         retries = snapshot.counts.retries
         tokenFetches = snapshot.counts.tokenFetches
@@ -96,5 +117,14 @@ extension StatusReport.Account {
         self.init(
             accepted: ledger.accepted, delivered: ledger.delivered, pending: ledger.pending, evicted: ledger.evicted,
             quarantined: ledger.quarantined)
+    }
+}
+
+extension StatusReport.Durability {
+    package init(_ durability: OutboxDurability) {
+        let window = durability.window
+        self.init(
+            mode: durability.rawValue, updatesAtRisk: window?.updates ?? 0,
+            secondsAtRisk: window.map { Int($0.span / .seconds(1)) } ?? 0)
     }
 }

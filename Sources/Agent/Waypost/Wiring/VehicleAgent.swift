@@ -2,7 +2,7 @@ import FleetEngine
 package import GNSS
 package import HTTPMessages
 package import LocationReporting
-import SQLiteOutbox
+package import SQLiteOutbox
 package import VehicleAuthorization
 
 /// One vehicle, wired: its outbox, uploader and pipeline over real adapters.
@@ -55,6 +55,7 @@ package struct VehicleAgent: Sendable {
     private let pipeline: ReportingPipeline
     private let clock: MonotonicClock
     private let log: LogWriter
+    private let observer: any ReportingObserver
 
     /// Opens the outbox and puts everything together; nothing moves before `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
@@ -83,17 +84,45 @@ package struct VehicleAgent: Sendable {
             outbox: outbox, uploader: uploader, latestTime: parts.latestFix, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
         (vehicle, stateOnStop) = (configuration.vehicle, configuration.stateOnStop)
-        (monitor, clock, self.log) = (parts.monitor, parts.clock, log)
+        (monitor, clock, self.log, self.observer) = (parts.monitor, parts.clock, log, observer)
     }
 
     /// Runs until the source has ended and everything is delivered, or until cancelled.
     package func run() async throws(AgentError) {
-        do { try await pipeline.run() } catch { throw AgentError(.inputData, error.description) }
+        let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
+            group.addTask { await attendOutbox() }
+            var failure: FixSourceError?
+            do throws(FixSourceError) { try await pipeline.run() } catch { failure = error }
+            group.cancelAll()
+            return failure
+        }
+        if let failure { throw AgentError(.inputData, failure.description) }
+    }
+
+    /// Lets the outbox do what nobody's call brings: writing what has waited, taking up what tools have asked for.
+    private func attendOutbox() async {
+        var news: EvictionNews?
+        while !Task.isCancelled {
+            do {
+                let evictions = try await outbox.summary().evictions
+                if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
+                news = news ?? EvictionNews(since: evictions)
+                if try await outbox.attend() { await uploader.wake() }
+            } catch {
+                observer.observe(.outboxFailed(error))
+            }
+            await clock.sleep(for: SQLiteOutbox.attendanceInterval)
+        }
     }
 
     /// The account of every update ever accepted.
     package func ledger() async throws(AgentError) -> Ledger {
         do { return try await outbox.ledger() } catch { throw AgentError(.unavailable, error.description) }
+    }
+
+    /// The same with reasons and times.
+    package func summary() async throws(AgentError) -> StoreSummary {
+        do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
 
     /// Tells Fleet Engine that the vehicle has stopped, if that can be done within `deadline`, and closes the outbox.
@@ -157,9 +186,7 @@ package struct VehicleAgent: Sendable {
     private static func openOutbox(
         _ configuration: OutboxConfiguration, log: LogWriter
     ) async throws(AgentError) -> SQLiteOutbox {
-        let settings = OutboxSettings(
-            path: configuration.path, maximumBytes: Int64(configuration.maximumMegabytes) << 20,
-            now: { UTCTime.system }, reportRecovery: { log.write(.error, "\($0)") })
+        let settings = OutboxSettings(configuration) { log.write(.error, "\($0)") }
         do { return try await SQLiteOutbox.open(settings) } catch {
             throw AgentError(.unavailable, error.description)
         }

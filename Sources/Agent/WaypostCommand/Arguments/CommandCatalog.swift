@@ -112,13 +112,20 @@ enum CommandCatalog {
                 .flag("--force", "with --raw: to a terminal too"),
             ]),
         CommandSpec(
-            name: "outbox", summary: "Show what waits, and the ledger of everything ever accepted.",
+            name: "outbox", summary: "Show what waits and what was given up; decide about what is quarantined.",
             details: """
-                list shows the ledger, the oldest pending and the newest update, and what is quarantined; export writes \
-                every pending and quarantined update as a JSON line. Works while the service runs and while it is stopped.
+                list shows the ledger with reasons and times, the oldest pending and the newest update, and what is \
+                quarantined; export writes every pending and quarantined update as a JSON line. requeue lets quarantined \
+                updates be delivered once more, discard gives them up: --all of them, or each --update by its number. \
+                Works while the service runs, which then carries it out within seconds, and while it is stopped.
                 """,
-            operands: .oneOf(["list", "export"]),
-            options: [config, .flag("--json", "list: print one JSON object instead")]),
+            operands: .oneOf(["list", "export", "requeue", "discard"]),
+            options: [
+                config,
+                .value("--update", "N", "requeue, discard: the number of a quarantined update; may be repeated"),
+                .flag("--all", "requeue, discard: everything that is quarantined"),
+                .flag("--json", "list, requeue, discard: print one JSON object instead"),
+            ]),
         CommandSpec(
             name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"),
             options: []),

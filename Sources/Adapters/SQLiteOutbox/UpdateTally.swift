@@ -1,7 +1,7 @@
 package import GNSS
 
-/// How many updates were given up for one reason, and from which time.
-package struct EvictionTally: Sendable, Hashable {
+/// How many updates met one fate, and from which time.
+package struct UpdateTally: Sendable, Hashable {
     package var count: Int64 = 0
     /// From the earliest to the latest time of fix, as far as they are known; rows lost to damage do not tell theirs.
     package var timesOfFix: ClosedRange<UTCTime>?
@@ -10,10 +10,13 @@ package struct EvictionTally: Sendable, Hashable {
         (self.count, self.timesOfFix) = (count, timesOfFix)
     }
 
-    mutating func add(_ timeOfFix: UTCTime) {
-        count += 1
-        let range = timesOfFix ?? timeOfFix...timeOfFix
-        timesOfFix = min(range.lowerBound, timeOfFix)...max(range.upperBound, timeOfFix)
+    mutating func add(_ timeOfFix: UTCTime) { add(UpdateTally(count: 1, timesOfFix: timeOfFix...timeOfFix)) }
+
+    mutating func add(_ other: Self) {
+        count += other.count
+        guard let more = other.timesOfFix else { return }
+        let range = timesOfFix ?? more
+        timesOfFix = min(range.lowerBound, more.lowerBound)...max(range.upperBound, more.upperBound)
     }
 
     func write(into writer: inout RecordWriter) {

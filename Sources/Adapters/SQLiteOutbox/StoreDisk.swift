@@ -1,0 +1,34 @@
+package import LinuxPlatform
+
+/// The disk under an outbox: the port for every file operation that the outbox makes itself, and for those of SQLite.
+///
+/// Each call means what the one of `FileSystem` with its name means. `SystemDisk` is the real one; a test gives one
+/// that fails, fills up or loses what was not synchronized.
+package protocol StoreDisk: Sendable {
+    /// The SQLite VFS (sqlite.org/vfs.html) that databases are opened through; `nil`: SQLite's default.
+    var databaseFileSystem: String? { get }
+
+    func entry(at path: String) throws(SystemError) -> FileSystem.Entry?
+    func names(inFolder path: String) throws(SystemError) -> [String]
+    /// At most `count` bytes from `offset` on; fewer where the file ends.
+    func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8]
+
+    func createFolder(at path: String) throws(SystemError)
+    func createFile(at path: String) throws(SystemError)
+    func reserve(_ bytes: Int64, at path: String) throws(SystemError)
+    func rename(_ source: String, to destination: String) throws(SystemError)
+    func removeFile(at path: String) throws(SystemError)
+
+    func synchronizeFile(at path: String) throws(SystemError)
+    func synchronizeFolder(at path: String) throws(SystemError)
+
+    func lock(at path: String) throws(FileLock.Failure) -> FileLock
+}
+
+extension StoreDisk {
+    /// The size of a file in bytes; 0 when there is none.
+    package func fileSize(at path: String) throws(SystemError) -> Int64 {
+        guard case .file(let bytes) = try entry(at: path) else { return 0 }
+        return bytes
+    }
+}
