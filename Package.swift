@@ -128,6 +128,9 @@ let package = Package(
         .executableTarget(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
+        .executableTarget(
+            name: "BacklogGenerator", dependencies: ["GNSS", "LocationReporting", "SQLiteOutbox"],
+            path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
         .target(
             name: "LyingDisk", dependencies: ["SQLiteOutbox", "LinuxPlatform", "CSQLite"],
             path: "Tests/Faults/LyingDisk", swiftSettings: houseStyle),
