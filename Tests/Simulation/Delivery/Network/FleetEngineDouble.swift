@@ -26,7 +26,7 @@ final class FleetEngineDouble: @unchecked Sendable {
         self.issuer = issuer
         self.vehicle = vehicle
         dice = Dice(seed: world.scenario.seed, stream: .server)
-        locationLimit = 1 + dice.below(20)
+        locationLimit = 2 + dice.below(20)
     }
 
     /// The way to the network is back: what waited may come at once.
@@ -88,7 +88,7 @@ final class FleetEngineDouble: @unchecked Sendable {
         if let breach = world.account.receive(last: last, past: update.past, at: world.now) {
             world.breach(breach.law, breach.detail)
         }
-        attempts.give(1)
+        attempts.give(2)  // itself, and one that tries whether more can go at once
         return delivered
     }
 
