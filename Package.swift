@@ -115,11 +115,23 @@ let package = Package(
                 "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
             ]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
+        .target(
+            name: "FaultProxy", dependencies: ["LinuxPlatform"], path: "Tests/Faults/FaultProxy",
+            swiftSettings: houseStyle),
+        tests(
+            "Link",
+            [
+                "FaultProxy", "CurlTransport", "LocationReporting", "FleetEngine", "GNSS", "HTTPMessages",
+                "HTTPService", "LinuxPlatform", "VehicleAuthorization",
+            ]),
         tests("Architecture"),
 
         .executableTarget(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
+        .executableTarget(
+            name: "BacklogGenerator", dependencies: ["GNSS", "LocationReporting", "SQLiteOutbox"],
+            path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
         .target(
             name: "LyingDisk", dependencies: ["SQLiteOutbox", "LinuxPlatform", "CSQLite"],
             path: "Tests/Faults/LyingDisk", swiftSettings: houseStyle),

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("fly", "there is no command \"fly\""), ("rum", "there is no command \"rum\"; did you mean run?"),
+        ("levitate", "there is no command \"levitate\""), ("rum", "there is no command \"rum\"; did you mean run?"),
         ("run", "run needs --config FILE"), ("run --config", "--config needs a value: --config FILE"),
         ("run --config c extra", "run takes no \"extra\""),
         ("run --confg c", "run has no option --confg; did you mean --config?"),

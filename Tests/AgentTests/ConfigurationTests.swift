@@ -69,6 +69,7 @@ import WaypostTestSupport
         #expect(configuration.reporting.heartbeat == .seconds(60))
         #expect(configuration.upload.timeout == .seconds(15))
         #expect(configuration.upload.maximumPastLocations == 50)
+        #expect(configuration.upload.backlogUpdatesPerSecond == 100)
         #expect(configuration.upload.retry == RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))
         #expect(configuration.outbox.path == "/var/lib/waypost/outbox.sqlite")
         #expect(configuration.outbox.maximumMegabytes == 64)

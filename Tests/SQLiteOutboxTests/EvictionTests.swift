@@ -35,9 +35,16 @@ import Testing
         let outbox = try OutboxEngine(folder.configuration(maximumBytes: cap))
         let drive = Drives.town(updates: 12_000)
         for update in drive {
-            _ = try outbox.append(update)
+            let stored = try outbox.append(update)
             try #require(try outbox.store?.bytesInUse() ?? 0 <= cap)
+            guard stored.sequence % 1499 == 0 else { continue }
+            // A power cut: rows and account went in one transaction.
+            try folder.copyStore(to: "cut")
+            let cut = try folder.open("cut")
+            try #require(try cut.summary() == outbox.summary())
+            try #require(try cut.pendingUpdates().count == cut.ledger().pending)
         }
+        #expect(folder.recoveries.isEmpty)
         let summary = try outbox.summary()
         #expect(summary.ledger.balances)
         #expect(summary.evictions[.thinned].count > 5000)

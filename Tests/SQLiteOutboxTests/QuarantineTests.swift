@@ -1,6 +1,8 @@
+import FoundationEssentials
 import GNSS
 import LocationReporting
 import Testing
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
@@ -137,6 +139,15 @@ import Testing
         #expect(try again.pendingUpdates().map(\.sequence) == [4, 6])
         #expect(try again.ledger().balances)
         #expect(folder.recoveries.count == 1)
+    }
+
+    @Test func saysThatTheRunningServiceIsTooOld() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(try [UInt8](Data(contentsOf: Fixtures.url("outbox/version-1.sqlite"))), to: "outbox.sqlite")
+        let error = #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) }
+        #expect(
+            error?.detail == "\(folder.store): the service that runs is of an older release, which takes no requests; "
+                + "restart it first")
     }
 
     @Test func leavesARepairToTheService() throws {

@@ -1,6 +1,8 @@
+import FoundationEssentials
 import GNSS
 import LocationReporting
 import Testing
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
@@ -100,6 +102,36 @@ import Testing
             #expect(kept == Set(kept).sorted(), "each once, in order")
             #expect(Self.landmarks(drive).isSubset(of: kept), "seed \(seed)")
         }
+    }
+
+    /// What receivers really say, with their gaps, jumps and times that go back; recordings where they lie beside the
+    /// checkout (`Fixtures.recordedReceivers`).
+    @Test(arguments: ThinningStep.allCases) func staysWithinTheToleranceOfWhatReceiversSay(step: ThinningStep) throws {
+        var logs = try Self.files(in: Fixtures.url("nmea"), ending: ".nmea")
+        if let recorded = Fixtures.recordedReceivers {
+            logs += try Self.files(in: recorded.appending(path: "gpsd"), ending: ".log")
+        }
+        var updates = 0
+        for log in logs {
+            var drive: [LocationUpdate] = []
+            var decoder = NMEADecoder()
+            decoder.decode([UInt8](try Data(contentsOf: log)).span, receivedAt: .zero) {
+                drive.append(LocationUpdate($0))
+            }
+            decoder.finish { drive.append(LocationUpdate($0)) }
+            updates += drive.count
+            let kept = TrackThinning.kept(of: drive, tolerance: step.tolerance)
+            for (one, next) in zip(kept, kept.dropFirst()) where next > one + 1 {
+                let worst = Drives.error(of: [drive[one], drive[next]], against: Array(drive[one...next]))
+                #expect(worst.meters <= step.tolerance && worst.span <= TrackThinning.longestSpan, "\(log)")
+            }
+        }
+        #expect(updates > 1000)
+    }
+
+    private static func files(in folder: URL, ending: String) throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(ending) }.sorted()
+            .map { folder.appending(path: $0) }
     }
 
     /// Ends, stops and extremes as one would find them by hand.

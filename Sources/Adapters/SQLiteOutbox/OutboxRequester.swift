@@ -5,7 +5,6 @@ package import LocationReporting
 ///
 /// Its calls block for the time of a small write; for one thread.
 package final class OutboxRequester {
-    private let path: String
     private let connection: SQLiteConnection
     private let insert: SQLiteStatement
     private let fetch: SQLiteStatement
@@ -14,7 +13,6 @@ package final class OutboxRequester {
     /// - Throws: `unusable` when the store cannot be written, or its owner is of a release that takes no requests;
     ///   `newerSchema`.
     package init(path: String) throws(OutboxError) {
-        self.path = path
         do throws(StoreError) {
             let header = try StoreHeader(path: path)
             guard header.version <= StoreFormat.version else {
@@ -26,9 +24,7 @@ package final class OutboxRequester {
             connection.setCheckpointOnClose(false)
             try connection.execute(StoreFormat.requesterSettings)
             guard try connection.integer("PRAGMA user_version") == StoreFormat.version else {
-                throw StoreError(
-                    .unusable, path: path,
-                    reason: "the service that runs is of an older release, which takes no requests; restart it first")
+                throw StoreError(.olderOwner, path: path, reason: "schema \(header.version)")
             }
             insert = try SQLiteStatement(connection, "INSERT INTO requests (body) VALUES (?1)")
             fetch = try SQLiteStatement(connection, "SELECT answer FROM requests WHERE id = ?1 AND answer IS NOT NULL")

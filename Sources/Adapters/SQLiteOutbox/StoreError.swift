@@ -12,6 +12,8 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case damaged
         /// A newer release wrote it.
         case newerSchema
+        /// An older release has it open.
+        case olderOwner
         /// Everything else: no permission, read-only, busy, an input/output error.
         case unusable
     }

@@ -48,7 +48,7 @@ package actor LocationIntake {
         do {
             let stored = try await outbox.append(update, overrulingEarlier: overrulesEarlier)
             observer.observe(.accepted(stored))
-            uploader.wake()
+            await uploader.wake()
         } catch {
             observer.observe(.notStored(error))
             await uploader.offer(unstored: update)

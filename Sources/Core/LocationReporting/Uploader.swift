@@ -8,7 +8,7 @@ package import VehicleAuthorization
 /// At every upload the provider is asked for a token, and token and update are packed together. What happens after an
 /// answer is decided by `UploadDecisions`; what goes out next, by `NextUpload`.
 package actor Uploader {
-    private let settings: UploadSettings
+    let settings: UploadSettings
     private let outbox: any Outbox
     let authorization: any VehicleAuthorization
     let transport: any HTTPTransport
@@ -19,10 +19,16 @@ package actor Uploader {
     var decisions: UploadDecisions
     private var next: NextUpload
     private var finishesWhenEmpty = false
-    /// Hears of the network's return while something waits for it.
+    /// Whether there may be something to send that was not there when the outbox was asked last.
+    var hasNews = false
+    /// Whether that is a newer position.
+    var hasNewer = false
+    /// Each hears of one thing while something waits for it: anything to send; a newer position; the network's return.
+    var idleListener: AsyncStream<Void>.Continuation?
+    var newerListener: AsyncStream<Void>.Continuation?
     var networkListener: AsyncStream<Void>.Continuation?
-    private let wakeUps: AsyncStream<Void>
-    private let wakeUp: AsyncStream<Void>.Continuation
+    /// How often the network has come back.
+    var networkReturns = 0
 
     /// `jitter`: draws from 0...1.
     package init(
@@ -37,13 +43,18 @@ package actor Uploader {
         self.clock = clock
         self.jitter = jitter
         self.observer = observer
-        decisions = UploadDecisions(maximumPastLocations: settings.maximumPastLocations, retry: settings.retry)
+        decisions = UploadDecisions(
+            maximumPastLocations: settings.maximumPastLocations,
+            backlogUpdatesPerSecond: settings.backlogUpdatesPerSecond, retry: settings.retry)
         next = NextUpload(heartbeat: settings.heartbeat, at: clock.now)
-        (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Tells that the outbox has something new.
-    package nonisolated func wake() { wakeUp.yield() }
+    /// Tells that the outbox has a new update.
+    package func wake() {
+        hasNewer = true
+        look()
+        newerListener?.yield()
+    }
 
     /// Takes the newest position although the outbox cannot: it is sent from memory, and lost if the process ends.
     package func offer(unstored update: LocationUpdate) {
@@ -57,7 +68,7 @@ package actor Uploader {
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
     package func finishWhenEmpty() {
         finishesWhenEmpty = true
-        wake()
+        look()
     }
 
     /// Uploads until cancelled, or until empty after `finishWhenEmpty`.
@@ -98,29 +109,56 @@ package actor Uploader {
     private func beat() async {
         while !Task.isCancelled {
             let wait = next.timeToHeartbeat(at: clock.now)
-            if wait == .zero { wake() }
+            if wait == .zero { look() }
             await clock.sleep(for: max(wait, .seconds(1)))
         }
     }
 
     private func upload() async {
-        var wakeUps = wakeUps.makeAsyncIterator()
         var wasIdle = false
         while !Task.isCancelled {
             do {
-                if let batch = try await nextBatch() {
+                (hasNews, hasNewer) = (false, false)
+                switch try await nextStep() {
+                case .send(let batch):
                     wasIdle = false
                     await attempt(batch)
-                } else {
+                case .pause(let delay): await waitForNews(within: delay)
+                case .idle:
                     if !wasIdle { observer.observe(.idle) }
                     wasIdle = true
                     if finishesWhenEmpty { return }
-                    guard await wakeUps.next() != nil else { return }
+                    await waitForNews(within: nil)
                 }
             } catch {
                 await outboxFailed(error)
             }
         }
+    }
+
+    private enum Step {
+        case send(UploadBatch)
+        /// It is not yet the time for what waits.
+        case pause(Duration)
+        case idle
+    }
+
+    private func nextStep() async throws(OutboxError) -> Step {
+        let pause = decisions.pace.timeToBacklog(at: clock.now)
+        var pending = try await outbox.nextBatch(maximumPastLocations: pause > .zero ? 0 : decisions.batchSize.limit)
+        let newest: StoredUpdate?
+        if let pending {
+            newest = pending.last
+        } else {
+            newest = finishesWhenEmpty ? nil : try await outbox.newest()
+        }
+        let pauses = pause > .zero && pending?.pending.isEmpty == true
+        if pauses { pending = nil }
+        if let batch = next.batch(pending: pending, newest: newest, at: clock.now) {
+            let rest = decisions.pace.timeToUpload(at: clock.now)
+            return rest > .zero ? .pause(rest) : .send(batch)
+        }
+        return pauses ? .pause(pause) : .idle
     }
 
     private func outboxFailed(_ error: OutboxError) async {
@@ -129,18 +167,8 @@ package actor Uploader {
         await wait(delay, because: error.description)
     }
 
-    private func nextBatch() async throws(OutboxError) -> UploadBatch? {
-        let pending = try await outbox.nextBatch(maximumPastLocations: decisions.batchLimit)
-        let newest: StoredUpdate?
-        if let pending {
-            newest = pending.last
-        } else {
-            newest = finishesWhenEmpty ? nil : try await outbox.newest()
-        }
-        return next.batch(pending: pending, newest: newest, at: clock.now)
-    }
-
     private func attempt(_ batch: UploadBatch) async {
+        let askedAt = clock.now
         let token: AuthorizationToken
         do {
             token = try await authorization.token(for: context)
@@ -148,35 +176,50 @@ package actor Uploader {
             // By our own task, not by the error's word: a provider may call itself cancelled.
             guard !Task.isCancelled else { return }
             observer.observe(.noToken(error))
-            let action = decisions.receiveNoToken(retryAfter: error.retryAfter, jitter: jitter())
+            let action = decisions.receiveNoToken(
+                retryAfter: error.retryAfter, took: clock.now - askedAt, jitter: jitter())
             return await carryOut(action, after: batch, reason: error.detail, token: nil)
         }
+        let request: HTTPRequest
+        do { request = try self.request(for: batch, token: token) } catch {
+            return await conclude(
+                batch, .hold(reason: "\(settings.endpoint): \(error)"), HTTPTraffic(), took: .zero, token: token)
+        }
         let startedAt = clock.now
-        var outcome: UploadOutcome
-        var traffic = HTTPTraffic()
-        do {
-            let request = try request(for: batch, token: token)
-            next.willSend(batch, at: startedAt)
-            observer.observe(.uploading(batch))
-            let response = try await exchange(request)
-            traffic = response.traffic
-            outcome = UploadOutcome(of: response, for: settings.vehicle)
+        next.willSend(batch, at: startedAt)
+        decisions.willSend(batch, at: startedAt)
+        observer.observe(.uploading(batch))
+        let end = await exchange(request, for: batch)
+        let took = clock.now - startedAt
+        switch end {
+        case .answered(let response):
+            let outcome = UploadOutcome(of: response, for: settings.vehicle)
             if outcome == .delivered, let date = response.headers["Date"].flatMap(HTTPDate.init) {
                 observer.observe(.serverTime(UTCTime(millisecondsSince1970: date.secondsSince1970 * 1000)))
             }
-        } catch let error as HTTPTransportError {
+            await conclude(batch, outcome, response.traffic, took: took, token: token)
+        case .failed(let error):
             guard !Task.isCancelled else { return }
-            traffic = error.traffic
-            outcome = UploadOutcome(of: error)
-        } catch {
-            outcome = .hold(reason: "\(settings.endpoint): \(error)")
+            await conclude(batch, UploadOutcome(of: error), error.traffic, took: took, token: token)
+        case .givenUp(let reason, let traffic):
+            guard !Task.isCancelled else { return }
+            let words = "\(settings.endpoint.origin): \(reason.words)"
+            observer.observe(.failed(.unreachable(reason: words), traffic: traffic))
+            await carryOut(
+                decisions.giveUp(batch, because: reason, took: took), after: batch, reason: words, token: token)
         }
+    }
+
+    private func conclude(
+        _ batch: UploadBatch, _ outcome: UploadOutcome, _ traffic: HTTPTraffic, took: Duration,
+        token: AuthorizationToken
+    ) async {
         if outcome == .delivered {
-            observer.observe(.delivered(batch, traffic: traffic, took: clock.now - startedAt))
+            observer.observe(.delivered(batch, traffic: traffic, took: took))
         } else {
             observer.observe(.failed(outcome, traffic: traffic))
         }
-        let action = decisions.receive(outcome, to: batch, jitter: jitter())
+        let action = decisions.receive(outcome, to: batch, at: clock.now, took: took, jitter: jitter())
         await carryOut(action, after: batch, reason: outcome.reason, token: token)
     }
 
@@ -203,13 +246,13 @@ package actor Uploader {
             case .renewToken:
                 if let token { await authorization.discard(token, for: context) }
             case .wait(let delay): await wait(delay, because: reason)
-            case .waitForNetwork(let delay): await waitForNetwork(delay, because: reason)
+            case .waitForNetwork(let delay, let least): await waitForNetwork(delay, atLeast: least, because: reason)
             case .waitForToken(let delay):
                 if let token { await authorization.discard(token, for: context) }
                 await wait(delay, because: reason)
             case .forget:
                 next.didRefuse(batch, at: clock.now)
-            case .sendSmaller: break
+            case .sendAgain: break
             }
         } catch {
             await outboxFailed(error)

@@ -84,11 +84,13 @@ import SQLiteOutbox
     /// Appends that thin a block of what waits, near the cap; against the same far from it.
     private static func thinning(_ folder: URL) async throws {
         let pending = 100_000
-        func appends(cap: Int64, _ name: String) async throws -> (all: Samples, thinning: Samples, thinned: Int64) {
+        typealias Outcome = (all: Samples, thinning: Samples, thinned: Int64, used: DiskUse)
+        func appends(cap: Int64, _ name: String) async throws -> Outcome {
             var settings = configuration(folder, name)
             settings.maximumBytes = cap
             try SQLiteOutbox.fill(settings.path, count: pending) { turning($0) }
             let outbox = try await SQLiteOutbox.open(settings)
+            let before = try DiskUse.now()
             var (all, thinning, thinned) = (Samples(), Samples(), Int64(0))
             for index in 0..<300 {
                 let start = ContinuousClock.now
@@ -100,16 +102,16 @@ import SQLiteOutbox
                 thinned = count
             }
             try await outbox.close()
-            return (all, thinning, thinned)
+            return (all, thinning, thinned, try DiskUse.now().since(before))
         }
         let far = try await appends(cap: 1_000_000_000, "far.sqlite")
-        let before = try DiskUse.now()
         let near = try await appends(cap: 3 << 20, "near.sqlite")  // the store has 4.5 MB
-        let used = try DiskUse.now().since(before)
         guard near.thinned > 0 else { preconditionFailure("nothing was thinned") }
         try BenchmarkCase("outbox.append-while-thinning.p50", near.thinning.median, "ms")
             .against("the same far from the cap", far.all.median).with("p99", near.thinning.percentile(0.99))
-            .with("thinned", Double(near.thinned)).with("bytesPerThinned", Double(used.written) / Double(near.thinned))
+            .with("thinned", Double(near.thinned)).with(
+                "bytesPerThinned", Double(near.used.written) / Double(near.thinned)
+            )
             .print()
     }
 

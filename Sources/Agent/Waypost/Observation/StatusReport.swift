@@ -4,8 +4,8 @@ package import LocationReporting
 package import SQLiteOutbox
 
 /// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
-package struct StatusReport: Sendable, Encodable {
-    package struct Receiver: Sendable, Encodable {
+package struct StatusReport: Sendable, Hashable, Codable {
+    package struct Receiver: Sendable, Hashable, Codable {
         package var state: String
         /// The kind of the state: `starting`, `receiving`, `noPosition`, `waiting` or `ended`.
         package var kind: String
@@ -18,21 +18,23 @@ package struct StatusReport: Sendable, Encodable {
         package var warnings: [String]
     }
 
-    package struct Delivery: Sendable, Encodable {
+    package struct Delivery: Sendable, Hashable, Codable {
         package var secondsSinceDelivery: Int?
         /// Time of fix of the newest position that Fleet Engine has.
         package var timeOfFix: String?
         /// Why nothing is sent; absent while all is well.
         package var trouble: String?
         package var troubleSeconds: Int?
+        /// Seconds until the next attempt, while one is waited for.
+        package var nextAttemptSeconds: Int?
     }
 
-    package struct Account: Sendable, Encodable {
+    package struct Account: Sendable, Hashable, Codable {
         package var accepted, delivered, pending, evicted, quarantined: Int64
     }
 
     /// What an accepted update has to fear.
-    package struct Durability: Sendable, Encodable {
+    package struct Durability: Sendable, Hashable, Codable {
         /// `full` or `economy`.
         package var mode: String
         /// A crash takes at most so many of the last updates; 0 with full durability.
@@ -60,6 +62,10 @@ package struct StatusReport: Sendable, Encodable {
     package var refusedFixes: [String: Int]
     package var receiverWarnings: [String: Int]
     package var notStored: Int
+    /// Repairs of stages that stood still, by stage.
+    package var repairs: [String: Int]
+    /// Why the last run ended itself; absent when it did not.
+    package var lastStall: StallRecord?
 
     package init(
         vehicle: String, snapshot: AgentMonitor.Snapshot, outbox: StoreSummary, durability: OutboxDurability,
@@ -77,7 +83,8 @@ package struct StatusReport: Sendable, Encodable {
         delivery = Delivery(
             secondsSinceDelivery: seconds(since: snapshot.lastDeliveryAt),
             timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble,
-            troubleSeconds: seconds(since: snapshot.troubleSince))
+            troubleSeconds: seconds(since: snapshot.troubleSince),
+            nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? Int(($0 - now) / .seconds(1)) : nil })
         ledger = Account(outbox.ledger)
         evictions = TallyReport.byReason(outbox.evictions)
         quarantine = TallyReport(outbox.quarantined)
@@ -91,6 +98,8 @@ package struct StatusReport: Sendable, Encodable {
         refusedFixes = snapshot.counts.refusedFixes
         receiverWarnings = snapshot.counts.receiverWarnings
         notStored = snapshot.counts.notStored
+        repairs = Dictionary(uniqueKeysWithValues: snapshot.repairs.map { ($0.key.rawValue, $0.value) })
+        lastStall = snapshot.lastStall
     }
 
     /// Whether somebody should look: a receiver without a fix and a delivery in trouble for minutes are both reasons.

@@ -2,7 +2,7 @@ import GNSS
 package import SQLiteOutbox
 
 /// How many updates met one fate and from which time, as status and listings print it.
-package struct TallyReport: Sendable, Encodable {
+package struct TallyReport: Sendable, Hashable, Codable {
     package let count: Int64
     /// Of the fixes; absent when none is known.
     package let firstTimeOfFix: String?

@@ -24,6 +24,10 @@ package struct VehicleAgent: Sendable {
         package var observers: [any ReportingObserver]
         /// Learns of the last good time of fix that the outbox keeps; `nil` for recorded logs.
         package var present: ApproximatePresent?
+        /// The outbox's calls, where the service watches its progress.
+        package var storeCalls: StageCalls?
+        /// Chance for the waits, from 0...1.
+        package var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
@@ -49,7 +53,7 @@ package struct VehicleAgent: Sendable {
     package let monitor: AgentMonitor
     private let vehicle: VehicleName
     private let stateOnStop: VehicleState
-    private let outbox: SQLiteOutbox
+    private let outbox: WatchedOutbox<SQLiteOutbox>
     private let owedState: OwedState
     private let uploader: Uploader
     private let pipeline: ReportingPipeline
@@ -60,7 +64,8 @@ package struct VehicleAgent: Sendable {
     /// Opens the outbox and puts everything together; nothing moves before `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
         let log = parts.log
-        outbox = try await Self.openOutbox(configuration.outbox, log: log)
+        outbox = WatchedOutbox(
+            try await Self.openOutbox(configuration.outbox, log: log), calls: parts.storeCalls)
         owedState = OwedState(besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
         if let newest = try? await outbox.newest() { parts.present?.note(lastGood: newest.update.timeOfFix) }
@@ -71,11 +76,12 @@ package struct VehicleAgent: Sendable {
             vehicle: configuration.vehicle, endpoint: configuration.upload.endpoint,
             state: configuration.vehicle.service == .onDemandTrips ? configuration.stateWhileRunning : nil,
             limits: HTTPLimits(total: configuration.upload.timeout),
-            maximumPastLocations: configuration.upload.maximumPastLocations, retry: configuration.upload.retry,
+            maximumPastLocations: configuration.upload.maximumPastLocations,
+            backlogUpdatesPerSecond: configuration.upload.backlogUpdatesPerSecond, retry: configuration.upload.retry,
             heartbeat: configuration.reporting.heartbeat)
         uploader = Uploader(
             settings: settings, outbox: outbox, authorization: parts.authorization, transport: parts.transport,
-            clock: parts.clock, jitter: { Double.random(in: 0...1) }, observer: observer)
+            clock: parts.clock, jitter: parts.jitter, observer: observer)
         let intake = LocationIntake(
             plausibility: Plausibility(earliest: parts.earliestFix, expected: parts.expectedFix),
             policy: ReportingPolicy(
@@ -152,24 +158,33 @@ package struct VehicleAgent: Sendable {
         await uploader.networkReturned()
     }
 
+    /// Wakes the upload loop, on a new connection.
+    package func rouse() async {
+        await uploader.networkReturned()
+        uploader.wake()
+    }
+
     /// Tells the state that the last stop owes, until that succeeds or an update has told a newer one.
     package func tellOwedState() async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
+        var (level, pause) = (LogLevel.warning, Duration.seconds(30))
         while !Task.isCancelled, monitor.snapshot.counts.delivered == 0 {
-            if await tell(stateOnStop) { break }
-            await clock.sleep(for: .seconds(30))
+            if await tell(stateOnStop, complainingAt: level) { break }
+            level = .debug  // the updates' own trouble is told beside it
+            await clock.sleep(for: pause)
+            pause = min(pause * 2, .seconds(300))
         }
         if !Task.isCancelled { await owedState.set(false, log: log) }
     }
 
     /// Whether Fleet Engine has taken the state.
-    private func tell(_ state: VehicleState) async -> Bool {
+    private func tell(_ state: VehicleState, complainingAt level: LogLevel = .warning) async -> Bool {
         do {
             let outcome = try await uploader.send(state: state)
-            if outcome != .delivered { log.write(.warning, "the vehicle's state was not taken: \(outcome.reason)") }
+            if outcome != .delivered { log.write(level, "the vehicle's state was not taken: \(outcome.reason)") }
             return outcome == .delivered
         } catch {
-            if !Task.isCancelled { log.write(.warning, "the vehicle's state was not sent: \(error)") }
+            if !Task.isCancelled { log.write(level, "the vehicle's state was not sent: \(error)") }
             return false
         }
     }

@@ -5,6 +5,8 @@ enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
         "--accept-missing-checksum", "take sentences without checksum, as old receivers send them")
     static let config = OptionSpec.value("--config", "FILE", "the configuration file", isRequired: true)
+    static let runningConfig = OptionSpec.value(
+        "--config", "FILE", "the service's configuration, when its address is another one")
 
     static let commands: [CommandSpec] = [
         CommandSpec(
@@ -16,19 +18,20 @@ enum CommandCatalog {
             operands: .none,
             options: [
                 config,
-                .value("--record", "DIR", "keep the receiver's output there, 32 MiB at most, for replay"),
+                .value("--record", "DIR", "keep the run there for replay, 32 MiB at most, without tokens"),
             ]),
         CommandSpec(
-            name: "replay", summary: "Report the fixes of recorded NMEA logs.",
+            name: "replay", summary: "Report the fixes of recorded NMEA logs, or play a recorded run again.",
             details: """
                 The same pipeline as run, fed from logs; the configuration's receiver is ignored. Times are moved so that \
                 the last fix carries the moment at which it is read. Ends when everything accepted is delivered. The ledger \
-                is the outbox's own and counts earlier replays too.
+                is the outbox's own and counts earlier replays too. A folder that run --record made is played as it was, with \
+                the outcomes recorded in it and no network; exit code 1 when a decision differs.
                 """,
             operands: .oneOrMore("LOG"),
             options: [
                 config,
-                .value("--speed", "N|max", "play N times as fast as recorded (default max)"),
+                .value("--speed", "N|max", "play N times as fast as recorded (default max; a recorded run 1)"),
                 .flag("--keep-time", "send the times as recorded"),
                 .flag("--loop", "begin again at the end, until told to stop"),
                 .flag("--follow", "wait for more at the end of the last log, until told to stop"),
@@ -111,6 +114,17 @@ enum CommandCatalog {
                 .flag("--raw", "print the token itself, for another program; not to a terminal"),
                 .flag("--force", "with --raw: to a terminal too"),
             ]),
+        CommandSpec(
+            name: "status", summary: "Show what the running service says of itself.",
+            details: """
+                Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 without one; needs no secret. \
+                Exit code 69 when it does not run, with the reason for which it ended, if it left one.
+                """,
+            operands: .none, options: [runningConfig, .flag("--json", "print what it says as it says it, in JSON")]),
+        CommandSpec(
+            name: "why", summary: "Say in one sentence why nothing is sent, or that all is well.",
+            details: "Asks the running service, as status does. Times are in UTC.",
+            operands: .none, options: [runningConfig]),
         CommandSpec(
             name: "outbox", summary: "Show what waits and what was given up; decide about what is quarantined.",
             details: """

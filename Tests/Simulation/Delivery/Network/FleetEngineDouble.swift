@@ -100,7 +100,8 @@ final class FleetEngineDouble: @unchecked Sendable {
 
     private func busy() -> HTTPResponse {
         let seconds = dice.below(20) == 0 ? 30 + dice.below(900) : 1 + dice.below(30)
-        world.trouble(for: .seconds(min(seconds, 600) + 6))
+        // The wait asked for, and then wider intervals, which narrow with each upload that is taken.
+        world.trouble(for: .seconds(min(seconds, 600) + 700))
         var answer = refusal(429, "RESOURCE_EXHAUSTED", "quota")
         answer.headers["Retry-After"] = "\(seconds)"
         return answer
