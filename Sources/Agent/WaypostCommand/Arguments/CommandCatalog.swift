@@ -137,12 +137,7 @@ enum CommandCatalog {
             options: [
                 config,
                 .value(
-<<<<<<< HEAD
                     "--update", "N", "requeue, discard: the number of a quarantined update", isRepeatable: true),
-=======
-                    "--update", "N", "requeue, discard: the number of a quarantined update; may be repeated",
-                    isRepeatable: true),
->>>>>>> ledger
                 .flag("--all", "requeue, discard: everything that is quarantined"),
                 .flag("--json", "list, requeue, discard: print one JSON object instead"),
             ]),
