@@ -29,7 +29,9 @@ package final class EventLog: ReportingObserver {
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
         case .refused(_, let refusal): remind(of: refusal.label, "a fix is not believed: \(refusal)")
         case .accepted(let stored): log.write(.debug, "accepted update \(stored.sequence)")
-        case .notStored(let error): tellTrouble("not stored, sent from memory only: \(error)", .error)
+        // Delivery goes on, so that it is no trouble which a delivery ends.
+        case .notStored(let error):
+            remind(of: "notStored \(error.code)", "not stored, sent from memory only: \(error)", .error)
         case .delivered(let batch, let traffic, let took):
             tellRecovery(delivered: batch.pending.count)
             log.write(
@@ -57,14 +59,14 @@ package final class EventLog: ReportingObserver {
         log.write(receiver.isTrouble ? .warning : .info, text)
     }
 
-    private func remind(of label: String, _ text: String) {
+    private func remind(of label: String, _ text: String, _ level: LogLevel = .warning) {
         let now = clock.now
         let isDue = state.withLock { state in
             if let last = state.toldAt[label], now - last < Self.reminderInterval { return false }
             state.toldAt[label] = now
             return true
         }
-        if isDue { log.write(.warning, text) }
+        if isDue { log.write(level, text) }
     }
 
     private func tellTrouble(_ text: String, _ level: LogLevel) {
