@@ -40,7 +40,7 @@ package final class EventLog: ReportingObserver {
                     + "\(traffic.bytesReceived) received")
         case .failed(let outcome, _): tellTrouble(Self.words(for: outcome), Self.level(of: outcome))
         case .noToken(let error): tellTrouble("no token, updates are kept: \(error)", .warning)
-        case .outboxFailed(let error): tellTrouble("outbox: \(error)", .error)
+        case .outboxFailed(let error): remind(of: "outbox \(error.code)", "outbox: \(error)", .error)
         case .waiting(let delay, _): log.write(.debug, "next attempt in \(delay)")
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) is set aside, Fleet Engine will not take it: \(reason)")
