@@ -3,7 +3,8 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 
-/// Answers each request as the recording says that the same one was answered, after the same time; no network is needed.
+/// Answers each request as the recording says that the same one was answered, after the same time; no network is
+/// needed.
 ///
 /// Which one is the same, its order says, and its time where the replay sends fewer requests than the run did, or more:
 /// an update more or less in a request is no difference.
