@@ -35,6 +35,7 @@ enum PlantedBug: String, CaseIterable, Sendable {
         switch self {
         case .ignoresTheNetwork:
             settings.retry = RetryPolicy(initialDelay: .seconds(120), maximumDelay: .seconds(36_000))
+        case .retriesWithoutPause: settings.retry = RetryPolicy(initialDelay: .zero, maximumDelay: .zero)
         case .hasNoHeartbeat: settings.heartbeat = .seconds(36_000)
         default: break
         }
