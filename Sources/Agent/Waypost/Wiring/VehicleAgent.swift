@@ -65,7 +65,7 @@ package struct VehicleAgent: Sendable {
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
         let log = parts.log
         outbox = WatchedOutbox(
-            try await Self.openOutbox(configuration.outbox, log: log), calls: parts.storeCalls)
+            try await Self.openOutbox(configuration.outbox, clock: parts.clock, log: log), calls: parts.storeCalls)
         owedState = OwedState(besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
         if let newest = try? await outbox.newest() { parts.present?.note(lastGood: newest.update.timeOfFix) }
@@ -112,7 +112,7 @@ package struct VehicleAgent: Sendable {
                 let evictions = try await outbox.summary().evictions
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNews(since: evictions)
-                if try await outbox.attend() { uploader.wake() }
+                if try await outbox.attend() { await uploader.wake() }
             } catch {
                 observer.observe(.outboxFailed(error))
             }
@@ -161,7 +161,7 @@ package struct VehicleAgent: Sendable {
     /// Wakes the upload loop, on a new connection.
     package func rouse() async {
         await uploader.networkReturned()
-        uploader.wake()
+        await uploader.wake()
     }
 
     /// Tells the state that the last stop owes, until that succeeds or an update has told a newer one.
@@ -195,9 +195,10 @@ package struct VehicleAgent: Sendable {
     }
 
     private static func openOutbox(
-        _ configuration: OutboxConfiguration, log: LogWriter
+        _ configuration: OutboxConfiguration, clock: MonotonicClock, log: LogWriter
     ) async throws(AgentError) -> SQLiteOutbox {
-        let settings = OutboxSettings(configuration) { log.write(.error, "\($0)") }
+        var settings = OutboxSettings(configuration) { log.write(.error, "\($0)") }
+        settings.uptime = { clock.now }
         do { return try await SQLiteOutbox.open(settings) } catch {
             throw AgentError(.unavailable, error.description)
         }
