@@ -90,7 +90,9 @@ final class OutboxEngine {
             do throws(StoreError) {
                 try withReserve { () throws(StoreError) in try write(delivered, to: store) }
             } catch {
-                guard error.kind == .full, delivered.count <= Self.unwrittenLimit else { throw error }
+                guard error.kind == .full, !error.isFailedSync, delivered.count <= Self.unwrittenLimit else {
+                    throw error
+                }
                 unwritten = delivered
             }
         }
@@ -189,7 +191,7 @@ final class OutboxEngine {
                 return try body(try openedStore())
             }
         } catch {
-            if error.kind != .full { store = nil }
+            if error.kind != .full || error.isFailedSync { distrustStore() }
             throw outboxError(error)
         }
     }

@@ -21,6 +21,10 @@ enum StoreFormat {
         CREATE TABLE quarantined (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
         """
 
+    /// 2 in a store.
+    static let tableCount =
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('records', 'quarantined')"
+
     /// What a connection of the owner sets.
     ///
     /// A checkpoint comes each 256 pages: the log stays at that size, its blocks are overwritten in place, and neither

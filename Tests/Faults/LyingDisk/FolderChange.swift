@@ -1,0 +1,18 @@
+/// A change of names that the folder's next sync makes durable.
+struct FolderChange: Sendable {
+    /// A file that had a name before, with its bytes.
+    struct Kept: Sendable {
+        let history: FileHistory
+        let bytes: [UInt8]
+    }
+
+    enum Deed: Sendable {
+        case created(String)
+        case removed(String, Kept)
+        /// `replaced` had the new name before.
+        case renamed(String, to: String, replaced: Kept?)
+    }
+
+    let folder: String
+    let deed: Deed
+}

@@ -1,0 +1,80 @@
+package import LinuxPlatform
+import SQLiteOutbox
+
+/// What the outbox does with files itself.
+extension LyingDisk {
+    package func entry(at path: String) throws(SystemError) -> FileSystem.Entry? {
+        if isOff { throw failure(.open, path, DiskErrno.inputOutput) }
+        return try FileSystem.entry(at: path)
+    }
+
+    package func names(inFolder path: String) throws(SystemError) -> [String] {
+        if isOff { throw failure(.open, path, DiskErrno.inputOutput) }
+        return try FileSystem.names(inFolder: path)
+    }
+
+    package func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
+        try perform(.read, path, mayWrite: false) { _ throws(SystemError) in
+            try FileSystem.read(count, at: offset, of: path)
+        }
+    }
+
+    package func createFolder(at path: String) throws(SystemError) {
+        if case .folder = try entry(at: path) { return }
+        try perform(.open, path) { _ throws(SystemError) in try FileSystem.createFolder(at: path) }
+    }
+
+    package func createFile(at path: String) throws(SystemError) {
+        try removeFile(at: path)
+        try perform(.open, path) { _ throws(SystemError) in
+            try FileSystem.createFile(at: path)
+            noteCreation(of: path)
+        }
+    }
+
+    package func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
+        if try fileSize(at: path) == bytes { return }
+        try perform(.write, path) { _ throws(SystemError) in
+            if try FileSystem.entry(at: path) == nil { noteCreation(of: path) }
+            guard try room() >= Int(bytes) else {
+                Self.remove(path)
+                throw failure(.write, path, DiskErrno.noSpace)
+            }
+            try FileSystem.reserve(bytes, at: path)
+        }
+    }
+
+    package func rename(_ source: String, to destination: String) throws(SystemError) {
+        try perform(.rename, source) { _ throws(SystemError) in
+            noteRename(source, to: destination)
+            try FileSystem.rename(source, to: destination)
+        }
+    }
+
+    package func removeFile(at path: String) throws(SystemError) {
+        try perform(.delete, path) { _ throws(SystemError) in
+            guard try FileSystem.entry(at: path) != nil else { return }
+            noteRemoval(of: path)
+            try FileSystem.removeFile(at: path)
+        }
+    }
+
+    package func synchronizeFile(at path: String) throws(SystemError) {
+        try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in noteSync(of: path) }
+    }
+
+    package func synchronizeFolder(at path: String) throws(SystemError) {
+        try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in noteFolderSync(path) }
+    }
+
+    package func lock(at path: String) throws(FileLock.Failure) -> FileLock {
+        do throws(SystemError) {
+            try perform(.open, path) { _ throws(SystemError) in
+                if try FileSystem.entry(at: path) == nil, try room() == 0 {
+                    throw failure(.open, path, DiskErrno.noSpace)
+                }
+            }
+        } catch { throw .system(error) }
+        return try FileLock(path: path)
+    }
+}

@@ -1,0 +1,115 @@
+import CSQLite
+import Glibc
+import LinuxPlatform
+
+/// The SQLite VFS of one lying disk, over SQLite's own for Unix: there as long as the value.
+@safe final class LyingFileSystem {
+    let name: String
+    private let registration: UnsafeMutablePointer<sqlite3_vfs>
+    private let cName: UnsafeMutablePointer<CChar>
+
+    private static let count = Locked(0)
+
+    /// `disk` outlives this value and every file that is open on it.
+    init(_ disk: LyingDisk) {
+        name = "lying-disk-\(Self.count.withLock { $0 += 1; return $0 })"
+        unsafe cName = strdup(name)
+        unsafe registration = .allocate(capacity: 1)
+        // Times, random numbers and sleep stay those of the real one; memory maps are not offered.
+        unsafe registration.initialize(to: realFileSystem.pointee)
+        unsafe registration.pointee.iVersion = 2
+        unsafe registration.pointee.szOsFile = CInt(OpenFile.place + MemoryLayout<UnsafeRawPointer>.size)
+        unsafe registration.pointee.pNext = nil
+        unsafe registration.pointee.zName = UnsafePointer(cName)
+        unsafe registration.pointee.pAppData = Unmanaged.passUnretained(disk).toOpaque()
+        unsafe registration.pointee.xOpen = openFile
+        unsafe registration.pointee.xDelete = deleteFile
+        unsafe registration.pointee.xAccess = lookAtFile
+        unsafe registration.pointee.xGetLastError = lastError
+        let code = unsafe sqlite3_vfs_register(registration, 0)
+        precondition(code == SQLITE_OK, "SQLite takes no VFS: \(code)")
+    }
+
+    deinit {
+        unsafe sqlite3_vfs_unregister(registration)
+        unsafe registration.deallocate()
+        unsafe free(cName)
+    }
+}
+
+/// SQLite's own VFS, which is there for good.
+var realFileSystem: UnsafeMutablePointer<sqlite3_vfs> {
+    guard let found = unsafe sqlite3_vfs_find("unix") else { preconditionFailure("SQLite has no VFS for Unix") }
+    return unsafe found
+}
+
+private func disk(of registration: UnsafeMutablePointer<sqlite3_vfs>?) -> LyingDisk {
+    guard let data = unsafe registration?.pointee.pAppData else { preconditionFailure("a VFS without its disk") }
+    return unsafe Unmanaged<LyingDisk>.fromOpaque(data).takeUnretainedValue()
+}
+
+private func openFile(
+    _ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?,
+    _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: CInt, _ flagsOut: UnsafeMutablePointer<CInt>?
+) -> CInt {
+    let disk = unsafe disk(of: registration)
+    unsafe file?.pointee.pMethods = nil  // so that SQLite does not close what is not open
+    func open(_ flags: CInt) -> CInt {
+        unsafe realFileSystem.pointee.xOpen(realFileSystem, name, file, flags, flagsOut)
+    }
+    guard let path = unsafe name.map({ unsafe String(cString: $0) }) else { return open(flags) }
+    precondition(path.hasPrefix(disk.folder), "\(path) is not on the disk of \(disk.folder)")
+    let isThere = (try? FileSystem.entry(at: path)) != nil
+    let isReadOnly = disk.isReadOnly && isThere
+    let asked = isReadOnly ? flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY : flags
+    do throws(SystemError) {
+        return try disk.perform(.open, path, mayWrite: !isThere) { _ throws(SystemError) in
+            let code = open(asked)
+            guard code == SQLITE_OK, let file = unsafe file else {
+                disk.lastError = errno
+                return code
+            }
+            let isThereNow = try FileSystem.entry(at: path) != nil
+            let isNew = isThereNow && !isThere
+            if isNew { disk.noteCreation(of: path) }
+            let isJournal = flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL) != 0
+            let syncsFolder = isJournal && flags & SQLITE_OPEN_CREATE != 0
+            unsafe OpenFile.attach(to: file, disk: disk, path: path, syncsFolder: syncsFolder)
+            return code
+        }
+    } catch {
+        if error.number == DiskErrno.inputOutput, let file = unsafe file, unsafe file.pointee.pMethods != nil {
+            // The power went when it was open.
+            _ = unsafe file.pointee.pMethods.pointee.xClose(file)
+            unsafe file.pointee.pMethods = nil
+        }
+        return SQLITE_CANTOPEN
+    }
+}
+
+private func deleteFile(
+    _ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?, _ syncsFolder: CInt
+) -> CInt {
+    let disk = unsafe disk(of: registration)
+    guard let path = unsafe name.map({ unsafe String(cString: $0) }) else { return ResultCode.delete }
+    do throws(SystemError) {
+        if try disk.entry(at: path) == nil { return ResultCode.nothingToDelete }
+        try disk.removeFile(at: path)
+        if syncsFolder != 0 { try disk.synchronizeFolder(at: FileSystem.parent(of: path)) }
+        return SQLITE_OK
+    } catch { return ResultCode.delete }
+}
+
+private func lookAtFile(
+    _ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?, _ flags: CInt,
+    _ answer: UnsafeMutablePointer<CInt>?
+) -> CInt {
+    if unsafe disk(of: registration).isOff { return ResultCode.look }
+    return unsafe realFileSystem.pointee.xAccess(realFileSystem, name, flags, answer)
+}
+
+private func lastError(
+    _ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ count: CInt, _ text: UnsafeMutablePointer<CChar>?
+) -> CInt {
+    unsafe disk(of: registration).lastError
+}

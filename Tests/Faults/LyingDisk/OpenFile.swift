@@ -1,0 +1,127 @@
+import CSQLite
+import LinuxPlatform
+
+/// A file that SQLite has open on a lying disk.
+///
+/// The real VFS opens the file in SQLite's own memory and stays in charge of it; only the table of methods is exchanged
+/// for a copy in which reading, writing, cutting and synchronizing go through the disk. A reference to this value lies
+/// in the same memory, behind what the real VFS keeps there. It holds the disk for as long as the file is open.
+@safe final class OpenFile {
+    let disk: LyingDisk
+    let path: String
+    /// Whether the name of a journal that may be new is still to be made durable, which SQLite does with its first sync.
+    private var syncsFolder: Bool
+    private let real: UnsafePointer<sqlite3_io_methods>
+    private let methods: UnsafeMutablePointer<sqlite3_io_methods>
+
+    /// Where the reference lies in the memory of a file.
+    static var place: Int { (Int(unsafe realFileSystem.pointee.szOsFile) + 15) / 16 * 16 }
+
+    private init(
+        disk: LyingDisk, path: String, syncsFolder: Bool, real: UnsafePointer<sqlite3_io_methods>
+    ) {
+        (self.disk, self.path, self.syncsFolder) = (disk, path, syncsFolder)
+        unsafe self.real = real
+        unsafe methods = .allocate(capacity: 1)
+        unsafe methods.initialize(to: real.pointee)
+        unsafe methods.pointee.iVersion = 2
+        unsafe methods.pointee.xClose = { unsafe OpenFile.detach(from: $0) }
+        unsafe methods.pointee.xRead = { unsafe OpenFile.of($0).read($0, $1, $2, $3) }
+        unsafe methods.pointee.xWrite = { unsafe OpenFile.of($0).write($0, $1, $2, $3) }
+        unsafe methods.pointee.xTruncate = { unsafe OpenFile.of($0).truncate($0, $1) }
+        unsafe methods.pointee.xSync = { file, _ in unsafe OpenFile.of(file).synchronize() }
+    }
+
+    deinit { unsafe methods.deallocate() }
+
+    /// Puts itself between SQLite and the open `file`.
+    static func attach(
+        to file: UnsafeMutablePointer<sqlite3_file>, disk: LyingDisk, path: String, syncsFolder: Bool
+    ) {
+        let open = unsafe OpenFile(
+            disk: disk, path: path, syncsFolder: syncsFolder, real: file.pointee.pMethods)
+        unsafe file.pointee.pMethods = UnsafePointer(open.methods)
+        unsafe (UnsafeMutableRawPointer(file) + place).storeBytes(
+            of: Unmanaged.passRetained(open).toOpaque(), as: UnsafeMutableRawPointer.self)
+    }
+
+    private static func reference(in file: UnsafeMutablePointer<sqlite3_file>?) -> Unmanaged<OpenFile> {
+        guard let file = unsafe file else { preconditionFailure("SQLite names no file") }
+        let reference = unsafe (UnsafeMutableRawPointer(file) + place).load(as: UnsafeMutableRawPointer.self)
+        return unsafe Unmanaged.fromOpaque(reference)
+    }
+
+    private static func of(_ file: UnsafeMutablePointer<sqlite3_file>?) -> OpenFile {
+        unsafe reference(in: file).takeUnretainedValue()
+    }
+
+    private static func detach(from file: UnsafeMutablePointer<sqlite3_file>?) -> CInt {
+        let open = unsafe reference(in: file).takeRetainedValue()
+        return unsafe open.real.pointee.xClose(file)
+    }
+
+    private func read(
+        _ file: UnsafeMutablePointer<sqlite3_file>?, _ bytes: UnsafeMutableRawPointer?, _ count: CInt,
+        _ offset: sqlite3_int64
+    ) -> CInt {
+        do throws(SystemError) {
+            return try disk.perform(.read, path, mayWrite: false) { _ in
+                unsafe real.pointee.xRead(file, bytes, count, offset)
+            }
+        } catch { return ResultCode.read }
+    }
+
+    private func write(
+        _ file: UnsafeMutablePointer<sqlite3_file>?, _ bytes: UnsafeRawPointer?, _ count: CInt,
+        _ offset: sqlite3_int64
+    ) -> CInt {
+        do throws(SystemError) {
+            return try disk.perform(.write, path) { isShort throws(SystemError) in
+                let growth = max(0, Int(offset) + Int(count) - disk.history(of: path).size)
+                let missing = growth == 0 ? 0 : max(0, growth - (try disk.room()))
+                let taken = isShort ? Int(count) / 2 : max(0, Int(count) - missing)
+                let new = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: taken))
+                let old = unsafe bytesOf(file, at: Int(offset), count: taken)
+                let code = unsafe real.pointee.xWrite(file, bytes, CInt(taken), offset)
+                guard code == SQLITE_OK else { return code }
+                if taken > 0 { disk.noteWrite(new, to: path, at: Int(offset), over: old) }
+                return taken < Int(count) ? SQLITE_FULL : SQLITE_OK
+            }
+        } catch { return error.number == DiskErrno.noSpace ? SQLITE_FULL : ResultCode.write }
+    }
+
+    private func truncate(_ file: UnsafeMutablePointer<sqlite3_file>?, _ count: sqlite3_int64) -> CInt {
+        do throws(SystemError) {
+            return try disk.perform(.truncate, path) { _ in
+                let size = disk.history(of: path).size
+                let tail = unsafe bytesOf(file, at: Int(count), count: max(0, size - Int(count)))
+                let code = unsafe real.pointee.xTruncate(file, count)
+                if code == SQLITE_OK { disk.noteTruncation(of: path, to: Int(count), tail: tail) }
+                return code
+            }
+        } catch { return ResultCode.truncate }
+    }
+
+    /// Nothing is put on the disk beneath: what is durable here is what is known to be.
+    private func synchronize() -> CInt {
+        do throws(SystemError) {
+            try disk.perform(.sync, path, mayWrite: false) { _ in disk.noteSync(of: path) }
+        } catch { return ResultCode.sync }
+        guard syncsFolder else { return SQLITE_OK }
+        // SQLite makes nothing of it when this fails.
+        do throws(SystemError) { try disk.synchronizeFolder(at: FileSystem.parent(of: path)) } catch {}
+        syncsFolder = false
+        return SQLITE_OK
+    }
+
+    /// What the file holds there, less where it ends.
+    private func bytesOf(_ file: UnsafeMutablePointer<sqlite3_file>?, at offset: Int, count: Int) -> [UInt8] {
+        let count = max(0, min(count, disk.history(of: path).size - offset))
+        if count == 0 { return [] }
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            let code = unsafe real.pointee.xRead(file, buffer.baseAddress, CInt(count), sqlite3_int64(offset))
+            precondition(code == SQLITE_OK, "what is to be written over cannot be read: \(code)")
+            filled = count
+        }
+    }
+}
