@@ -112,7 +112,10 @@ extension OutboxEngine {
             try opened.check()
         }
         var loaded = try Self.load(opened, files)
-        let cutOff = try logBytes > 0 ? appendCutOff(after: loaded.lastSequence) : nil
+        var places = logBytes > 0 ? [files.log] : []
+        // The log may be of an earlier time than the database, and lie over what came later.
+        if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
+        let cutOff = try appendCutOff(after: loaded.lastSequence, in: places)
         opened.acceptChanges()
         if logBytes > 0 { try emptyLog(of: opened) }
         if let cutOff { try complete(cutOff, in: opened, &loaded) }
@@ -157,15 +160,19 @@ extension OutboxEngine {
     ///
     /// - Throws: `damaged` when rows lie behind that one: a log with a damaged frame ends there for SQLite, silently,
     ///   and so does what was accepted after it.
-    private func appendCutOff(after lastSequence: Int64) throws(StoreError) -> UpdateRecord? {
+    private func appendCutOff(
+        after lastSequence: Int64, in places: [String]
+    ) throws(StoreError) -> UpdateRecord? {
         var hidden: UpdateRecord?
-        try RecordScan.scan(path: files.log, on: files.disk) { found in
-            guard case .update(let record, _) = found, record.stored.sequence > lastSequence else { return }
-            if record.stored.sequence >= hidden?.stored.sequence ?? 0 { hidden = record }
+        for path in places {
+            try RecordScan.scan(path: path, on: files.disk) { found in
+                guard case .update(let record, _) = found, record.stored.sequence > lastSequence else { return }
+                if record.stored.sequence >= hidden?.stored.sequence ?? 0 { hidden = record }
+            }
         }
         if let sequence = hidden?.stored.sequence, sequence > lastSequence + 1 {
             throw StoreError(
-                .damaged, path: files.log, reason: "its write-ahead log is damaged before update \(sequence)")
+                .damaged, path: files.log, reason: "its write-ahead log does not lead to update \(sequence)")
         }
         return hidden
     }

@@ -12,7 +12,9 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case damaged
         /// A newer release wrote it.
         case newerSchema
-        /// Everything else: no permission, read-only, busy, an input/output error.
+        /// The file system takes no writes: mounted so, or made so by the kernel after errors.
+        case readOnly
+        /// Everything else: no permission, busy, an input/output error.
         case unusable
     }
 
@@ -33,7 +35,8 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     init(_ error: SystemError, path: String) {
-        self.init(Self.noSpace.contains(error.number) ? .full : .unusable, path: path, reason: error.description)
+        let kind: Kind = error.number == Self.readOnlySystem ? .readOnly : .unusable
+        self.init(Self.noSpace.contains(error.number) ? .full : kind, path: path, reason: error.description)
     }
 
     var description: String { "\(path): \(reason)" }
@@ -47,8 +50,11 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case SQLITE_FULL: .full
         // A constraint fails only when a sequence is there that the ledger does not know of.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT: .damaged
+        case SQLITE_READONLY: .readOnly
         case SQLITE_IOERR, SQLITE_CANTOPEN:
-            if code == shortRead || (code == failedRead && systemNumber == inputOutput) {
+            if systemNumber == readOnlySystem {
+                .readOnly
+            } else if code == shortRead || (code == failedRead && systemNumber == inputOutput) {
                 .damaged
             } else {
                 noSpace.contains(systemNumber) ? .full : .unusable
@@ -57,6 +63,8 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// EROFS on Linux.
+    private static let readOnlySystem: Int32 = 30
     /// EIO on Linux: a sector is bad, or the disk is going.
     private static let inputOutput: Int32 = 5
 

@@ -101,7 +101,7 @@ public struct Agent: Sendable {
             expectedFix: isRecording ? nil : UTCTime.system,
             latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor,
             observers: isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }],
-            present: isRecording ? nil : present)
+            present: isRecording ? nil : present, startsWithoutOutbox: true)
         return try await VehicleAgent(configuration, parts)
     }
 
@@ -109,8 +109,11 @@ public struct Agent: Sendable {
         of agent: VehicleAgent, clock: MonotonicClock
     ) -> @Sendable () async -> StatusReport? {
         let vehicle = configuration.vehicle.description
+        let last = Locked(Ledger())
         return {
-            guard let ledger = try? await agent.ledger() else { return nil }  // the answer says so: 503
+            // While the outbox fails, what it last said; why it fails is told beside it.
+            if let ledger = try? await agent.ledger() { last.withLock { $0 = ledger } }
+            let ledger = last.withLock { $0 }
             return StatusReport(vehicle: vehicle, snapshot: agent.monitor.snapshot, ledger: ledger, at: clock.now)
         }
     }

@@ -13,7 +13,7 @@ package actor Uploader {
     let authorization: any VehicleAuthorization
     let transport: any HTTPTransport
     let clock: MonotonicClock
-    private let jitter: @Sendable () -> Double
+    let jitter: @Sendable () -> Double
     let observer: any ReportingObserver
 
     var decisions: UploadDecisions
@@ -21,6 +21,8 @@ package actor Uploader {
     private var finishesWhenEmpty = false
     /// Hears of the network's return while something waits for it.
     var networkListener: AsyncStream<Void>.Continuation?
+    /// Hears of a position in memory while nothing can be had from the outbox.
+    var offerListener: AsyncStream<Void>.Continuation?
     private let wakeUps: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
@@ -48,6 +50,7 @@ package actor Uploader {
     /// Takes the newest position although the outbox cannot: it is sent from memory, and lost if the process ends.
     package func offer(unstored update: LocationUpdate) {
         next.offer(unstored: update)
+        offerListener?.yield()
         wake()
     }
 
@@ -120,13 +123,15 @@ package actor Uploader {
         }
     }
 
-    private func outboxFailed(_ error: OutboxError) async {
-        observer.observe(.outboxFailed(error))
-        guard case .wait(let delay) = decisions.receiveOutboxFailure(jitter: jitter()) else { return }
-        await wait(delay, because: error.description)
+    /// What goes out next; while the outbox fails, a position in memory goes out alone.
+    private func nextBatch() async throws(OutboxError) -> UploadBatch? {
+        do throws(OutboxError) { return try await storedBatch() } catch {
+            guard next.unstored != nil else { throw error }
+            return next.batch(pending: nil, newest: nil, at: clock.now)
+        }
     }
 
-    private func nextBatch() async throws(OutboxError) -> UploadBatch? {
+    private func storedBatch() async throws(OutboxError) -> UploadBatch? {
         let pending = try await outbox.nextBatch(maximumPastLocations: decisions.batchLimit)
         let newest: StoredUpdate?
         if let pending {
@@ -193,7 +198,7 @@ package actor Uploader {
             switch action {
             case .acknowledge:
                 next.didDeliver(batch, at: clock.now)
-                try await outbox.acknowledge(batch)
+                if !batch.pending.isEmpty { try await outbox.acknowledge(batch) }
             case .quarantine(let update):
                 try await outbox.quarantine(update, reason: reason)
                 observer.observe(.quarantined(update, reason: reason))

@@ -24,6 +24,9 @@ package struct StatusReport: Sendable, Encodable {
         /// Why nothing is sent; absent while all is well.
         package var trouble: String?
         package var troubleSeconds: Int?
+        /// Why the outbox takes no updates: positions are sent from memory only. Absent while it does.
+        package var memoryOnly: String?
+        package var memoryOnlySeconds: Int?
     }
 
     package struct Account: Sendable, Encodable {
@@ -59,7 +62,8 @@ package struct StatusReport: Sendable, Encodable {
         delivery = Delivery(
             secondsSinceDelivery: seconds(since: snapshot.lastDeliveryAt),
             timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble,
-            troubleSeconds: seconds(since: snapshot.troubleSince))
+            troubleSeconds: seconds(since: snapshot.troubleSince), memoryOnly: snapshot.memoryOnly,
+            memoryOnlySeconds: seconds(since: snapshot.memoryOnlySince))
         self.ledger = Account(ledger)
         requests = snapshot.counts.requests
         retries = snapshot.counts.retries
@@ -72,9 +76,11 @@ package struct StatusReport: Sendable, Encodable {
         notStored = snapshot.counts.notStored
     }
 
-    /// Whether somebody should look: a receiver without a fix and a delivery in trouble for minutes are both reasons.
+    /// Whether somebody should look: a receiver without a fix, a delivery in trouble, an outbox that takes nothing are
+    /// reasons, each after some minutes.
     package var isHealthy: Bool {
-        (delivery.troubleSeconds ?? 0) < 300 && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
+        (delivery.troubleSeconds ?? 0) < 300 && (delivery.memoryOnlySeconds ?? 0) < 300
+            && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
     }
 
     private var fixIsExpected: Bool {
@@ -87,7 +93,8 @@ package struct StatusReport: Sendable, Encodable {
         let why = fixIsExpected ? "" : " (\(receiver.state))"
         let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? "nothing delivered yet"
         let trouble = delivery.trouble.map { "; \($0)" } ?? ""
-        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)"
+        let memoryOnly = delivery.memoryOnly.map { "; positions are sent from memory only: \($0)" } ?? ""
+        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)"
     }
 }
 

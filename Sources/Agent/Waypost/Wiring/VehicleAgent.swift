@@ -24,13 +24,15 @@ package struct VehicleAgent: Sendable {
         package var observers: [any ReportingObserver]
         /// Learns of the last good time of fix that the outbox keeps; `nil` for recorded logs.
         package var present: ApproximatePresent?
+        /// Whether it starts although its outbox cannot be opened yet: a vehicle under way shall be seen.
+        package var startsWithoutOutbox: Bool
 
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
             earliestFix: UTCTime?, expectedFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?,
             clock: MonotonicClock,
             log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
-            present: ApproximatePresent? = nil
+            present: ApproximatePresent? = nil, startsWithoutOutbox: Bool = false
         ) {
             self.source = source
             self.authorization = authorization
@@ -43,6 +45,7 @@ package struct VehicleAgent: Sendable {
             self.monitor = monitor
             self.observers = observers
             self.present = present
+            self.startsWithoutOutbox = startsWithoutOutbox
         }
     }
 
@@ -59,7 +62,7 @@ package struct VehicleAgent: Sendable {
     /// Opens the outbox and puts everything together; nothing moves before `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
         let log = parts.log
-        outbox = try await Self.openOutbox(configuration.outbox, log: log)
+        outbox = try await Self.openOutbox(configuration.outbox, insisting: !parts.startsWithoutOutbox, log: log)
         owedState = OwedState(besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
         if let newest = try? await outbox.newest() { parts.present?.note(lastGood: newest.update.timeOfFix) }
@@ -151,12 +154,19 @@ package struct VehicleAgent: Sendable {
     }
 
     private static func openOutbox(
-        _ configuration: OutboxConfiguration, log: LogWriter
+        _ configuration: OutboxConfiguration, insisting: Bool, log: LogWriter
     ) async throws(AgentError) -> SQLiteOutbox {
         let settings = OutboxSettings(
             path: configuration.path, maximumBytes: Int64(configuration.maximumMegabytes) << 20,
             now: { UTCTime.system }, reportRecovery: { log.write(.error, "\($0)") })
-        do { return try await SQLiteOutbox.open(settings) } catch {
+        do {
+            if insisting { return try await SQLiteOutbox.open(settings) }
+            let outbox = try await SQLiteOutbox.openInTime(settings)
+            if let failure = await outbox.openingFailure {
+                log.write(.error, "positions are sent from memory only: \(failure)")
+            }
+            return outbox
+        } catch {
             throw AgentError(.unavailable, error.description)
         }
     }
