@@ -4,7 +4,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread,
 # make power-test CUTS=5000, make damage-test SEEDS=1000, make disk-test ROUNDS=5,
-# make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320.
+# make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60,
+# make fault-test CALLS=10, make link-test FLAPS=20.
 SECONDS ?= 60
 KILLS ?= 50
 CUTS ?= 200
@@ -12,13 +13,19 @@ SEEDS ?= 300
 ROUNDS ?= 20
 CLOCK_SECONDS ?= 1200
 TOKEN_LIFE ?= 360
+UPDATES ?= 1000000
+HOURS ?= 24
+SPEED ?= 60
+CALLS ?= 200
+FLAPS ?= 20
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
 DEMO_CONFIGURATION ?= debug
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
-	kill-test power-test damage-test disk-test clock-test service-check fixtures clean-clone clean
+	kill-test power-test damage-test disk-test clock-test backlog-test soak-test fault-test link-test server-test \
+	service-check fixtures clean-clone clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 16
@@ -49,7 +56,7 @@ format:          ## rewrite the sources in house style
 	@scripts/format
 
 imports: prepare ## every import is a declared dependency
-	swift build --build-tests --explicit-target-dependency-import-check error
+	swift build --build-tests --explicit-target-dependency-import-check error $(BUILD_OPTIONS)
 
 examples: prepare ## build Examples and run them against the simulator
 	@scripts/examples
@@ -60,7 +67,7 @@ bench: prepare   ## one JSON object a case on standard output
 fuzz: prepare    ## every byte parser, for SECONDS in all
 	@scripts/fuzz $(SECONDS)
 
-coverage: prepare ## tests with a table of line coverage; Core has a floor
+coverage: prepare ## all tests, and what those of Core cover of it, which has a floor
 	@scripts/coverage
 
 sanitize: prepare ## all tests under each of SANITIZERS
@@ -80,6 +87,21 @@ disk-test: prepare ## a disk that fills up under the service, ROUNDS times; need
 
 clock-test: prepare ## a wrong clock and tokens of TOKEN_LIFE seconds, for CLOCK_SECONDS; no update may wait
 	@scripts/clock-test $(CLOCK_SECONDS) --token-life $(TOKEN_LIFE)
+
+backlog-test: prepare ## start with UPDATES pending; the live position goes out at once
+	@scripts/backlog-test $(UPDATES)
+
+soak-test: prepare ## HOURS of driving at SPEED times real speed, while all around it fails; nothing may grow
+	@scripts/soak-test $(HOURS) --speed $(SPEED)
+
+fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each in a run of its own; needs strace
+	@scripts/fault-test $(CALLS)
+
+link-test: prepare ## take the network away FLAPS times (root; 20 take five minutes); how soon is a fresh position there
+	@scripts/link-test $(FLAPS)
+
+server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
+	@FILTER='^LinkTests\.' scripts/test
 
 service-check:   ## what systemd says of the unit
 	@scripts/service-check

@@ -89,9 +89,6 @@ let package = Package(
                 "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
-        .target(
-            name: "LyingDisk", dependencies: ["SQLiteOutbox", "LinuxPlatform", "CSQLite"],
-            path: "Tests/Faults/LyingDisk", swiftSettings: houseStyle),
         tests("StrictJSON", ["StrictJSON"]),
         tests("HTTPMessages", ["HTTPMessages"]),
         tests("GNSS", ["GNSS", "ReceiverSimulator"]),
@@ -119,11 +116,34 @@ let package = Package(
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
                 "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
             ]),
+        .target(
+            name: "FaultProxy", dependencies: ["LinuxPlatform"], path: "Tests/Faults/FaultProxy",
+            swiftSettings: houseStyle),
+        tests(
+            "Link",
+            [
+                "FaultProxy", "CurlTransport", "LocationReporting", "FleetEngine", "GNSS", "HTTPMessages",
+                "HTTPService", "LinuxPlatform", "VehicleAuthorization",
+            ]),
         tests("Architecture"),
 
         .executableTarget(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
+        .executableTarget(
+            name: "BacklogGenerator", dependencies: ["GNSS", "LocationReporting", "SQLiteOutbox"],
+            path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
+        .target(
+            name: "LyingDisk", dependencies: ["SQLiteOutbox", "LinuxPlatform", "CSQLite"],
+            path: "Tests/Faults/LyingDisk", swiftSettings: houseStyle),
+        .target(name: "CSimulatedExecutor", path: "Tests/Simulation/Executor"),
+        .executableTarget(
+            name: "DeliverySimulation",
+            dependencies: [
+                "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
+                "LyingDisk", "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
+            ],
+            path: "Tests/Simulation/Delivery", swiftSettings: houseStyle),
         .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
         .executableTarget(
             name: "NMEABenchmark", dependencies: ["BenchmarkReport", "GNSS", "ReceiverSimulator", "CByteLoop"],

@@ -10,14 +10,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("fly", "there is no command \"fly\""), ("rum", "there is no command \"rum\"; did you mean run?"),
+        ("levitate", "there is no command \"levitate\""), ("rum", "there is no command \"rum\"; did you mean run?"),
         ("run", "run needs --config FILE"), ("run --config", "--config needs a value: --config FILE"),
         ("run --config c extra", "run takes no \"extra\""),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),
-        ("demo a b", "demo takes one LOG, not 2"), ("outbox --config c", "outbox needs one of: list, export"),
-        ("outbox lst --config c", "outbox needs one of: list, export; did you mean list?"),
+        ("demo a b", "demo takes one LOG, not 2"),
+        ("outbox --config c", "outbox needs one of: list, export, requeue, discard"),
+        ("outbox lst --config c", "outbox needs one of: list, export, requeue, discard; did you mean list?"),
         ("check", "check needs --config FILE"),
+        ("check --config a --config=b", "--config is given twice, a and b; leave one"),
     ])
     func areRefusedWithTheWayOut(line: String, problem: String) {
         do {
@@ -36,6 +38,12 @@ import Testing
         #expect(arguments.value("--speed") == "60")
         #expect(arguments.has("--json"))
         #expect(!arguments.has("--loop"))
+    }
+
+    @Test func mayBeRepeatedWhereTheHelpSaysSo() throws {
+        let (_, arguments) = try Self.parse("simulator --vehicle a --vehicle b --outage 1..2 --outage 5..6")
+        #expect(arguments.allValues("--vehicle") == ["a", "b"])
+        #expect(arguments.allValues("--outage") == ["1..2", "5..6"])
     }
 
     @Test(arguments: [

@@ -3,6 +3,7 @@ import FoundationEssentials
 import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
+import SQLiteOutbox
 import StrictJSON
 import Testing
 import VehicleAuthorization
@@ -58,16 +59,31 @@ import WaypostTestSupport
         #expect(configuration.readsRecording == (source == .file(path: "/l", follows: false)))
     }
 
+    @Test func aByteOrderMarkIsPassed() throws {
+        #expect(try Self.read("\u{FEFF}" + Self.smallest).vehicle == Self.read(Self.smallest).vehicle)
+    }
+
     @Test func theDefaultsAreThoseOfTheDesign() throws {
         let configuration = try Self.read(Self.smallest)
         #expect(configuration.reporting.interval == .seconds(10))
         #expect(configuration.reporting.heartbeat == .seconds(60))
         #expect(configuration.upload.timeout == .seconds(15))
         #expect(configuration.upload.maximumPastLocations == 50)
+        #expect(configuration.upload.backlogUpdatesPerSecond == 100)
         #expect(configuration.upload.retry == RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))
         #expect(configuration.outbox.path == "/var/lib/waypost/outbox.sqlite")
         #expect(configuration.outbox.maximumMegabytes == 64)
+        #expect(configuration.outbox.maximumAgeDays == nil)
+        #expect(configuration.outbox.durability == .full)
         #expect(configuration.status.address.description == "127.0.0.1:9464")
+    }
+
+    @Test func theOutboxMayForgetAndMayWait() throws {
+        let text = Self.smallest.replacing(
+            "}}", with: "}, \"outbox\": {\"maximumAgeDays\": 30, \"durability\": \"economy\"}}")
+        let settings = OutboxSettings(try Self.read(text).outbox)
+        #expect(settings.maximumAge == .seconds(30 * 86_400))
+        #expect(settings.durability == .economy)
     }
 
     @Test(arguments: [("\"automatic\"", BaudRate.automatic), ("115200", 115_200)])
@@ -193,6 +209,22 @@ import WaypostTestSupport
             "\"upload.retry.maximumDelaySeconds\" is shorter than \"initialDelaySeconds\"; make it at least as long"
         ),
         ("}}", "}, \"outbox\": []}", "\"outbox\" is an array; use an object in braces"),
+        (
+            "}}", "}, \"outbox\": {\"maximumAgeDays\": 0}}",
+            "\"outbox.maximumAgeDays\" is 0; use a whole number from 1 to 3650, or \"unlimited\""
+        ),
+        (
+            "}}", "}, \"outbox\": {\"maximumAgeDays\": \"never\"}}",
+            "\"outbox.maximumAgeDays\" is \"never\"; use a whole number from 1 to 3650, or \"unlimited\""
+        ),
+        (
+            "}}", "}, \"outbox\": {\"durability\": \"econmy\"}}",
+            "\"outbox.durability\" is \"econmy\"; use \"full\" or \"economy\"; did you mean \"economy\"?"
+        ),
+        (
+            "}}", "}, \"outbox\": {\"maximumAge\": 3}}",
+            "\"outbox.maximumAge\" is not a key of Waypost; did you mean \"maximumAgeDays\"?"
+        ),
         (
             "}}", "}, \"log\": {\"level\": true}}",
             "\"log.level\" is true; use \"error\", \"warning\", \"info\" or \"debug\""

@@ -1,13 +1,15 @@
 import FleetEngine
+import FoundationEssentials
 import GNSS
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
+import SQLiteOutbox
 import StrictJSON
 import Testing
 import VehicleAuthorization
-import Waypost
+@testable import Waypost
 import WaypostTestSupport
 
 @Suite struct Status {
@@ -24,8 +26,12 @@ import WaypostTestSupport
         update: LocationUpdate(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10))
     static let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
 
-    func report(_ monitor: AgentMonitor, _ ledger: Ledger = Ledger()) -> StatusReport {
-        StatusReport(vehicle: "v", snapshot: monitor.snapshot, ledger: ledger, at: uptime.now)
+    func report(
+        _ monitor: AgentMonitor, _ outbox: StoreSummary = StoreSummary(Ledger()),
+        durability: OutboxDurability = .full
+    ) -> StatusReport {
+        StatusReport(
+            vehicle: "v", snapshot: monitor.snapshot, outbox: outbox, durability: durability, at: uptime.now)
     }
 
     @Test func countsWhatHappens() {
@@ -120,9 +126,52 @@ import WaypostTestSupport
         #expect(await routes.answer(ServedRequest(.get, "/status")).response.status == 503)
     }
 
+    @Test func tellsReasonsAndTimesAndWhatACrashMayTake() throws {
+        var summary = StoreSummary(Ledger(accepted: 3, evicted: 2, quarantined: 1))
+        let time = UTCTime(year: 2026, month: 1, day: 5)
+        summary.evictions[.age] = UpdateTally(count: 2, timesOfFix: time...time.advanced(by: .seconds(9)))
+        let data = try JSONEncoder().encode(report(monitor(), summary, durability: .economy))
+        let json = try JSONValue(parsing: Array(data))
+        #expect(json["evictions"]?["age"]?["count"]?.integerValue == 2)
+        #expect(json["evictions"]?["age"]?["lastTimeOfFix"]?.stringValue == "2026-01-05T00:00:09.000Z")
+        #expect(json["evictions"]?["oldest"]?["count"]?.integerValue == 0)
+        #expect(json["quarantine"]?["count"]?.integerValue == 1)
+        #expect(json["durability"]?["mode"]?.stringValue == "economy")
+        #expect(json["durability"]?["secondsAtRisk"]?.integerValue == 60)
+        #expect(json["durability"]?["updatesAtRisk"]?.integerValue == 30)
+    }
+
+    @Test func tellsNowAndThenWhatTheOutboxGivesUp() {
+        var evictions = Evictions()
+        evictions[.oldest].count = 500
+        var news = EvictionNews(since: evictions)
+        #expect(news.line(evictions, at: .zero) == nil, "what was before")
+        evictions[.discarded].count = 3
+        #expect(news.line(evictions, at: .zero) == nil, "who discarded them knows")
+        evictions[.thinned].count = 120
+        #expect(
+            news.line(evictions, at: .seconds(1))
+                == "waiting updates were given up: 120 thinned, those that stay tell their way. "
+                + "See why nothing is delivered")
+        evictions[.oldest].count = 756
+        evictions[.age].count = 1
+        #expect(news.line(evictions, at: .seconds(600)) == nil)
+        #expect(
+            news.line(evictions, at: .seconds(601))
+                == "waiting updates were given up: 256 of the oldest dropped; 1 too old. "
+                + "See why nothing is delivered")
+        #expect(news.line(evictions, at: .seconds(2000)) == nil)
+    }
+
     @Test func metricsHaveTheFiveWordsOfTheLedger() {
         let ledger = Ledger(accepted: 10, delivered: 5, pending: 2, evicted: 2, quarantined: 1)
-        let lines = report(monitor(), ledger).metrics.split(separator: "\n")
+        var evictions = Evictions()
+        evictions[.thinned].count = 2
+        let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics.split(separator: "\n")
+        // Every reason has its label from the first day on.
+        for reason in ["thinned", "oldest", "age", "damage", "discarded"] {
+            #expect(lines.contains("waypost_updates_evicted{reason=\"\(reason)\"} \(reason == "thinned" ? 2 : 0)"))
+        }
         for (word, count) in [("accepted", 10), ("delivered", 5), ("pending", 2), ("evicted", 2), ("quarantined", 1)] {
             #expect(lines.contains("waypost_updates{state=\"\(word)\"} \(count)"))
         }

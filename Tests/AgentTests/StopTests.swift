@@ -54,6 +54,15 @@ import WaypostTestSupport
         }
     }
 
+    @Test func isOrderlyWhenTheTerminalGoes() async throws {
+        let bench = try ServiceBench()
+        let service = try bench.start()
+        try #require(await service.errors.line(saying: "not there") != nil)
+        service.signal(SIGHUP)
+        #expect(await service.end() == .exited(0))
+        #expect(service.errors.lines.last?.text.hasSuffix("stopped") == true)
+    }
+
     @Test func isCutShortByASecondSignal() async throws {
         let bench = try ServiceBench()
         let silent = try LoopbackSocket(.stream)

@@ -15,15 +15,26 @@ import Testing
         ] as [(Int?, Int?, Int, TransferDeadlines.Expiry?)])
     func passWhenTheirTimeHasCome(connected: Int?, bytes: Int?, asked: Int, expiry: TransferDeadlines.Expiry?) {
         var deadlines = TransferDeadlines(limits: limits, begun: start)
-        if let connected { deadlines.active(at: start.advanced(by: .seconds(connected))) }
+        if let connected { deadlines.connected(wasUsed: false, at: start.advanced(by: .seconds(connected))) }
         if let bytes { deadlines.progressed(to: 100, at: start.advanced(by: .seconds(bytes))) }
         #expect(deadlines.expiry(at: start.advanced(by: .seconds(asked))) == expiry)
+    }
+
+    /// Half the time for a connection that may have died in its sleep, the whole once it has answered at all.
+    @Test func areShorterOnAConnectionThatWasUsedBefore() {
+        var deadlines = TransferDeadlines(limits: limits, begun: start)
+        deadlines.connected(wasUsed: true, at: start)
+        #expect(deadlines.next == start.advanced(by: .seconds(5)))
+        #expect(deadlines.expiry(at: start.advanced(by: .seconds(5))) == .stall)
+        deadlines.received(at: start.advanced(by: .seconds(4)))
+        #expect(deadlines.expiry(at: start.advanced(by: .seconds(13))) == nil)
+        #expect(deadlines.expiry(at: start.advanced(by: .seconds(14))) == .stall)
     }
 
     @Test func tellTheNextMomentToLook() {
         var deadlines = TransferDeadlines(limits: limits, begun: start)
         #expect(deadlines.next == start.advanced(by: .seconds(15)))
-        deadlines.active(at: start)
+        deadlines.connected(wasUsed: false, at: start)
         #expect(deadlines.next == start.advanced(by: .seconds(10)))
         deadlines.progressed(to: 1, at: start.advanced(by: .seconds(3)))
         deadlines.progressed(to: 1, at: start.advanced(by: .seconds(4)))  // no new byte

@@ -4,7 +4,7 @@ import Testing
 
 /// Every row of the retry table: what an answer means for what was sent.
 @Suite struct Outcome {
-    enum Kind: String { case delivered, tokenRefused, retry, unreachable, hold, rejected }
+    enum Kind: String { case delivered, tokenRefused, retry, throttled, unreachable, intercepted, hold, rejected }
 
     struct Row: CustomTestStringConvertible {
         let status: Int
@@ -20,29 +20,30 @@ import Testing
     static let name = "providers/p/vehicles/v 1"
     static let rows: [Row] = [
         Row(status: 200, body: #"{"name":"providers/p/vehicles/v 1","vehicleState":"ONLINE"}"#, kind: .delivered),
-        Row(status: 200, body: "{}", kind: .retry),
-        Row(status: 200, body: "", kind: .retry),
-        Row(status: 200, body: "<html>Welcome to our Wi-Fi</html>", kind: .retry),
-        Row(status: 200, body: #"{"name":"providers/p/vehicles/other"}"#, kind: .retry),
-        Row(status: 200, body: #"{"name":"providers/p/vehi"#, kind: .retry),
-        Row(status: 204, body: "", kind: .retry),
-        Row(status: 301, body: "", kind: .retry),
-        Row(status: 302, body: "<html></html>", kind: .retry),
+        Row(status: 200, body: "{}", kind: .intercepted),
+        Row(status: 200, body: "", kind: .intercepted),
+        Row(status: 200, body: "<html>Welcome to our Wi-Fi</html>", kind: .intercepted),
+        Row(status: 200, body: #"{"name":"providers/p/vehicles/other"}"#, kind: .intercepted),
+        Row(status: 200, body: #"{"name":"providers/p/vehi"#, kind: .intercepted),
+        Row(status: 204, body: "", kind: .intercepted),
+        Row(status: 301, body: "", kind: .intercepted),
+        Row(status: 302, body: "<html></html>", kind: .intercepted),
         Row(status: 400, body: error(400, "INVALID_ARGUMENT"), kind: .rejected),
         Row(status: 400, body: error(400, "OUT_OF_RANGE"), kind: .rejected),
         Row(status: 400, body: error(400, "FAILED_PRECONDITION"), kind: .rejected),
-        Row(status: 400, body: "<html>Bad Request</html>", kind: .retry),
+        Row(status: 400, body: "<html>Bad Request</html>", kind: .intercepted),
         Row(status: 401, body: error(401, "UNAUTHENTICATED"), kind: .tokenRefused),
         Row(status: 401, body: "", kind: .tokenRefused),
         Row(status: 403, body: error(403, "PERMISSION_DENIED"), kind: .tokenRefused),
-        Row(status: 403, body: "<html>blocked by proxy</html>", kind: .retry),
+        Row(status: 403, body: "<html>blocked by proxy</html>", kind: .intercepted),
         Row(status: 404, body: error(404, "NOT_FOUND"), kind: .hold),
-        Row(status: 404, body: "<html>not here</html>", kind: .retry),
-        Row(status: 407, body: "", kind: .retry),
+        Row(status: 404, body: "<html>not here</html>", kind: .intercepted),
+        Row(status: 407, body: "", kind: .intercepted),
         Row(status: 408, body: "", kind: .retry),
         Row(status: 409, body: error(409, "ABORTED"), kind: .retry),
         Row(status: 413, body: "", kind: .rejected),
-        Row(status: 429, body: error(429, "RESOURCE_EXHAUSTED"), kind: .retry),
+        Row(status: 429, body: error(429, "RESOURCE_EXHAUSTED"), kind: .throttled),
+        Row(status: 429, body: "<html>slow down</html>", kind: .throttled),
         Row(status: 499, body: error(499, "CANCELLED"), kind: .retry),
         Row(status: 500, body: error(500, "INTERNAL"), kind: .retry),
         Row(status: 500, body: error(500, "UNKNOWN"), kind: .retry),
@@ -50,6 +51,9 @@ import Testing
         Row(status: 501, body: error(501, "UNIMPLEMENTED"), kind: .hold),
         Row(status: 502, body: "<html></html>", kind: .retry),
         Row(status: 503, body: error(503, "UNAVAILABLE"), kind: .retry),
+        Row(status: 502, body: "", kind: .retry),
+        Row(status: 511, body: "<html>please log in</html>", kind: .intercepted),
+        Row(status: 302, body: error(302, "UNKNOWN"), kind: .retry),
         Row(status: 504, body: error(504, "DEADLINE_EXCEEDED"), kind: .retry),
     ]
 
@@ -58,18 +62,21 @@ import Testing
         let outcome = UploadOutcome(of: HTTPResponse(status: row.status, body: Array(row.body.utf8)), for: vehicle)
         #expect(Self.kind(of: outcome) == row.kind)
         #expect(outcome == .delivered || outcome.reason.hasPrefix("\(row.status)"))
+        #expect(outcome.reason.contains("captive portal") == (row.kind == .intercepted))
     }
 
     @Test(arguments: HTTPTransportError.Code.allCases) func isNeverALossWithoutAnAnswer(code: HTTPTransportError.Code) {
         let outcome = UploadOutcome(of: HTTPTransportError(code, "words"))
         let expected: Kind =
             switch code {
-            case .certificateNotTrusted, .transportFailed: .hold
-            case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost: .unreachable
-            case .cancelled, .tlsFailed, .responseTooLarge, .malformedResponse: .retry
+            case .transportFailed: .hold
+            case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: .unreachable
+            case .certificateNotTrusted, .malformedResponse: .intercepted
+            case .cancelled, .responseTooLarge: .retry
             }
         #expect(Self.kind(of: outcome) == expected)
-        #expect(outcome.reason == "words")
+        #expect(outcome.reason.hasPrefix("words"))
+        #expect(outcome.reason.contains("captive portal") == (expected == .intercepted))
     }
 
     @Test(arguments: [
@@ -85,8 +92,8 @@ import Testing
         let headers = HTTPHeaders(["Retry-After": header, "Date": date])
         let outcome = UploadOutcome(
             of: HTTPResponse(status: 429, headers: headers, body: Array(body.utf8)), for: vehicle)
-        guard case .retry(_, let after) = outcome else {
-            Issue.record("not a retry: \(outcome)")
+        guard case .throttled(_, let after) = outcome else {
+            Issue.record("not throttled: \(outcome)")
             return
         }
         #expect(after == delay)
@@ -97,7 +104,9 @@ import Testing
         case .delivered: .delivered
         case .tokenRefused: .tokenRefused
         case .retry: .retry
+        case .throttled: .throttled
         case .unreachable: .unreachable
+        case .intercepted: .intercepted
         case .hold: .hold
         case .rejected: .rejected
         }

@@ -58,6 +58,15 @@ import Testing
         #expect(isNews == isWayOut)
     }
 
+    /// A cable that is plugged in again brings no news of the addresses that were there before.
+    @Test func tellOfALinkThatWorksAgain() {
+        var ways = WaysOut()
+        let news = [(3, 0x43), (3, 0x03), (4, 0x43), (3, 0x03), (3, 0x43), (3, 0x43)].map { number, flags in
+            ways.take(Self.message(Self.newLink, Self.link(UInt8(number), flags: UInt8(flags))).span)
+        }
+        #expect(news == [false, false, false, false, true, false])
+    }
+
     /// What came before, and whether address 10.0.0.7 or the route by 10.0.0.1 on link 3 is news then.
     static let memories: [(before: [[UInt8]], address: Bool, route: Bool)] = [
         ([], true, true),

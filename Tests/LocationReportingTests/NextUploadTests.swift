@@ -42,6 +42,37 @@ import Testing
         #expect(next.unstored == nil)
     }
 
+    @Test func keepsADeliveredUnstoredPositionInFrontOfWhatIsOlder() {
+        var next = NextUpload(heartbeat: .seconds(60), at: .zero)
+        let live = LocationUpdate(.sample(12))
+        next.offer(unstored: live)
+        next.didDeliver(
+            UploadBatch(last: StoredUpdate(sequence: 0, update: live), lastIsPending: false, past: []), at: .zero)
+        let rest = next.batch(pending: Self.batch, newest: Self.newest, at: .zero)
+        #expect(rest?.last.update == live)
+        #expect(rest?.past == [Self.newest])
+        #expect(next.batch(pending: nil, newest: Self.newest, at: .seconds(59)) == nil)
+        #expect(next.batch(pending: nil, newest: Self.newest, at: .seconds(60))?.last.update == live)
+        let newer = StoredUpdate(sequence: 10, update: LocationUpdate(.sample(13)))
+        let stored = UploadBatch(last: newer, lastIsPending: true, past: [])
+        #expect(next.batch(pending: stored, newest: newer, at: .zero) == stored)
+    }
+
+    @Test func forgetsAnUnstoredPositionThatIsRefusedOrOverruled() {
+        let live = LocationUpdate(.sample(12))
+        let front = UploadBatch(last: StoredUpdate(sequence: 0, update: live), lastIsPending: false, past: [])
+        for isDelivered in [false, true] {
+            var refused = NextUpload(heartbeat: .seconds(60), at: .zero)
+            refused.offer(unstored: live)
+            if isDelivered { refused.didDeliver(front, at: .zero) }
+            var overruled = refused
+            refused.didRefuse(front, at: .zero)
+            overruled.forgetUnstored()
+            #expect(refused.batch(pending: Self.batch, newest: Self.newest, at: .zero) == Self.batch)
+            #expect(overruled.batch(pending: Self.batch, newest: Self.newest, at: .zero) == Self.batch)
+        }
+    }
+
     @Test func leavesAnOlderUnstoredPositionBehind() {
         var next = NextUpload(heartbeat: .seconds(60), at: .zero)
         next.offer(unstored: LocationUpdate(.sample(8)))

@@ -33,11 +33,17 @@ import Testing
                         try outbox.acknowledge(batch)
                         model.deliver(batch)
                     }
-                case 85..<92:
+                case 85..<88:
+                    guard let sequence = model.quarantined.keys.sorted().randomElement(using: &chance) else { continue }
+                    let isRequeued = Bool.random(using: &chance)
+                    let request = QuarantineRequest(isRequeued ? .requeue : .discard, [sequence])
+                    try #require(try outbox.carryOut(request) == .done(count: 1, notKept: 0))
+                    if isRequeued { model.requeue(sequence) } else { model.discard(sequence) }
+                case 88..<93:
                     guard let victim = model.pending.randomElement(using: &chance) else { continue }
                     try outbox.quarantine(victim, reason: "400 at step \(step)")
                     model.quarantine(victim, reason: "400 at step \(step)")
-                case 92..<97:
+                case 93..<97:
                     end = .dropped
                 default:
                     end = .closed

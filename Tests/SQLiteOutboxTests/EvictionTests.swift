@@ -5,36 +5,96 @@ import Testing
 @testable import SQLiteOutbox
 
 @Suite struct Eviction {
-    @Test func keepsTheStoreBelowTheCap() throws {
+    /// A drive that no straight line tells: nothing of it can be thinned, so the oldest go.
+    @Test func dropsTheOldestWhereThinningFreesNothing() throws {
         let folder = try TemporaryFolder()
         let outbox = try OutboxEngine(folder.configuration(maximumBytes: 64 * 1024))
-        var lowest: Int64 = 0
         for second in 1...4000 {
-            _ = try outbox.append(sample(second))
+            _ = try outbox.append(zigzag(second))
             try #require(try outbox.store?.bytesInUse() ?? 0 <= 64 * 1024)
-            let ledger = try outbox.ledger()
-            try #require(ledger.balances)
-            lowest = ledger.evicted
+            try #require(try outbox.ledger().balances)
         }
         let ledger = try outbox.ledger()
         #expect(ledger.accepted == 4000)
         #expect(ledger.evicted > 2000)
         #expect(ledger.pending > 500)
-        #expect(try outbox.pendingUpdates().map(\.sequence) == Array(lowest + 1...4000), "the oldest went")
+        #expect(try outbox.pendingUpdates().map(\.sequence) == Array(ledger.evicted + 1...4000), "the oldest went")
         try outbox.close()
         let summary = try OutboxReader(path: folder.store).summary()
         #expect(summary.ledger == ledger)
-        #expect(summary.evictedForSpace.count == ledger.evicted)
+        #expect(summary.evictions[.oldest].count == ledger.evicted)
         #expect(
-            summary.evictedForSpace.timesOfFix
+            summary.evictions[.oldest].timesOfFix
                 == sample(1).timeOfFix...sample(Int(ledger.evicted)).timeOfFix)
+    }
+
+    /// Before anything of a drive is dropped as a whole, all of it is thinned; what is left tells the rest.
+    @Test func thinsBeforeItDrops() throws {
+        let folder = try TemporaryFolder()
+        let cap: Int64 = 256 * 1024
+        let outbox = try OutboxEngine(folder.configuration(maximumBytes: cap))
+        let drive = Drives.town(updates: 12_000)
+        for update in drive {
+            let stored = try outbox.append(update)
+            try #require(try outbox.store?.bytesInUse() ?? 0 <= cap)
+            guard stored.sequence % 1499 == 0 else { continue }
+            // A power cut: rows and account went in one transaction.
+            try folder.copyStore(to: "cut")
+            let cut = try folder.open("cut")
+            try #require(try cut.summary() == outbox.summary())
+            try #require(try cut.pendingUpdates().count == cut.ledger().pending)
+        }
+        #expect(folder.recoveries.isEmpty)
+        let summary = try outbox.summary()
+        #expect(summary.ledger.balances)
+        #expect(summary.evictions[.thinned].count > 5000)
+        #expect(summary.evictions[.oldest].count == 0)
+        let left = try outbox.pendingUpdates()
+        #expect(left.first?.sequence == 1 && left.last?.sequence == 12_000, "both ends stay")
+        let worst = Drives.error(of: left.map(\.update), against: drive)
+        #expect(worst.meters <= 250)
+        #expect(worst.span <= TrackThinning.longestSpan)
+        try outbox.close()
+        #expect(try OutboxReader(path: folder.store).summary().evictions == summary.evictions)
+    }
+
+    @Test func comesBackUnderACapThatWasLowered() throws {
+        let folder = try TemporaryFolder()
+        let cap: Int64 = 256 * 1024
+        let drive = Drives.town(updates: 10_400)
+        var outbox: OutboxEngine? = try folder.open()
+        for update in drive.prefix(10_000) { _ = try outbox?.append(update) }
+        outbox = nil
+        let small = try OutboxEngine(folder.configuration(maximumBytes: cap))
+        var later = drive.dropFirst(10_000)
+        while try small.store?.bytesInUse() ?? 0 > cap, let update = later.popFirst() {
+            _ = try small.append(update)
+        }
+        #expect(!later.isEmpty)
+        #expect(try small.ledger().balances)
+        #expect(try small.summary().evictions[.oldest].count == 0, "thinning was enough")
+    }
+
+    /// Age is the time between fixes: nothing but an accepted fix makes updates old.
+    @Test func givesUpWhatIsTooOldByTheNewestFix() throws {
+        let folder = try TemporaryFolder()
+        var settings = folder.configuration()
+        settings.maximumAge = .seconds(3600)
+        let outbox = try OutboxEngine(settings)
+        for second in 1...700 { _ = try outbox.append(sample(second)) }
+        #expect(try outbox.ledger().evicted == 0)
+        for number in 0..<3 { _ = try outbox.append(sample(3600 + 650 + number)) }
+        #expect(try outbox.ledger() == Ledger(accepted: 703, pending: 52, evicted: 651))
+        let tally = try outbox.summary().evictions[.age]
+        #expect(tally == UpdateTally(count: 651, timesOfFix: sample(1).timeOfFix...sample(651).timeOfFix))
+        #expect(try outbox.pendingUpdates().first?.sequence == 652)
     }
 
     @Test func neverTakesTheNewest() throws {
         let folder = try TemporaryFolder()
         let outbox = try OutboxEngine(folder.configuration(maximumBytes: 64 * 1024))
         _ = try outbox.append(sample(80_000))  // accepted first, newest by time
-        for second in 1...3000 { _ = try outbox.append(sample(second)) }
+        for second in 1...3000 { _ = try outbox.append(zigzag(second)) }
         #expect(try outbox.newest()?.update == sample(80_000))
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 1))
         #expect(batch.last.update == sample(80_000))

@@ -39,22 +39,6 @@ import Testing
         try folder.open().close()
     }
 
-    @Test func refusesANewerSchemaUntouched() throws {
-        let folder = try TemporaryFolder()
-        let outbox = try folder.open()
-        _ = try outbox.append(sample(1))
-        try outbox.close()
-        try folder.execute("PRAGMA user_version = 2")
-        let before = try folder.read("outbox.sqlite")
-        let error = #expect(throws: OutboxError.self) { try folder.open() }
-        #expect(error?.code == .newerSchema)
-        #expect(error?.detail.contains("install that release again") == true)
-        #expect(try folder.read("outbox.sqlite") == before)
-        #expect(!folder.exists("outbox.sqlite-wal"))
-        let reading = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
-        #expect(reading?.code == .newerSchema)
-    }
-
     @Test func refusesAFolderInPlaceOfAFile() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)

@@ -28,6 +28,22 @@ struct OutboxModel {
         quarantined[stored.sequence] = reason
     }
 
+    /// Out of quarantine: pending again, in its old place.
+    mutating func requeue(_ sequence: Int64) {
+        guard let update = accepted[sequence], quarantined.removeValue(forKey: sequence) != nil else { return }
+        pending.append(StoredUpdate(sequence: sequence, update: update))
+        pending.sort { $0.sequence < $1.sequence }
+        ledger.quarantined -= 1
+        ledger.pending += 1
+    }
+
+    /// Out of quarantine: given up.
+    mutating func discard(_ sequence: Int64) {
+        guard quarantined.removeValue(forKey: sequence) != nil else { return }
+        ledger.quarantined -= 1
+        ledger.evicted += 1
+    }
+
     var newest: StoredUpdate? { pending.reduce(newestDelivered) { newer($0, $1) } }
 
     func batch(maximumPastLocations: Int) -> UploadBatch? {

@@ -55,12 +55,18 @@ import Testing
     }
 
     @Test func ofTheLedgerComesBackFromItsBytes() {
-        var account = OutboxAccount(lastSequence: 1 << 40, pending: 3, delivered: 1 << 39, quarantined: 2)
-        account.evictedForSpace.add(sample(1).timeOfFix)
-        account.evictedForSpace.add(sample(9).timeOfFix)
-        account.lostToDamage.count = 4
+        var account = OutboxAccount(lastSequence: 1 << 40, pending: 3, delivered: 1 << 39)
+        for (index, reason) in EvictionReason.allCases.enumerated() {
+            account.evictions[reason].add(sample(index).timeOfFix)
+            account.evictions[reason].add(sample(10 * index).timeOfFix)
+        }
+        account.evictions[.damage].count = 4
+        account.quarantined.add(sample(77).timeOfFix)
+        account.thinning.advance(.third, to: 5000)
+        account.revision = 12_345
         account.newestDelivered = StoredUpdate(sequence: 12, update: sample(12))
         let record = LedgerRecord(account, oldestPending: 9)
         #expect(LedgerRecord(record.bytes[...]) == record)
+        #expect(record.bytes.count < 400, "ledger and update share a page of 1 KiB")
     }
 }

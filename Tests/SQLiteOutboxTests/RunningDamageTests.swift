@@ -19,7 +19,7 @@ import Testing
         #expect(recovery.lost == 1...1)
         #expect(try outbox.ledger() == Ledger(accepted: 24_001, delivered: 24_000, evicted: 1))
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).summary().lostToDamage.count == 1)
+        #expect(try OutboxReader(path: folder.store).summary().evictions[.damage].count == 1)
     }
 
     @Test func keepsTheAccountThatIsInMemory() throws {

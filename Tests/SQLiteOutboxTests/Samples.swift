@@ -15,6 +15,13 @@ func sample(_ second: Int) -> LocationUpdate {
     return update
 }
 
+/// The same on a way that turns back at every update, a kilometre from side to side.
+func zigzag(_ second: Int) -> LocationUpdate {
+    var update = sample(second)
+    update.longitude += second % 2 == 0 ? 0.0135 : 0
+    return update
+}
+
 extension OutboxEngine {
     /// Everything pending, as an uploader would find it.
     func pendingUpdates() throws -> [StoredUpdate] {

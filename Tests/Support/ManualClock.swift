@@ -57,6 +57,11 @@ package final class ManualClock: Clock, Sendable {
         for sleeper in due { sleeper.wake.finish() }
     }
 
+    /// How long until the next sleeper is due; `nil` when nobody sleeps.
+    package var timeToNextWake: Duration? {
+        state.withLock { state in state.sleepers.map(\.deadline).min().map { state.now.duration(to: $0) } }
+    }
+
     /// How many tasks sleep at this moment.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 }

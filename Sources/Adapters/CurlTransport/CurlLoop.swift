@@ -9,8 +9,8 @@ struct CurlLoop {
     private let options: CurlTransportOptions
     private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
     private var identities: [ObjectIdentifier: CurlEasy.Identity] = [:]
-    /// Whether connections that lie idle may be dead.
-    private var doubtsIdleConnections = false
+    /// Whether connections that lie idle may be dead, and addresses may have changed.
+    private var startsAfresh = false
 
     init(multi: CurlMulti, share: CurlShare, mailbox: CurlMailbox, options: CurlTransportOptions) {
         (self.multi, self.share, self.mailbox, self.options) = (multi, share, mailbox, options)
@@ -24,7 +24,7 @@ struct CurlLoop {
                 switch message {
                 case .start(let exchange): start(exchange)
                 case .cancel(let exchange): cancel(exchange)
-                case .networkChanged: doubtsIdleConnections = true
+                case .networkChanged: networkChanged()
                 }
             }
             if isStopped { break }
@@ -48,8 +48,8 @@ struct CurlLoop {
         }
         do throws(HTTPTransportError) {
             let transfer = try CurlTransfer(exchange, options: options, share: share, now: .now)
-            if doubtsIdleConnections { transfer.refuseIdleConnections() }
-            doubtsIdleConnections = false
+            if startsAfresh { transfer.startAfresh() }
+            startsAfresh = false
             guard multi.add(transfer.easy) else {
                 throw HTTPTransportError(.transportFailed, "\(origin): libcurl took no further transfer")
             }
@@ -67,6 +67,16 @@ struct CurlLoop {
         finish(transfer, with: transfer.outcome(.cancelled, "cancelled"))
     }
 
+    /// What lies idle may be dead. What is still being connected, or looked up, asks on a way that is no more; nothing
+    /// of it has been sent.
+    private mutating func networkChanged() {
+        startsAfresh = true
+        for transfer in transfers.values where !transfer.deadlines.isConnected {
+            transfer.abandonConnection()
+            finish(transfer, with: transfer.outcome(.connectionFailed, "the network changed while connecting"))
+        }
+    }
+
     private mutating func endLate() {
         let now = ContinuousClock.now
         for transfer in transfers.values {
@@ -76,7 +86,7 @@ struct CurlLoop {
             let cause =
                 switch expiry {
                 case .total: "no complete answer within \(limits.total.formattedSeconds)"
-                case .stall: "not a byte for \(limits.stall.formattedSeconds)"
+                case .stall: "not a byte for \(transfer.deadlines.patience.formattedSeconds)"
                 }
             finish(transfer, with: transfer.outcome(.timedOut, cause))
         }
@@ -84,6 +94,7 @@ struct CurlLoop {
 
     /// Takes the handle out of libcurl before the task hears of it.
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
+        if case .failure(let error) = outcome, error.isOfTheWay { startsAfresh = true }
         multi.remove(transfer.easy)
         transfers[transfer.easy.identity] = nil
         identities[ObjectIdentifier(transfer.exchange)] = nil
@@ -94,5 +105,15 @@ struct CurlLoop {
     private func timeToNextDeadline() -> Duration {
         guard let next = transfers.values.map(\.deadlines.next).min() else { return .seconds(3600) }
         return max(.zero, ContinuousClock.now.duration(to: next))
+    }
+}
+
+extension HTTPTransportError {
+    /// Whether the way to the server failed, and may lead elsewhere now.
+    fileprivate var isOfTheWay: Bool {
+        switch code {
+        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true
+        case .cancelled, .certificateNotTrusted, .responseTooLarge, .malformedResponse, .transportFailed: false
+        }
     }
 }

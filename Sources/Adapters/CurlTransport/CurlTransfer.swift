@@ -83,8 +83,12 @@ import HTTPMessages
     /// HTTP/2 would go on using it.
     func abandonConnection() { easy.set(CURLOPT_FORBID_REUSE, true) }
 
-    /// Uses no connection that has been idle for more than a second; libcurl closes those that it meets.
-    func refuseIdleConnections() { easy.set(CURLOPT_MAXAGE_CONN, 1) }
+    /// Uses no connection that has been idle for more than a second (libcurl closes those that it meets), and no
+    /// address that was looked up before.
+    func startAfresh() {
+        easy.set(CURLOPT_MAXAGE_CONN, 1)
+        easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
+    }
 
     private func connectCallbacks() {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -102,18 +106,20 @@ import HTTPMessages
     }
 
     fileprivate func received(body bytes: UnsafeRawBufferPointer) -> Bool {
-        deadlines.active(at: .now)
+        deadlines.received(at: .now)
         return unsafe answer.append(body: bytes)
     }
 
     fileprivate func received(header bytes: UnsafeRawBufferPointer) -> Bool {
-        deadlines.active(at: .now)
+        deadlines.received(at: .now)
         return unsafe answer.append(header: bytes)
     }
 
     fileprivate func progressed(to count: Int) { deadlines.progressed(to: count, at: .now) }
 
-    fileprivate func connected() { deadlines.active(at: .now) }
+    fileprivate func connected() {
+        deadlines.connected(wasUsed: easy.number(CURLINFO_NUM_CONNECTS) == 0, at: .now)
+    }
 }
 
 /// libcurl's own words for a code, as "Timeout was reached".

@@ -2,8 +2,12 @@ import HTTPMessages
 
 /// When a transfer has taken too long: in whole, or without a byte.
 ///
-/// libcurl watches the connecting; it could watch these too, but would then keep the connection, which after a time
-/// limit is likely dead.
+/// libcurl watches the connecting; it could watch these too (CURLOPT_LOW_SPEED_TIME), but would then keep the
+/// connection, which after a time limit is likely dead. Its HTTP/2 ping (curl_easy_upkeep(3)) waits for no answer, and
+/// does nothing on a multi handle.
+///
+/// A connection that was used before may have died without a word: a radio network forgets it after a minute's rest.
+/// Until the first byte of an answer it gets half the time, so that a new one is tried soon, with the whole.
 struct TransferDeadlines {
     /// A limit that was passed.
     enum Expiry: Hashable {
@@ -14,13 +18,28 @@ struct TransferDeadlines {
     private let limits: HTTPLimits
     private let begun: ContinuousClock.Instant
     private var lastProgress: ContinuousClock.Instant?
+    /// How long silence may last.
+    private(set) var patience: Duration
     private var bytes = 0
 
-    init(limits: HTTPLimits, begun: ContinuousClock.Instant) { (self.limits, self.begun) = (limits, begun) }
+    init(limits: HTTPLimits, begun: ContinuousClock.Instant) {
+        (self.limits, self.begun, patience) = (limits, begun, limits.stall)
+    }
 
-    /// The connection stands and the request is about to be written, or a part of the answer came: from now on
-    /// silence counts.
-    mutating func active(at now: ContinuousClock.Instant) { lastProgress = now }
+    /// Whether the request has had a connection.
+    var isConnected: Bool { lastProgress != nil }
+
+    /// The connection stands, new or used before, and the request is about to be written: from now on silence counts.
+    mutating func connected(wasUsed: Bool, at now: ContinuousClock.Instant) {
+        patience = wasUsed ? limits.stall / 2 : limits.stall
+        lastProgress = now
+    }
+
+    /// A part of the answer came.
+    mutating func received(at now: ContinuousClock.Instant) {
+        patience = limits.stall
+        lastProgress = now
+    }
 
     /// `count` bytes of the bodies have gone either way so far.
     mutating func progressed(to count: Int, at now: ContinuousClock.Instant) {
@@ -32,13 +51,13 @@ struct TransferDeadlines {
     /// When to look again.
     var next: ContinuousClock.Instant {
         let end = begun.advanced(by: limits.total)
-        return lastProgress.map { min(end, $0.advanced(by: limits.stall)) } ?? end
+        return lastProgress.map { min(end, $0.advanced(by: patience)) } ?? end
     }
 
     /// The limit that `now` is past.
     func expiry(at now: ContinuousClock.Instant) -> Expiry? {
         if now >= begun.advanced(by: limits.total) { return .total }
-        if let lastProgress, now >= lastProgress.advanced(by: limits.stall) { return .stall }
+        if let lastProgress, now >= lastProgress.advanced(by: patience) { return .stall }
         return nil
     }
 }

@@ -11,10 +11,10 @@ package struct GrowingFileReceiver: FixSource {
     /// `patience` is how long the file may be without a new sentence before that is reported.
     package init(
         path: String, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
-        recording: RecordingSettings? = nil
+        tap: (any ReceiverTap)? = nil
     ) {
         receiver = LiveReceiver(
-            endpoint: GrowingFileEndpoint(path: path), decoder: decoder, patience: patience, recording: recording)
+            endpoint: GrowingFileEndpoint(path: path), decoder: decoder, patience: patience, tap: tap)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

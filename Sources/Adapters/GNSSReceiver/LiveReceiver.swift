@@ -13,8 +13,8 @@ struct LiveReceiver: Sendable {
     var positionPatience = Duration.seconds(60)
     /// When a lost line is opened again, unless something tells that it is back.
     var schedule = ReopenSchedule()
-    /// Keeps what is read, when asked to.
-    var recording: RecordingSettings?
+    /// Hears of each turn of the thread and of what it reads, if there is one.
+    var tap: (any ReceiverTap)?
 
     /// See `FixSource.run`. When this returns or throws, the thread has ended and the line is closed.
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
@@ -49,11 +49,11 @@ extension LiveReceiver {
     init(
         endpoint: any ReceiverEndpoint, decoder: NMEADecoder, patience: Duration = .seconds(5),
         positionPatience: Duration = .seconds(60), schedule: ReopenSchedule = ReopenSchedule(),
-        recording: RecordingSettings? = nil
+        tap: (any ReceiverTap)? = nil
     ) {
         self.init(
             endpoint: endpoint, decoder: SentenceDecoder(decoder), patience: patience,
-            positionPatience: positionPatience, schedule: schedule, recording: recording)
+            positionPatience: positionPatience, schedule: schedule, tap: tap)
     }
 }
 

@@ -20,14 +20,14 @@ package struct NetworkReceiver: FixSource {
     /// is reported.
     package init(
         _ transport: Transport, host: String, port: Int, decoder: NMEADecoder = NMEADecoder(),
-        patience: Duration = .seconds(5), recording: RecordingSettings? = nil
+        patience: Duration = .seconds(5), tap: (any ReceiverTap)? = nil
     ) {
         let endpoint: any ReceiverEndpoint =
             switch transport {
             case .tcp: TCPEndpoint(host: host, port: port)
             case .udp: UDPEndpoint(host: host, port: port)
             }
-        receiver = LiveReceiver(endpoint: endpoint, decoder: decoder, patience: patience, recording: recording)
+        receiver = LiveReceiver(endpoint: endpoint, decoder: decoder, patience: patience, tap: tap)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

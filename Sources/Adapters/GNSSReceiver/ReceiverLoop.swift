@@ -21,7 +21,7 @@ struct ReceiverLoop {
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
     private let patience: Duration
-    private let recorder: ReceiverRecorder?
+    private let tap: (any ReceiverTap)?
     /// Takes one datagram of any size; a tty gives 4 KiB at most.
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var reopening: ReopenWait
@@ -36,12 +36,13 @@ struct ReceiverLoop {
         (self.stop, self.mailbox) = (stop, mailbox)
         reopening = ReopenWait(schedule: receiver.schedule)
         position = PositionWatch(patience: receiver.positionPatience)
-        recorder = receiver.recording.map(ReceiverRecorder.init)
+        tap = receiver.tap
     }
 
     /// Until stopped, or until the end of an input that cannot be opened again.
     mutating func run() throws(FixSourceError) {
         while true {
+            tap?.turned()
             switch attempt() {
             case .stopped:
                 return
@@ -90,13 +91,16 @@ struct ReceiverLoop {
         var judged: LineWatch.Condition?
         var heard: String?
         position.lineOpened()
+        tap?.lineOpened()
         defer {
+            tap?.lineClosed()
             interval = session.watch.interval
             if session.watch.hasSentence { reopening.lineProvedGood() }
             if let last = session.finish() { mailbox.post(last) }
             while let warning = session.takeWarning() { mailbox.post(warning) }
         }
         while true {
+            tap?.turned()
             let now = MonotonicTime.now
             if endpoint.canReopen, session.watch.isOverdue(at: now) {
                 if let complaint = line.givenUp(after: session.evidence) {
@@ -115,7 +119,8 @@ struct ReceiverLoop {
             (judged, heard) = (condition, session.complaint)
 
             let wakeUp = session.wakeUp(after: now)
-            switch wait(on: line, for: min(wakeUp, position.nextChange(after: now) ?? wakeUp) - now) {
+            let pause = min(wakeUp, position.nextChange(after: now) ?? wakeUp) - now
+            switch wait(on: line, for: min(pause, ReceiverPace.longestTurn)) {
             case .failure(let error): return .lost("\(error)")
             case .success(.stopped): return .stopped
             case .success(.timedOut):
@@ -142,7 +147,10 @@ struct ReceiverLoop {
                 report(positionsOn: line, at: now)
             }
             while let warning = session.takeWarning() { mailbox.post(warning) }
-            if let newest { mailbox.post(newest) }
+            if let newest {
+                tap?.fixMade()
+                mailbox.post(newest)
+            }
         }
         var drained = 0
         while drained < Self.longestDrain {
@@ -159,7 +167,7 @@ struct ReceiverLoop {
             case .nothingYet: return nil
             case .bytes(let count):
                 drained += count
-                recorder?.append(buffer.span.extracting(first: count))
+                tap?.received(buffer.span.extracting(first: count))
                 newest = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now) ?? newest
             }
             guard case .success(.ready) = wait(on: line, for: .zero) else { return nil }

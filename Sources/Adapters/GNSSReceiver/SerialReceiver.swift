@@ -15,14 +15,14 @@ package struct SerialReceiver: FixSource {
     /// `patience` is how long the line may be without a sentence before that is reported.
     package init(
         device: String, baudRate: BaudRate, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
-        recording: RecordingSettings? = nil
+        tap: (any ReceiverTap)? = nil
     ) {
         let endpoint: any ReceiverEndpoint =
             switch baudRate {
             case .fixed(let baudRate): SerialEndpoint(device: device, baudRate: baudRate)
             case .automatic: SearchingSerialEndpoint(device: device)
             }
-        receiver = LiveReceiver(endpoint: endpoint, decoder: decoder, patience: patience, recording: recording)
+        receiver = LiveReceiver(endpoint: endpoint, decoder: decoder, patience: patience, tap: tap)
     }
 
     /// How long it may take to find the rate of a receiver that sends.

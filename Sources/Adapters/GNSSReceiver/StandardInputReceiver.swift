@@ -7,13 +7,13 @@ package import LocationReporting
 package struct StandardInputReceiver: FixSource {
     private let decoder: NMEADecoder
     private let descriptor: CInt
-    private let recording: RecordingSettings?
+    private let tap: (any ReceiverTap)?
 
     /// `descriptor` is borrowed: it is neither changed nor closed.
     package init(
-        decoder: NMEADecoder = NMEADecoder(), descriptor: CInt = STDIN_FILENO, recording: RecordingSettings? = nil
+        decoder: NMEADecoder = NMEADecoder(), descriptor: CInt = STDIN_FILENO, tap: (any ReceiverTap)? = nil
     ) {
-        (self.decoder, self.descriptor, self.recording) = (decoder, descriptor, recording)
+        (self.decoder, self.descriptor, self.tap) = (decoder, descriptor, tap)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
@@ -21,7 +21,7 @@ package struct StandardInputReceiver: FixSource {
             return try await LogReceiver(paths: ["-"], decoder: decoder).run(deliver: deliver)
         }
         try await LiveReceiver(
-            endpoint: StandardInputEndpoint(descriptor: descriptor), decoder: decoder, recording: recording
+            endpoint: StandardInputEndpoint(descriptor: descriptor), decoder: decoder, tap: tap
         ).run(deliver: deliver)
     }
 }

@@ -10,8 +10,10 @@ package final class FileReplacement: Sendable {
 
     /// Takes the place: what is there stays as it is until `commit`.
     ///
+    /// `mode`: who may read and write it, less what the umask takes.
+    ///
     /// - Throws: when the folder is missing or may not be written, or `path` is a folder.
-    package init(at path: String) throws(SystemError) {
+    package init(at path: String, mode: UInt32 = 0o666) throws(SystemError) {
         target = Self.resolved(path)
         switch try FileSystem.entry(at: target) {
         case .folder: throw SystemError(call: "write \(path)", number: EISDIR)
@@ -21,7 +23,7 @@ package final class FileReplacement: Sendable {
         case .file, nil:
             let aside = "\(target).\(getpid()).part"
             try FileSystem.removeFile(at: aside)
-            descriptor = try OwnedDescriptor(opening: aside, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+            descriptor = try OwnedDescriptor(opening: aside, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
             temporary = Locked(aside)
         }
     }

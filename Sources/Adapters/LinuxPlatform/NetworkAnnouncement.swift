@@ -8,6 +8,8 @@ enum NetworkAnnouncement: Sendable, Hashable {
     case lost(WayOut)
     /// The link is off, without carrier, or gone.
     case linkDown(interface: UInt32)
+    /// The link works; perhaps it did before.
+    case linkUp(interface: UInt32)
 
     private static let headerLength = 16
     /// Addresses of this scope or the next one lead out of the machine.
@@ -52,8 +54,9 @@ enum NetworkAnnouncement: Sendable, Hashable {
             // `struct ifinfomsg`: family, padding, type (2), index (4), flags (4), change (4).
             guard body.count >= 16 else { return nil }
             let isWorking = Self.word(body, at: 8) & Self.working == Self.working
-            guard type == Int(RTM_DELLINK) || !isWorking else { return nil }
-            self = .linkDown(interface: Self.word(body, at: 4))
+            let interface = Self.word(body, at: 4)
+            self =
+                type == Int(RTM_NEWLINK) && isWorking ? .linkUp(interface: interface) : .linkDown(interface: interface)
         default: return nil
         }
     }

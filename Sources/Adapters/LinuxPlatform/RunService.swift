@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// Runs `service` while the main thread waits for SIGTERM or SIGINT.
+/// Runs `service` while the main thread waits for SIGTERM, SIGINT, or SIGHUP, which says
+/// that its terminal is gone, unless `nohup` has told it not to care.
 ///
 /// A signal cancels the service, which winds up and returns the exit status; another one ends the process at once.
 /// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
@@ -11,7 +12,8 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
     signal(SIGPIPE, SIG_IGN)  // a closed pipe or socket is an error of write, not the end of the process
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
-    for number in [SIGTERM, SIGINT] { unsafe sigaddset(&signals, number) }
+    let wishes = [SIGTERM, SIGINT] + (clinux_is_ignored(SIGHUP) == 0 ? [SIGHUP] : [])
+    for number in wishes { unsafe sigaddset(&signals, number) }
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
     let running = Task { exit(await service()) }

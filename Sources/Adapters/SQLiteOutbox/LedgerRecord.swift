@@ -20,22 +20,22 @@ struct LedgerRecord: Sendable, Hashable {
         self.account.newest = nil
     }
 
-    /// Grows with every change, so that of two copies the later one is known.
-    var age: (Int64, Int64) {
+    /// Grows with every change, so that of two copies the later one is known; the revision is 0 in schema version 1.
+    var age: (Int64, Int64, Int64) {
         let ledger = account.ledger
-        return (ledger.accepted, ledger.delivered + ledger.evicted + ledger.quarantined)
+        return (account.revision, ledger.accepted, ledger.delivered + ledger.evicted + ledger.quarantined)
     }
 
     var bytes: [UInt8] {
         var writer = RecordWriter()
         for value in [
-            account.lastSequence, account.pending, account.delivered, account.quarantined, newestSequence,
-            oldestPending,
+            account.lastSequence, account.pending, account.delivered, account.revision, newestSequence, oldestPending,
         ] {
             writer.write(value)
         }
-        account.evictedForSpace.write(into: &writer)
-        account.lostToDamage.write(into: &writer)
+        account.quarantined.write(into: &writer)
+        account.evictions.write(into: &writer)
+        account.thinning.write(into: &writer)
         writer.write(account.newestDelivered?.sequence ?? 0)
         account.newestDelivered?.update.write(into: &writer)
         return SealedRecord.seal(.ledger, id: Self.id, payload: writer.bytes)
@@ -43,21 +43,48 @@ struct LedgerRecord: Sendable, Hashable {
 
     /// `nil` when the bytes are not what was written.
     init?(_ bytes: ArraySlice<UInt8>) {
-        guard case (.ledger, var reader)? = SealedRecord.open(bytes, id: Self.id) else { return nil }
-        var values: [Int64] = []
-        for _ in 0..<6 {
-            guard let value: Int64 = reader.signed() else { return nil }
-            values.append(value)
-        }
-        account = OutboxAccount(
-            lastSequence: values[0], pending: values[1], delivered: values[2], quarantined: values[3])
-        (newestSequence, oldestPending) = (values[4], values[5])
-        guard let evicted = EvictionTally(from: &reader), let lost = EvictionTally(from: &reader),
-            let sequence = reader.signed()
-        else { return nil }
-        (account.evictedForSpace, account.lostToDamage) = (evicted, lost)
+        guard case (let kind, var reader)? = SealedRecord.open(bytes, id: Self.id) else { return nil }
+        account = OutboxAccount()
+        (newestSequence, oldestPending) = (0, 0)
+        let isRead =
+            switch kind {
+            case .ledger: readAccount(&reader)
+            case .firstLedger: readFirstAccount(&reader)
+            case .update, .quarantined: false
+            }
+        guard isRead, let sequence = reader.signed() else { return nil }
         guard sequence > 0 else { return }
         guard let update = LocationUpdate(from: &reader) else { return nil }
         account.newestDelivered = StoredUpdate(sequence: sequence, update: update)
+    }
+
+    private mutating func readAccount(_ reader: inout RecordReader) -> Bool {
+        guard let values = Self.integers(6, &reader), let quarantined = UpdateTally(from: &reader),
+            let evictions = Evictions(from: &reader), let thinning = ThinningProgress(from: &reader)
+        else { return false }
+        (account.lastSequence, account.pending, account.delivered) = (values[0], values[1], values[2])
+        (account.revision, newestSequence, oldestPending) = (values[3], values[4], values[5])
+        (account.quarantined, account.evictions, account.thinning) = (quarantined, evictions, thinning)
+        return true
+    }
+
+    /// Schema version 1 knew two reasons, and no times of those in quarantine.
+    private mutating func readFirstAccount(_ reader: inout RecordReader) -> Bool {
+        guard let values = Self.integers(6, &reader), let oldest = UpdateTally(from: &reader),
+            let damage = UpdateTally(from: &reader)
+        else { return false }
+        (account.lastSequence, account.pending, account.delivered) = (values[0], values[1], values[2])
+        (account.quarantined.count, newestSequence, oldestPending) = (values[3], values[4], values[5])
+        (account.evictions[.oldest], account.evictions[.damage]) = (oldest, damage)
+        return true
+    }
+
+    private static func integers(_ count: Int, _ reader: inout RecordReader) -> [Int64]? {
+        var values: [Int64] = []
+        while values.count < count {
+            guard let value: Int64 = reader.signed() else { return nil }
+            values.append(value)
+        }
+        return values
     }
 }

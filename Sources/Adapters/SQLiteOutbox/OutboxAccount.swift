@@ -8,11 +8,11 @@ struct OutboxAccount: Sendable, Hashable {
     /// Counted up and down row by row, not derived from the others: that is what makes the balance a check.
     var pending: Int64 = 0
     var delivered: Int64 = 0
-    var quarantined: Int64 = 0
-    /// Given up near the byte cap.
-    var evictedForSpace = EvictionTally()
-    /// Not found again after damage.
-    var lostToDamage = EvictionTally()
+    var quarantined = UpdateTally()
+    var evictions = Evictions()
+    var thinning = ThinningProgress()
+    /// How often the ledger's row has been written: of two copies the later one is known by it.
+    var revision: Int64 = 0
     /// The newest by time of fix of all that were accepted, except those in quarantine: pending or delivered.
     var newest: StoredUpdate?
     /// The newest by time of fix of those delivered.
@@ -20,8 +20,8 @@ struct OutboxAccount: Sendable, Hashable {
 
     var ledger: Ledger {
         Ledger(
-            accepted: lastSequence, delivered: delivered, pending: pending,
-            evicted: evictedForSpace.count + lostToDamage.count, quarantined: quarantined)
+            accepted: lastSequence, delivered: delivered, pending: pending, evicted: evictions.count,
+            quarantined: quarantined.count)
     }
 
     /// `overrulingEarlier` makes the update the newest whatever its time: those before it were wrong.
@@ -44,15 +44,36 @@ struct OutboxAccount: Sendable, Hashable {
         newestDelivered = counts(stored) ? Self.newer(earlier, stored) : earlier
     }
 
-    mutating func evictForSpace(_ stored: StoredUpdate) {
+    mutating func evict(_ stored: StoredUpdate, _ reason: EvictionReason) {
         pending -= 1
-        evictedForSpace.add(stored.update.timeOfFix)
+        evictions[reason].add(stored.update.timeOfFix)
     }
 
     /// `newest` has to be found again by the caller when it is the one set aside.
-    mutating func quarantine() {
+    mutating func quarantine(_ stored: StoredUpdate) {
         pending -= 1
-        quarantined += 1
+        quarantined.add(stored.update.timeOfFix)
+    }
+
+    /// Out of quarantine, to be delivered once more.
+    mutating func requeue(_ stored: StoredUpdate) {
+        quarantined.count -= 1
+        pending += 1
+        newest = Self.newer(newest, stored)
+    }
+
+    /// Out of quarantine, given up.
+    mutating func discard(_ tally: UpdateTally) {
+        quarantined.count -= tally.count
+        evictions[.discarded].add(tally)
+    }
+
+    /// Tells which times quarantine covers once some have left it; `kept` are those whose rows are there. While there
+    /// are more than rows, the range that covered all of them goes on.
+    mutating func narrowQuarantine(to kept: [StoredUpdate]) {
+        guard kept.count == quarantined.count else { return }
+        quarantined = UpdateTally()
+        for stored in kept { quarantined.add(stored.update.timeOfFix) }
     }
 
     /// Of equal times of fix the one accepted later is the newer.

@@ -23,7 +23,7 @@ extension OutboxEngine {
                 guard error.kind == .damaged else { throw error }
                 // Looked at twice: what is read wrongly may be read rightly the next time.
                 do throws(StoreError) { try openExisting() } catch {
-                    guard error.kind == .damaged else { throw error }
+                    guard error.kind == .damaged, configuration.repairsDamage else { throw error }
                     try rescue(reason: error.reason, known: nil)
                     try openExisting()
                 }
@@ -83,10 +83,10 @@ extension OutboxEngine {
     /// Whether the store that was being made is whole; one that was made from a damaged store and stands alone is.
     private func isRebuiltComplete() throws(StoreError) -> Bool {
         do throws(StoreError) {
-            _ = try StoreHeader(path: files.rebuilt, on: files.disk)
+            let version = try StoreHeader(path: files.rebuilt, on: files.disk).version
             let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
             guard try connection.text("PRAGMA quick_check(1)") == "ok",
-                try connection.integer(StoreFormat.tableCount) == 2
+                try connection.integer(StoreFormat.countTables) == StoreFormat.tableCount(ofVersion: version)
             else { return false }
             // An empty one is sooner made again than believed: it may never have been synchronized.
             return try StoreRows(connection).account().lastSequence > 0
@@ -118,10 +118,13 @@ extension OutboxEngine {
         let cutOff = try appendCutOff(after: loaded.lastSequence, in: places)
         opened.acceptChanges()
         if logBytes > 0 { try emptyLog(of: opened) }
+        try opened.migrate(&loaded)
         if let cutOff { try complete(cutOff, in: opened, &loaded) }
         store = opened
         account = loaded
-        for sequence in unwritten.keys where try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
+        for sequence in unwritten.keys where sequence <= account.lastSequence {
+            if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
+        }
     }
 
     /// Puts what a log holds into the database before anything is added to it.

@@ -4,7 +4,7 @@ import LocationReporting
 /// The outbox itself, synchronous and for one thread; `SQLiteOutbox` puts it on a thread of its own.
 ///
 /// Every operation computes the account that will be, writes it together with the rows in one transaction, and only
-/// then makes it the account that is.
+/// then makes it the account that is. `account` is what the disk says; what is `gathered` or `unwritten` comes on top.
 final class OutboxEngine {
     let configuration: OutboxSettings
     let files: StoreFiles
@@ -13,14 +13,22 @@ final class OutboxEngine {
     /// `nil` after an error that leaves the connection in doubt; the next call opens it anew and looks at it again.
     var store: OutboxStore?
     var account = OutboxAccount()
-    /// Acknowledged, and not written yet: one live update, or on a full disk those that found no space.
+    /// Accepted, and not written yet; none between calls with full durability.
+    private var gathered: [GatheredUpdate] = []
+    /// When the first of them came.
+    private var gatheredSince = Duration.zero
+    /// By step, the end of a part of the backlog that had no whole block: it is not looked at again.
+    var barrenEnd: [ThinningStep: Int64] = [:]
+    /// Acknowledged, and not written yet: live updates, or on a full disk those that found no space.
     var unwritten: [Int64: StoredUpdate] = [:]
     private var isClosed = false
 
     /// Updates are accepted nearly in the order of time: where the newest has to be found again, it is looked for among
     /// so many of the last ones.
     static let newestSearchLimit = 4096
-    /// Rows that give way at once near the cap: about 10 KiB.
+    /// How often `attend` is called.
+    static let attendanceInterval = Duration.seconds(2)
+    /// Rows that are thinned or give way at once: about 10 KiB.
     static let evictionBlock = 256
     /// Acknowledgements that a full disk may keep in memory.
     static let unwrittenLimit = 1000
@@ -31,44 +39,44 @@ final class OutboxEngine {
         self.configuration = configuration
         files = StoreFiles(path: configuration.path, disk: configuration.disk)
         lock = try Self.takeLock(files)
-        do { try openStore() } catch { throw outboxError(error) }
+        do { try openStore() } catch { throw portError(error) }
         do { try reserveSpace() } catch {}  // a full disk is told by the first append
     }
 
     deinit {
         // Nobody is left to be told: at worst a delivery is repeated after the restart.
-        do { if !isClosed { try writeAcknowledgements() } } catch {}
+        do { if !isClosed { try writeAll() } } catch {}
     }
 
     // MARK: The port
 
     func append(_ update: LocationUpdate, overrulingEarlier: Bool = false) throws(OutboxError) -> StoredUpdate {
         try perform { store throws(StoreError) in
-            try reserveSpace()
-            var next = account
-            var stored: StoredUpdate?
-            try store.transaction { () throws(StoreError) in
-                var isLedgerChanged = try deliver(unwritten.values, in: store, &next)
-                if try evictNearCap(store, &next) { isLedgerChanged = true }
-                let accepted = next.accept(update, overrulingEarlier: overrulingEarlier)
-                try store.insert(UpdateRecord(accepted, newestSequence: next.newest?.sequence ?? accepted.sequence))
-                if isLedgerChanged { try store.write(next) }
-                stored = accepted
+            if gathered.isEmpty { gatheredSince = configuration.uptime() }
+            gathered.append(GatheredUpdate(update: update, overrulesEarlier: overrulingEarlier))
+            let stored = StoredUpdate(sequence: account.lastSequence + Int64(gathered.count), update: update)
+            do throws(StoreError) {
+                if isCommitDue {
+                    try reserveSpace()
+                    try commit(store)
+                }
+            } catch {
+                gathered.removeLast()  // it is not accepted; those before it are
+                throw error
             }
-            account = next
-            unwritten = [:]
-            guard let stored else { throw StoreError(.unusable, path: files.path, reason: "no transaction ran") }
             return stored
         }
     }
 
     func nextBatch(maximumPastLocations: Int) throws(OutboxError) -> UploadBatch? {
         try perform { store throws(StoreError) in
-            guard account.pending > Int64(unwritten.count), let last = account.newest else { return nil }
-            let isOnDisk = try store.rows.isPending(last.sequence)
-            let lastIsPending = isOnDisk && unwritten[last.sequence] == nil
+            let current = current
+            guard current.pending > Int64(unwritten.count), let last = current.newest else { return nil }
+            let isHere = try isPending(last.sequence, store)
+            let lastIsPending = isHere && unwritten[last.sequence] == nil
             let limit = max(0, maximumPastLocations)
-            let past = try store.rows.oldest(limit: limit + unwritten.count + 1).lazy.map(\.stored)
+            let onDisk = try store.rows.oldest(limit: limit + unwritten.count + 1).map(\.stored)
+            let past = (onDisk + gatheredUpdates).lazy
                 .filter { $0.sequence != last.sequence && self.unwritten[$0.sequence] == nil }
                 .prefix(limit)
             let inOrder = past.sorted { one, other in
@@ -80,20 +88,21 @@ final class OutboxEngine {
 
     func acknowledge(_ batch: UploadBatch) throws(OutboxError) {
         try perform { store throws(StoreError) in
-            var delivered = unwritten
-            for stored in batch.pending where try store.rows.isPending(stored.sequence) {
-                delivered[stored.sequence] = stored
+            let before = unwritten
+            for stored in batch.pending where try isPending(stored.sequence, store) {
+                unwritten[stored.sequence] = stored
             }
-            if delivered.count == unwritten.count { return }
-            // A single live update waits for the next append; what frees a backlog is written at once.
-            if delivered.count == 1 { return unwritten = delivered }
+            // A single live update waits for the next commit; what frees a backlog is written at once.
+            let onDisk = unwritten.keys.count { $0 <= account.lastSequence }
+            if unwritten.count == before.count || onDisk <= 1 { return }
             do throws(StoreError) {
-                try withReserve { () throws(StoreError) in try write(delivered, to: store) }
+                try withReserve { () throws(StoreError) in try commit(store) }
+                try store.compactIfNearlyEmpty()
             } catch {
-                guard error.kind == .full, !error.isFailedSync, delivered.count <= Self.unwrittenLimit else {
+                guard error.kind == .full, !error.isFailedSync, unwritten.count <= Self.unwrittenLimit else {
+                    unwritten = before
                     throw error
                 }
-                unwritten = delivered
             }
         }
     }
@@ -102,14 +111,15 @@ final class OutboxEngine {
         try perform { store throws(StoreError) in
             guard unwritten[update.sequence] == nil else { return }
             try withReserve { () throws(StoreError) in
+                try writeGathered(store)
                 var next = account
                 try store.transaction { () throws(StoreError) in
                     guard let stored = try store.rows.pending(update.sequence)?.stored else { return }
                     _ = try store.remove(stored.sequence)
-                    next.quarantine()
+                    next.quarantine(stored)
                     if next.newest?.sequence == stored.sequence { next.newest = try newest(in: store, next) }
                     try store.insert(QuarantinedUpdate(stored: stored, reason: reason))
-                    try store.write(next)
+                    try store.write(&next)
                 }
                 account = next
             }
@@ -117,22 +127,39 @@ final class OutboxEngine {
     }
 
     func newest() throws(OutboxError) -> StoredUpdate? {
-        try perform { _ throws(StoreError) in account.newest }
+        try perform { _ throws(StoreError) in current.newest }
     }
 
-    func ledger() throws(OutboxError) -> Ledger {
+    func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
+
+    /// The account as it stands, with what is not written yet.
+    func summary() throws(OutboxError) -> StoreSummary {
         try perform { _ throws(StoreError) in
-            var ledger = account.ledger
-            ledger.pending -= Int64(unwritten.count)
-            ledger.delivered += Int64(unwritten.count)
-            return ledger
+            var summary = StoreSummary(current)
+            summary.ledger.pending -= Int64(unwritten.count)
+            summary.ledger.delivered += Int64(unwritten.count)
+            return summary
         }
+    }
+
+    /// What is due without anybody's call: writes what has waited long enough, and takes up what tools have asked for;
+    /// whether anything is pending again because of it. To be called each `attendanceInterval`.
+    func attend() throws(OutboxError) -> Bool {
+        try perform { store throws(StoreError) in
+            if isCommitDue { try withReserve { () throws(StoreError) in try commit(store) } }
+            return try takeUpRequests(store)
+        }
+    }
+
+    /// Does with quarantined updates what an operator wants.
+    func carryOut(_ request: QuarantineRequest) throws(OutboxError) -> QuarantineAnswer {
+        try perform { store throws(StoreError) in try carryOut(request, store) }
     }
 
     /// Closing twice is no error.
     func close() throws(OutboxError) {
         if isClosed { return }
-        try perform { _ throws(StoreError) in try writeAcknowledgements() }
+        try perform { _ throws(StoreError) in try writeAll() }
         isClosed = true
         store = nil
         lock = nil
@@ -140,20 +167,64 @@ final class OutboxEngine {
 
     // MARK: Parts of operations
 
-    private func writeAcknowledgements() throws(StoreError) {
-        guard let store, !unwritten.isEmpty else { return }
-        try withReserve { () throws(StoreError) in try write(unwritten, to: store) }
+    /// The account with what is gathered.
+    private var current: OutboxAccount {
+        var account = account
+        for one in gathered { _ = account.accept(one.update, overrulingEarlier: one.overrulesEarlier) }
+        return account
     }
 
-    /// Counts `delivered` as delivered, on the disk.
-    private func write(_ delivered: [Int64: StoredUpdate], to store: OutboxStore) throws(StoreError) {
+    private var gatheredUpdates: [StoredUpdate] {
+        gathered.enumerated().map { index, one in
+            StoredUpdate(sequence: account.lastSequence + Int64(index) + 1, update: one.update)
+        }
+    }
+
+    private var isCommitDue: Bool {
+        configuration.durability.isCommitDue(
+            count: gathered.count, age: configuration.uptime() - gatheredSince,
+            nextLookAfter: Self.attendanceInterval)
+    }
+
+    private func isPending(_ sequence: Int64, _ store: OutboxStore) throws(StoreError) -> Bool {
+        sequence > account.lastSequence
+            ? sequence <= account.lastSequence + Int64(gathered.count) : try store.rows.isPending(sequence)
+    }
+
+    private func writeAll() throws(StoreError) {
+        guard let store, !unwritten.isEmpty || !gathered.isEmpty else { return }
+        try withReserve { () throws(StoreError) in try commit(store) }
+        try store.compactIfNearlyEmpty()
+    }
+
+    /// What needs every update in its row.
+    func writeGathered(_ store: OutboxStore) throws(StoreError) {
+        if !gathered.isEmpty { try commit(store) }
+    }
+
+    /// Writes what is gathered and acknowledged, and gives up what there is no room for, in one transaction.
+    ///
+    /// What was delivered before it was ever written costs no row.
+    private func commit(_ store: OutboxStore) throws(StoreError) {
         var next = account
         try store.transaction { () throws(StoreError) in
-            if try deliver(delivered.values, in: store, &next) { try store.write(next) }
+            var isLedgerChanged = try deliver(unwritten.values, in: store, &next)
+            if !gathered.isEmpty, try makeRoom(store, &next) { isLedgerChanged = true }
+            for one in gathered {
+                let accepted = next.accept(one.update, overrulingEarlier: one.overrulesEarlier)
+                if unwritten[accepted.sequence] != nil {
+                    next.deliver(accepted)
+                    isLedgerChanged = true
+                } else {
+                    try store.insert(
+                        UpdateRecord(accepted, newestSequence: next.newest?.sequence ?? accepted.sequence))
+                }
+            }
+            if !gathered.isEmpty, try evictByAge(store, &next) { isLedgerChanged = true }
+            if isLedgerChanged { try store.write(&next) }
         }
         account = next
-        unwritten = [:]
-        try store.compactIfNearlyEmpty()
+        (unwritten, gathered) = ([:], [])
     }
 
     /// Whether any row was still there.
@@ -187,14 +258,18 @@ final class OutboxEngine {
         }
         do throws(StoreError) {
             do throws(StoreError) { return try body(try openedStore()) } catch {
-                guard error.kind == .damaged else { throw error }
+                guard error.kind == .damaged, configuration.repairsDamage else { throw error }
                 try rescue(reason: error.reason)
                 return try body(try openedStore())
             }
         } catch {
             if error.kind != .full || error.isFailedSync { distrustStore() }
-            throw outboxError(error)
+            throw portError(error)
         }
+    }
+
+    private func portError(_ error: StoreError) -> OutboxError {
+        configuration.repairsDamage ? outboxError(error) : OutboxReader.readerError(error)
     }
 
     private func openedStore() throws(StoreError) -> OutboxStore {

@@ -14,6 +14,10 @@ func outboxError(_ error: StoreError) -> OutboxError {
             .newerSchema,
             "\(error.path): written by a newer release (\(error.reason)); install that release again, or "
                 + "give another outbox path. The file was not changed")
+    case .olderOwner:
+        OutboxError(
+            .unusable,
+            "\(error.path): the service that runs is of an older release, which takes no requests; restart it first")
     case .damaged:
         OutboxError(
             .unusable,

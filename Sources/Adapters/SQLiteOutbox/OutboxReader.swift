@@ -31,9 +31,7 @@ package final class OutboxReader {
             try connection.execute("BEGIN")
             defer { do { try connection.execute("COMMIT") } catch {} }  // it has only read
             let account = try rows.account(pendingCount: try rows.countPending())
-            return StoreSummary(
-                ledger: account.ledger, evictedForSpace: account.evictedForSpace, lostToDamage: account.lostToDamage,
-                newest: account.newest)
+            return StoreSummary(account)
         } catch { throw Self.readerError(error) }
     }
 
@@ -81,7 +79,7 @@ package final class OutboxReader {
         return connection
     }
 
-    private static func readerError(_ error: StoreError) -> OutboxError {
+    static func readerError(_ error: StoreError) -> OutboxError {
         guard error.kind == .damaged else { return outboxError(error) }
         return OutboxError(
             .unusable, "\(error.path): damaged (\(error.reason)); the service repairs it at its next start")

@@ -1,11 +1,20 @@
 package import GNSS
+import LinuxPlatform
 
 /// What `SQLiteOutbox` needs to know.
 package struct OutboxSettings: Sendable {
     /// The database; other files lie beside it under names that begin with this one.
     package var path: String
-    /// Bytes of the database in use above which the oldest pending updates give way; at least 64 KiB.
+    /// Bytes of the database in use above which pending updates give way; at least 64 KiB.
     package var maximumBytes: Int64
+    /// Pending updates so much older than the newest, by their times of fix, are given up; `nil`: none is too old.
+    package var maximumAge: Duration?
+    /// When accepted updates reach the disk.
+    package var durability = OutboxDurability.full
+    /// Whether a damaged store is replaced. A tool leaves that to the service, whose files these are.
+    package var repairsDamage = true
+    /// Time since any moment, for the window of `durability`.
+    package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
     /// Names files that are set aside.
     package var now: @Sendable () -> UTCTime
     /// Called on the outbox's thread when a damaged store has been replaced, at opening or later.

@@ -10,7 +10,13 @@ final class OutboxStore {
     private let replaceRow: SQLiteStatement
     private let deleteRow: SQLiteStatement
     private let insertQuarantined: SQLiteStatement
+    private let deleteQuarantined: SQLiteStatement
     private let trimQuarantined: SQLiteStatement
+    /// `nil` in a store of schema version 1, until it is migrated.
+    private(set) var requests: RequestTable?
+    /// Changes when another connection has written.
+    private let dataVersion: SQLiteStatement
+    private var seenDataVersion: Int64?
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
 
@@ -29,8 +35,8 @@ final class OutboxStore {
         guard version <= StoreFormat.version else {
             throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(StoreFormat.version)")
         }
-        let tables = try connection.integer(StoreFormat.tableCount)
-        guard version == StoreFormat.version, tables == 2 else {
+        let tables = try connection.integer(StoreFormat.countTables)
+        guard version >= 1, tables == StoreFormat.tableCount(ofVersion: version) else {
             throw StoreError(.damaged, path: path, reason: "it is not an outbox")
         }
         try connection.useWriteAheadLog()
@@ -41,13 +47,37 @@ final class OutboxStore {
         replaceRow = try SQLiteStatement(connection, "REPLACE INTO records VALUES (?1, ?2)")
         deleteRow = try SQLiteStatement(connection, "DELETE FROM records WHERE id = ?1")
         insertQuarantined = try SQLiteStatement(connection, "REPLACE INTO quarantined VALUES (?1, ?2)")
+        deleteQuarantined = try SQLiteStatement(connection, "DELETE FROM quarantined WHERE id = ?1")
         trimQuarantined = try SQLiteStatement(
             connection,
             "DELETE FROM quarantined WHERE id <= (SELECT id FROM quarantined ORDER BY id DESC LIMIT 1 OFFSET ?1)")
         pageCount = try SQLiteStatement(connection, "PRAGMA page_count")
         freePageCount = try SQLiteStatement(connection, "PRAGMA freelist_count")
+        dataVersion = try SQLiteStatement(connection, "PRAGMA data_version")
         rows = try StoreRows(connection)
+        requests = version == 1 ? nil : try RequestTable(connection)
         self.connection = connection
+    }
+
+    /// Brings a store of an older schema up to date, in place and in one transaction; does nothing for one that is.
+    func migrate(_ account: inout OutboxAccount) throws(StoreError) {
+        guard requests == nil else { return }
+        var next = account
+        try transaction { () throws(StoreError) in
+            next.narrowQuarantine(to: try rows.quarantined().map(\.stored))
+            try connection.execute(StoreFormat.requestTable)
+            try write(&next)
+            try connection.execute("PRAGMA user_version = \(StoreFormat.version)")
+        }
+        account = next
+        requests = try RequestTable(connection)
+    }
+
+    /// Whether another connection has written since this was asked last; `true` the first time. Costs microseconds.
+    func hasForeignChange() throws(StoreError) -> Bool {
+        let version = try integer(dataVersion)
+        defer { seenDataVersion = version }
+        return version != seenDataVersion
     }
 
     /// From now on closing may move the log into the database: what is there has been looked at and is sound.
@@ -84,7 +114,9 @@ final class OutboxStore {
         return connection.changes == 1
     }
 
-    func write(_ account: OutboxAccount) throws(StoreError) {
+    /// Writes the ledger's row, under its next revision.
+    func write(_ account: inout OutboxAccount) throws(StoreError) {
+        account.revision += 1
         let lowest = try rows.lowestSequence()
         let record = LedgerRecord(account, oldestPending: lowest > 0 ? lowest : account.lastSequence + 1)
         try replaceRow.bind(LedgerRecord.id, at: 1)
@@ -98,6 +130,18 @@ final class OutboxStore {
         try insertQuarantined.run()
         try trimQuarantined.bind(Int64(Self.quarantineLimit), at: 1)
         try trimQuarantined.run()
+    }
+
+    func removeQuarantined(_ sequence: Int64) throws(StoreError) {
+        try deleteQuarantined.bind(sequence, at: 1)
+        try deleteQuarantined.run()
+    }
+
+    /// Leaves `kept` of the rows in `block`, in pages that are full again: rows that merely went would leave pages half
+    /// empty, and those free nothing.
+    func replace(_ block: [UpdateRecord], with kept: [UpdateRecord]) throws(StoreError) {
+        for record in block { _ = try remove(record.stored.sequence) }
+        for record in kept { try insert(record) }
     }
 
     /// Bytes of the pages that hold something; free pages are used again before the file grows.

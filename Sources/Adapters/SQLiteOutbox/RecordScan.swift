@@ -140,7 +140,7 @@ enum RecordScan {
         guard let first = body.first, let kind = SealedRecord.Kind(rawValue: first) else { return nil }
         return switch kind {
         case .update: UpdateRecord(body, sequence: id).map { .update($0, bytes: Array(body)) }
-        case .ledger: id == LedgerRecord.id ? LedgerRecord(body).map { .ledger($0) } : nil
+        case .firstLedger, .ledger: id == LedgerRecord.id ? LedgerRecord(body).map { .ledger($0) } : nil
         case .quarantined: QuarantinedUpdate(body, sequence: id).map { .quarantined($0, bytes: Array(body)) }
         }
     }

@@ -65,6 +65,9 @@ import CSQLite
     /// Rows that the last insert, update or delete has changed.
     var changes: Int64 { unsafe sqlite3_changes64(handle) }
 
+    /// The id of the row that was inserted last.
+    var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
     /// Whether a transaction is open; SQLite ends one by itself after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

@@ -4,8 +4,9 @@ package import LocationReporting
 
 /// The outbox on disk: SQLite on a thread of its own, one process at a time.
 ///
-/// An update counts when SQLite has put its commit on the disk. Acknowledgements of live updates are written by the
-/// commit of the next append, so that one commit an update is all; a crash in between repeats one delivery.
+/// An update counts when SQLite has put its commit on the disk, or with economic durability when it waits for the
+/// commit of a stated window. Acknowledgements of live updates are written by the commit of the next append, so that
+/// one commit an update is all; a crash in between repeats one delivery.
 /// `docs/architecture.md` has the whole; `StoreFormat` the form of the file.
 package actor SQLiteOutbox: Outbox {
     private enum State {
@@ -88,6 +89,20 @@ package actor SQLiteOutbox: Outbox {
     package func newest() async throws(OutboxError) -> StoredUpdate? { try opened().newest() }
 
     package func ledger() async throws(OutboxError) -> Ledger { try opened().ledger() }
+
+    /// The ledger with reasons and times.
+    package func summary() async throws(OutboxError) -> StoreSummary { try opened().summary() }
+
+    /// How often `attend` is to be called.
+    package static var attendanceInterval: Duration { OutboxEngine.attendanceInterval }
+
+    /// Writes what has waited long enough, and takes up what tools have asked for; whether anything is pending again.
+    package func attend() async throws(OutboxError) -> Bool { try opened().attend() }
+
+    /// Does with quarantined updates what an operator wants.
+    package func carryOut(_ request: QuarantineRequest) async throws(OutboxError) -> QuarantineAnswer {
+        try opened().carryOut(request)
+    }
 
     /// Releases the lock as well; closing twice is no error, every other call afterwards is.
     package func close() async throws(OutboxError) {

@@ -6,7 +6,9 @@ enum SealedRecord {
     /// High digit: what it is; low digit: version of its format.
     enum Kind: UInt8, Sendable {
         case update = 0x11
-        case ledger = 0x21
+        /// Of schema version 1.
+        case firstLedger = 0x21
+        case ledger = 0x22
         case quarantined = 0x31
     }
 

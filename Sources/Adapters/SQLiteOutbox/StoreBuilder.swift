@@ -64,6 +64,9 @@ final class StoreBuilder {
         try connection.integer("SELECT max(id) FROM quarantined") ?? 0
     }
 
+    /// Whether a row of that sequence has been taken over.
+    func isPending(_ sequence: Int64) throws(StoreError) -> Bool { try rows.isPending(sequence) }
+
     private func finish(_ account: OutboxAccount) throws(StoreError) {
         let lowest = try rows.lowestSequence()
         let ledger = LedgerRecord(account, oldestPending: lowest > 0 ? lowest : account.lastSequence + 1)

@@ -12,6 +12,8 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case damaged
         /// A newer release wrote it.
         case newerSchema
+        /// An older release has it open.
+        case olderOwner
         /// The file system takes no writes: mounted so, or made so by the kernel after errors.
         case readOnly
         /// Everything else: no permission, busy, an input/output error.

@@ -2,12 +2,21 @@
 ///
 /// Two tables of (id, sealed record). In `records`, id 0 is the ledger and every other id the sequence of a pending
 /// update, so that in the live state, with one update pending, an append with the acknowledgement before it changes one
-/// page of 1 KiB. No AUTOINCREMENT, no index, no automatic vacuum: each would change a second page.
+/// page of 1 KiB. No AUTOINCREMENT, no index, no automatic vacuum: each would change a second page. A third table holds
+/// what the tools ask of the owner; it is empty but for moments.
 enum StoreFormat {
     static let pageSize: Int64 = 1024
     /// "Wayp".
     static let applicationID: Int64 = 0x5761_7970
-    static let version: Int64 = 1
+    /// 1 had no requests, two reasons of eviction, and no times of those in quarantine.
+    static let version: Int64 = 2
+    static let countTables =
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('records', 'quarantined', 'requests')"
+
+    /// By version: what `countTables` must find.
+    static func tableCount(ofVersion version: Int64) -> Int64 { version == 1 ? 2 : 3 }
+
+    static let requestTable = "CREATE TABLE requests (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer BLOB);"
 
     static let creation = """
         PRAGMA page_size = \(pageSize);
@@ -19,11 +28,8 @@ enum StoreFormat {
         BEGIN;
         CREATE TABLE records (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
         CREATE TABLE quarantined (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
+        \(requestTable)
         """
-
-    /// 2 in a store.
-    static let tableCount =
-        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('records', 'quarantined')"
 
     /// What a connection of the owner sets.
     ///
@@ -38,6 +44,17 @@ enum StoreFormat {
         PRAGMA cache_size = -1024;
         PRAGMA mmap_size = 0;
         PRAGMA temp_store = MEMORY;
+        PRAGMA secure_delete = ON;
+        """
+
+    /// What a tool sets that asks the owner for something: its few bytes need not survive a power cut, and what is in
+    /// the log is the owner's to move.
+    static let requesterSettings = """
+        PRAGMA busy_timeout = 5000;
+        PRAGMA synchronous = NORMAL;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA cache_size = -1024;
+        PRAGMA mmap_size = 0;
         PRAGMA secure_delete = ON;
         """
 

@@ -26,7 +26,7 @@ struct StoreSalvage {
         try StoreBuilder.build(files) { builder throws(StoreError) in
             let tree = try SoundTree(files, known: known, into: builder)
             var ledger = tree?.ledger ?? known.map { LedgerRecord($0, oldestPending: 0) }
-            var oldestPending = ledger?.oldestPending ?? 0
+            var newestCopy: LedgerRecord?
             for path in [files.path, files.log] {
                 try RecordScan.scan(path: path, on: files.disk) { found throws(StoreError) in
                     switch found {
@@ -35,13 +35,17 @@ struct StoreSalvage {
                         if let tree, sequence <= tree.lastSequence, !tree.unreadable.contains(sequence) { return }
                         try builder.insertPending(bytes, sequence: sequence)
                     case .quarantined(let update, let bytes):
+                        // An old copy of one that is pending again is worth nothing.
+                        if tree != nil, try builder.isPending(update.stored.sequence) { return }
                         try builder.insertQuarantined(bytes, sequence: update.stored.sequence)
                     case .ledger(let candidate):
-                        oldestPending = max(oldestPending, candidate.oldestPending)
+                        if newestCopy.map({ $0.age < candidate.age }) ?? true { newestCopy = candidate }
                         if ledger.map({ $0.age < candidate.age }) ?? true { ledger = candidate }
                     }
                 }
             }
+            // The account in memory does not tell it.
+            let oldestPending = newestCopy?.oldestPending ?? 0
             try builder.dropSettled(before: oldestPending)
 
             let pending = try builder.countPending()
@@ -76,7 +80,9 @@ struct StoreSalvage {
         let gaps = max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
         guard let settled = ledger?.account.ledger else { return 0...gaps }
         let missing = max(0, lastSequence - settled.delivered - settled.evicted - settled.quarantined - pending)
-        return missing...max(missing, gaps)
+        // Thinning leaves gaps that are accounted for.
+        let thinned = ledger?.account.evictions[.thinned].count ?? 0
+        return missing...max(missing, gaps - thinned)
     }
 
     /// An account that balances. What is not pending, given up or in quarantine counts as delivered.
@@ -85,16 +91,20 @@ struct StoreSalvage {
     ) -> OutboxAccount {
         var account = ledger
         (account.lastSequence, account.pending) = (lastSequence, pending)
-        account.lostToDamage.count += lost
+        account.evictions[.damage].count += lost
         account.delivered = 0
         account.delivered = max(0, account.ledger.accepted - account.ledger.total)
         // Rows from before the ledger's own time can be more than it has room for.
         var surplus = account.ledger.total - account.ledger.accepted
-        for path in [\OutboxAccount.lostToDamage.count, \.evictedForSpace.count, \.quarantined] {
-            let taken = max(0, min(surplus, account[keyPath: path]))
-            account[keyPath: path] -= taken
+        func reduce(_ tally: inout UpdateTally) {
+            let taken = max(0, min(surplus, tally.count))
+            tally.count -= taken
             surplus -= taken
         }
+        for reason in [.damage, .oldest, .thinned, .age, .discarded] as [EvictionReason] {
+            reduce(&account.evictions[reason])
+        }
+        reduce(&account.quarantined)
         return account
     }
 }

@@ -6,6 +6,7 @@ import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
+import SQLiteOutbox
 public import VehicleAuthorization
 
 /// The service: one vehicle's position, reported from a receiver to Fleet Engine until told to stop.
@@ -29,8 +30,8 @@ public struct Agent: Sendable {
 
     /// An agent for `configuration`; nothing is opened before `run`.
     ///
-    /// `authorization` is asked for tokens in place of the configured provider; in `recordingFolder` the receiver's
-    /// output is kept, 32 MiB at most.
+    /// `authorization` is asked for tokens in place of the configured provider; in `recordingFolder` the run is kept
+    /// for replay, 32 MiB at most: the receiver's output, outcomes and decisions, no token.
     public init(
         _ configuration: Configuration, authorization: (any VehicleAuthorization)? = nil,
         recordingFolder: String? = nil
@@ -45,22 +46,36 @@ public struct Agent: Sendable {
 
     /// Reports until the task is cancelled, then sends the vehicle's last state and closes the outbox.
     ///
+    /// A stage that stands still is repaired by itself; when nothing helps, the process ends with status 1 and leaves
+    /// the reason beside the outbox.
+    ///
     /// - Throws: what keeps the service from starting; a missing receiver, network or token never does.
     public func run() async throws(AgentError) {
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let clock = MonotonicClock(ContinuousClock())
         let monitor = AgentMonitor(clock: clock)
         let status = try startStatusService()
-        let agent = try await makeVehicleAgent(log: log, clock: clock, monitor: monitor)
+        let progress = StageProgress(ProgressWatch(patience: configuration.patience))
+        let tap = ProgressTap(progress: progress)
+        let recorder = recordingFolder.map { _ in FlightRecorder(clock: clock, progress: tap) }
+        let (agent, stages) = try await makeVehicleAgent(
+            log: log, clock: clock, monitor: monitor, progress: progress, tap: tap, recorder: recorder)
         let report = reporter(of: agent, clock: clock)
         await status.routes.set(StatusRoutes(report: report))
+        await tellLastStall(log: log, monitor: monitor)
         tell(["READY=1", "STATUS=started"], log)
         log.write(
             .info, "waypost \(Release.version) reports \(configuration.vehicle); status at \(status.service.address)")
 
         var failure: AgentError?
+        let watch = ServiceWatch(
+            progress: progress, stages: stages, monitor: monitor, log: log, recorder: recorder,
+            recordPath: StallRecord.path(besideOutbox: configuration.outbox.path),
+            feedInterval: min(watchdogInterval ?? .seconds(10), .seconds(10))
+        ) { tell(["WATCHDOG=1"], log) }
         do throws(AgentError) {
-            try await withServices(status: status.service, log: log, clock: clock, report: report, agent)
+            try await withServices(
+                status: status.service, watch: watch, recorder: recorder, log: log, clock: clock, report: report, agent)
         } catch { failure = error }
 
         tell(["STOPPING=1", "STATUS=stopping"], log)
@@ -68,6 +83,19 @@ public struct Agent: Sendable {
         await Task { await agent.windUp(within: Self.stopDeadline) }.value
         log.write(.info, "stopped")
         if let failure { throw failure }
+    }
+
+    /// Tells once why the last run ended itself, and takes the file away.
+    private func tellLastStall(log: LogWriter, monitor: AgentMonitor) async {
+        let path = StallRecord.path(besideOutbox: configuration.outbox.path)
+        let record = await onThread(named: "last-stall") {
+            let record = StallRecord.read(from: path)
+            try? FileSystem.removeFile(at: path)  // one that stays is told again
+            return record
+        }
+        guard let record else { return }
+        monitor.note(lastStall: record)
+        log.write(.warning, "the last run ended itself at \(record.time): \(record.reason)")
     }
 
     private func startStatusService() throws(AgentError) -> (service: HTTPService, routes: StatusResponder) {
@@ -81,46 +109,69 @@ public struct Agent: Sendable {
     }
 
     private func makeVehicleAgent(
-        log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor
-    ) async throws(AgentError) -> VehicleAgent {
+        log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress, tap: ProgressTap,
+        recorder: FlightRecorder?
+    ) async throws(AgentError) -> (VehicleAgent, WatchedStages) {
         let fetched: @Sendable () -> Void = { monitor.countTokenFetch() }
-        let provider: any VehicleAuthorization
-        if let authorization {
-            provider = configuration.cached(authorization, clock: ContinuousClock(), log: log, fetched: fetched)
-        } else {
-            provider = try configuration.makeAuthorization(clock: ContinuousClock(), log: log, fetched: fetched)
+        let makeProvider: @Sendable () throws(AgentError) -> any VehicleAuthorization = {
+            [configuration, authorization] () throws(AgentError) in
+            var provider: any VehicleAuthorization
+            if let authorization {
+                provider = authorization
+            } else {
+                provider = try configuration.makeProvider(log: log)
+            }
+            if let recorder { provider = FlightAuthorization(provider: provider, recorder: recorder) }
+            return configuration.cached(
+                provider, clock: ContinuousClock(), log: log,
+                jitter: { recorder?.draw(of: "token") ?? Double.random(in: 0...1) }, fetched: fetched)
+        }
+        let provider = WatchedAuthorization(try makeProvider(), progress: progress) { try? makeProvider() }
+        let transport = WatchedTransport(try configuration.makeTransport(), progress: progress) {
+            [configuration] in try? configuration.makeTransport()
         }
         let isRecording = configuration.readsRecording
-        let recording = recordingFolder.map { folder in
-            RecordingSettings(folder: folder) { log.write(.warning, $0) }
-        }
         let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
-        let parts = VehicleAgent.Parts(
-            source: configuration.makeSource(present: { present.time }, recording: recording), authorization: provider,
-            transport: try configuration.makeTransport(), earliestFix: isRecording ? nil : Release.date,
-            expectedFix: isRecording ? nil : UTCTime.system,
+        let source = WatchedSource(progress: progress) { [configuration] in
+            configuration.makeSource(present: { present.time }, tap: recorder ?? tap)
+        }
+        let store = StageCalls(of: .store, progress: progress, waitsForHung: true)
+        var parts = VehicleAgent.Parts(
+            source: source, authorization: provider,
+            transport: recorder.map { [configuration] in
+                FlightTransport(transport: transport, vehicle: configuration.vehicle, recorder: $0)
+            } ?? transport,
+            earliestFix: isRecording ? nil : Release.date, expectedFix: isRecording ? nil : UTCTime.system,
             latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor,
-            observers: isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }],
+            observers: [progress] + [recorder].compactMap { $0 }
+                + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
             present: isRecording ? nil : present, startsWithoutOutbox: true)
-        return try await VehicleAgent(configuration, parts)
+        if let recorder { parts.jitter = { recorder.draw(of: "upload") } }
+        parts.storeCalls = store
+        let agent = try await VehicleAgent(configuration, parts)
+        let stages = WatchedStages(source: source, authorization: provider, transport: transport, store: store) {
+            await agent.rouse()
+        }
+        return (agent, stages)
     }
 
     private func reporter(
         of agent: VehicleAgent, clock: MonotonicClock
     ) -> @Sendable () async -> StatusReport? {
-        let vehicle = configuration.vehicle.description
-        let last = Locked(Ledger())
+        let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
+        let last = Locked(StoreSummary(Ledger()))
         return {
             // While the outbox fails, what it last said; why it fails is told beside it.
-            if let ledger = try? await agent.ledger() { last.withLock { $0 = ledger } }
-            let ledger = last.withLock { $0 }
-            return StatusReport(vehicle: vehicle, snapshot: agent.monitor.snapshot, ledger: ledger, at: clock.now)
+            if let summary = try? await agent.summary() { last.withLock { $0 = summary } }
+            return StatusReport(
+                vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: last.withLock { $0 },
+                durability: durability, at: clock.now)
         }
     }
 
-    /// Runs the pipeline with the status service and the watchdog beside it; ends when the pipeline does.
+    /// Runs the pipeline with the status service and the watch of its progress beside it; ends when the pipeline does.
     private func withServices(
-        status: HTTPService, log: LogWriter, clock: MonotonicClock,
+        status: HTTPService, watch: ServiceWatch, recorder: FlightRecorder?, log: LogWriter, clock: MonotonicClock,
         report: @escaping @Sendable () async -> StatusReport?, _ agent: VehicleAgent
     ) async throws(AgentError) {
         let failure = await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
@@ -133,7 +184,13 @@ public struct Agent: Sendable {
                 await clock.sleep(for: .seconds(30))
                 ResidentCode.giveBack()
             }
-            group.addTask { await feedWatchdog(log: log, clock: clock, report: report, monitor: agent.monitor) }
+            group.addTask { await watch.run() }
+            group.addTask { await tellStatus(log: log, clock: clock, recorder: recorder, report: report) }
+            if let recorder, let recordingFolder {
+                group.addTask {
+                    await recorder.write(FlightSettings(folder: recordingFolder)) { log.write(.warning, $0) }
+                }
+            }
             var failure: AgentError?
             do throws(AgentError) { try await agent.run() } catch { failure = error }
             group.cancelAll()
@@ -156,18 +213,17 @@ public struct Agent: Sendable {
         }
     }
 
-    /// Feeds the watchdog while the outbox answers and no request is overdue: a stage that hangs starves it.
-    private func feedWatchdog(
-        log: LogWriter, clock: MonotonicClock, report: @Sendable () async -> StatusReport?, monitor: AgentMonitor
+    /// One line of state for the service manager, each 10 s; a recording hears of the account.
+    private func tellStatus(
+        log: LogWriter, clock: MonotonicClock, recorder: FlightRecorder?, report: @Sendable () async -> StatusReport?
     ) async {
-        guard notification.isEnabled else { return }
-        let overdue = configuration.upload.timeout + .seconds(30)
+        guard notification.isEnabled || recorder != nil else { return }
         while !Task.isCancelled {
-            let isStuck = monitor.snapshot.requestSince.map { clock.now - $0 > overdue } ?? false
-            if !isStuck, let report = await report() {
-                tell(["WATCHDOG=1", "STATUS=\(report.headline)"], log)
+            if let report = await report() {
+                recorder?.note(report.ledger)
+                tell(["STATUS=\(report.headline)"], log)
             }
-            await clock.sleep(for: min(watchdogInterval ?? .seconds(10), .seconds(10)))
+            await clock.sleep(for: .seconds(10))
         }
     }
 

@@ -29,7 +29,8 @@ package enum ReadOutcome: Sendable, Hashable {
                 ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
         case .tokenRefused(let reason): self = .tokenRefused(reason: reason)
         case .retry(let reason, let after): self = .retry(reason: reason, after: after)
-        case .unreachable(let reason): self = .retry(reason: reason, after: nil)
+        case .throttled(let reason, let after): self = .retry(reason: reason, after: after)
+        case .unreachable(let reason), .intercepted(let reason): self = .retry(reason: reason, after: nil)
         case .hold(let reason), .rejected(let reason): self = .hold(reason: reason)
         }
     }

@@ -20,33 +20,46 @@ extension UploadOutcome {
         case 401: self = .tokenRefused(reason: words)
         case 403 where error != nil: self = .tokenRefused(reason: words)
         case 404 where error != nil: self = .hold(reason: words)
-        case 409: self = .retry(reason: words, after: after)
         case 413: self = .rejected(reason: words)
+        case 429: self = .throttled(reason: words, after: after)
         case 501 where error != nil: self = .hold(reason: words)
-        // 408, 429, 499, 5xx; and everything that Fleet Engine would not say: redirects, HTML, an empty 200, a 400,
-        // 403 or 404 without its error body. Some network in between answered; it is no verdict on the update.
-        default: self = .retry(reason: words, after: after)
+        // Fleet Engine's own, or its front's, which writes HTML now and then: 408, 409, 499, 5xx.
+        case 408, 409, 499: self = .retry(reason: words, after: after)
+        case 500..<600 where response.status != Self.networkAuthenticationRequired:
+            self = .retry(reason: words, after: after)
+        case _ where error != nil: self = .retry(reason: words, after: after)
+        // What Fleet Engine would not say: a redirect, HTML, an empty 200, a 400, 403 or 404 without its error body. It
+        // is no verdict on the update.
+        default: self = .intercepted(reason: words + "; a captive portal or a proxy seems to be in the way")
         }
     }
 
     /// Judges an exchange that brought no answer.
     package init(of error: HTTPTransportError) {
         switch error.code {
-        case .certificateNotTrusted, .transportFailed: self = .hold(reason: error.detail)
-        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost:
+        case .transportFailed: self = .hold(reason: error.detail)
+        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed:
             self = .unreachable(reason: error.detail)
-        case .cancelled, .tlsFailed, .responseTooLarge, .malformedResponse:
-            self = .retry(reason: error.detail, after: nil)
+        case .certificateNotTrusted:
+            self = .intercepted(
+                reason: error.detail + "; a captive portal or a proxy in the way, or this machine's clock is wrong")
+        case .malformedResponse:
+            self = .intercepted(reason: error.detail + "; a captive portal or a proxy seems to be in the way")
+        case .cancelled, .responseTooLarge: self = .retry(reason: error.detail, after: nil)
         }
     }
+
+    /// RFC 6585, section 6: said by captive portals alone.
+    private static let networkAuthenticationRequired = 511
 
     private static func words(of response: HTTPResponse, _ error: FleetEngineError?) -> String {
         if let error { return "\(response.status) \(error.summary)" }
         switch response.status {
-        case 300..<400: return "\(response.status) redirect, not followed; is there a login page in the way?"
+        case 300..<400: return "\(response.status) redirect, not followed"
+        case networkAuthenticationRequired: return "511 network authentication required"
         case _ where response.body.isEmpty: return "\(response.status) with an empty body"
         case _ where response.body.starts(with: Array("<".utf8)):
-            return "\(response.status) with HTML, not Fleet Engine; is there a login page or proxy in the way?"
+            return "\(response.status) with HTML, not Fleet Engine"
         default: return "\(response.status) with a body that is not Fleet Engine's"
         }
     }

@@ -6,8 +6,13 @@ package enum UploadOutcome: Sendable, Hashable {
     case tokenRefused(reason: String)
     /// Will pass by itself: again after a backoff, and not before `after`.
     case retry(reason: String, after: Duration?)
+    /// Too much for the server: again after a backoff, not before `after`, and seldomer from then on.
+    case throttled(reason: String, after: Duration?)
     /// No answer came: the way to Fleet Engine is interrupted, and may be whole again at any moment.
     case unreachable(reason: String)
+    /// Somebody in between answered in Fleet Engine's place, a captive portal or a proxy: again after a backoff, or
+    /// when the network changes.
+    case intercepted(reason: String)
     /// Only somebody else can mend it (the vehicle does not exist, the API is off): probe slowly, keep everything.
     case hold(reason: String)
     /// This request will never be accepted as it is.
@@ -17,7 +22,7 @@ package enum UploadOutcome: Sendable, Hashable {
     /// and nothing about the update or the way to the server was wrong.
     package var isFailedAttempt: Bool {
         switch self {
-        case .retry, .unreachable, .rejected: true
+        case .retry, .throttled, .unreachable, .intercepted, .rejected: true
         case .delivered, .tokenRefused, .hold: false
         }
     }
@@ -26,8 +31,8 @@ package enum UploadOutcome: Sendable, Hashable {
     package var reason: String {
         switch self {
         case .delivered: ""
-        case .tokenRefused(let reason), .retry(let reason, _), .unreachable(let reason), .hold(let reason),
-            .rejected(let reason):
+        case .tokenRefused(let reason), .retry(let reason, _), .throttled(let reason, _), .unreachable(let reason),
+            .intercepted(let reason), .hold(let reason), .rejected(let reason):
             reason
         }
     }

@@ -6,7 +6,7 @@ package protocol HTTPTransport: Sendable {
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
 
     /// Tells that this machine has a new way to the network: connections that lie idle may be dead, and are not used
-    /// again.
+    /// again; an exchange that is still connecting fails with `.connectionFailed`.
     func networkChanged()
 }
 

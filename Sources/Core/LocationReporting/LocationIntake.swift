@@ -44,10 +44,11 @@ package actor LocationIntake {
         let filtered = motion.filtered(fix)
         guard policy.isDue(filtered) else { return }
         let update = LocationUpdate(filtered)
+        if overrulesEarlier { await uploader.forgetUnstored() }
         do {
             let stored = try await outbox.append(update, overrulingEarlier: overrulesEarlier)
             observer.observe(.accepted(stored))
-            uploader.wake()
+            await uploader.wake()
         } catch {
             observer.observe(.notStored(error))
             await uploader.offer(unstored: update)

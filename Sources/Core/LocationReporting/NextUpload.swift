@@ -2,6 +2,8 @@
 package struct NextUpload: Sendable {
     /// The newest update that the outbox could not take; sent from memory while it is the newest.
     package private(set) var unstored: LocationUpdate?
+    /// The newest that was delivered from memory: the outbox does not know it, and must not go behind it.
+    private var deliveredUnstored: LocationUpdate?
     /// The update that went out last as `lastLocation`, and when it did first.
     private var lastSent: (update: LocationUpdate, firstSentAt: Duration)?
     private var lastDeliveryAt: Duration
@@ -20,10 +22,11 @@ package struct NextUpload: Sendable {
     package func batch(
         pending batch: UploadBatch?, newest: StoredUpdate?, at now: Duration
     ) -> UploadBatch? {
-        if let unstored, newest.map({ $0.update.timeOfFix < unstored.timeOfFix }) ?? true {
-            // Sequence 0 is no update of the store: nothing is acknowledged for it.
-            let live = StoredUpdate(sequence: 0, update: unstored)
-            return UploadBatch(last: live, lastIsPending: false, past: batch?.pending ?? [])
+        func leads(_ update: LocationUpdate) -> Bool { newest.map { $0.update.timeOfFix < update.timeOfFix } ?? true }
+        if let unstored, leads(unstored) { return Self.batch(led: unstored, with: batch) }
+        if let deliveredUnstored, leads(deliveredUnstored) {
+            guard batch != nil || isHeartbeatDue(at: now) else { return nil }
+            return Self.batch(led: deliveredUnstored, with: batch)
         }
         if let batch { return batch }
         guard let newest, isHeartbeatDue(at: now) else { return nil }
@@ -49,12 +52,24 @@ package struct NextUpload: Sendable {
     /// Notes that `batch` has arrived.
     package mutating func didDeliver(_ batch: UploadBatch, at now: Duration) {
         lastDeliveryAt = now
-        forgetUnstored(in: batch)
+        if unstored == batch.last.update { (unstored, deliveredUnstored) = (nil, unstored) }
     }
 
-    /// Notes that the position in front of `batch` is not to be sent again.
-    package mutating func forgetUnstored(in batch: UploadBatch) {
+    /// Notes that the position in front of `batch` was refused for good; the next heartbeat counts from here, so that
+    /// it is not repeated in a loop.
+    package mutating func didRefuse(_ batch: UploadBatch, at now: Duration) {
+        lastDeliveryAt = now
         if unstored == batch.last.update { unstored = nil }
+        if deliveredUnstored == batch.last.update { deliveredUnstored = nil }
+    }
+
+    /// Notes that what was believed before is wrong: nothing of it leads any more.
+    package mutating func forgetUnstored() { (unstored, deliveredUnstored) = (nil, nil) }
+
+    /// Sequence 0 is no update of the store: nothing is acknowledged for it.
+    private static func batch(led update: LocationUpdate, with batch: UploadBatch?) -> UploadBatch {
+        UploadBatch(
+            last: StoredUpdate(sequence: 0, update: update), lastIsPending: false, past: batch?.pending ?? [])
     }
 
     private func isHeartbeatDue(at now: Duration) -> Bool { timeToHeartbeat(at: now) == .zero }

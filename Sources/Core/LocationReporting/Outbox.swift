@@ -1,6 +1,7 @@
 /// Where accepted updates wait until Fleet Engine has them: the port that `SQLiteOutbox` implements.
 package protocol Outbox: Sendable {
-    /// Accepts `update`: when this returns, it survives a crash and a power cut.
+    /// Accepts `update`: when this returns, it survives a crash and a power cut, unless its owner has chosen a window
+    /// in which the last ones may be lost.
     ///
     /// `overrulingEarlier` makes it the newest though its time of fix is earlier: those before it were wrong.
     @discardableResult

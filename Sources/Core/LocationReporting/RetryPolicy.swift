@@ -3,13 +3,19 @@
 /// | retry | 1 | 2 | 3 | 4 | 5 | 6 | 7 and on |
 /// | --- | --- | --- | --- | --- | --- | --- | --- |
 /// | at most, with the defaults of 1 s and 60 s | 1 s | 2 s | 4 s | 8 s | 16 s | 32 s | 60 s |
+///
+/// Whatever the jitter, an attempt begins no sooner than a second (or `initialDelay`, if that is less) after the one
+/// before it began, so that no network that flaps makes a storm.
 package struct RetryPolicy: Sendable, Hashable {
     package let initialDelay: Duration
     package let maximumDelay: Duration
-    /// An attempt that reaches nobody costs a few packets, and each is a look whether the way is whole again.
+    /// Nobody is reached: that long after the last attempt began the next one looks whether the way is whole again. It
+    /// costs a few packets.
     static let longestUnreachableDelay = Duration.seconds(15)
     /// No server is obeyed for longer than this.
     static let longestObeyedDelay = Duration.seconds(600)
+    /// The least time from one failed attempt to the next, from start to start.
+    static let shortestSpacing = Duration.seconds(1)
 
     package init(initialDelay: Duration, maximumDelay: Duration) {
         (self.initialDelay, self.maximumDelay) = (initialDelay, maximumDelay)
@@ -20,6 +26,11 @@ package struct RetryPolicy: Sendable, Hashable {
         min(initialDelay * (1 << min(max(retry, 1) - 1, 30)), maximumDelay)
     }
 
+    /// What is left of the least time between attempts when the last one `took` so long.
+    package func spacing(after took: Duration) -> Duration {
+        max(.zero, min(Self.shortestSpacing, initialDelay) - took)
+    }
+
     /// The wait before retry number `retry`; `jitter` is drawn from 0...1, and `after` is what the server asked for.
     package func delay(beforeRetry retry: Int, jitter: Double, after: Duration? = nil) -> Duration {
         let own = ceiling(beforeRetry: retry) * jitter
@@ -28,11 +39,18 @@ package struct RetryPolicy: Sendable, Hashable {
         return min(after, Self.longestObeyedDelay) + min(own, .seconds(5))
     }
 
-    /// The wait before retry number `retry` when nobody could be reached; `jitter` is drawn from 0...1.
-    package func unreachableDelay(beforeRetry retry: Int, jitter: Double) -> Duration {
-        min(ceiling(beforeRetry: retry), Self.longestUnreachableDelay) * jitter
+    /// The wait before retry number `retry` when nobody could be reached in an attempt that `took` so long; `jitter` is
+    /// drawn from 0...1.
+    package func unreachableDelay(beforeRetry retry: Int, took: Duration, jitter: Double) -> Duration {
+        min(ceiling(beforeRetry: retry) * jitter, max(.zero, Self.longestUnreachableDelay - took))
     }
 
-    /// The wait between probes of something that only a person can mend.
+    /// The wait between probes of a token that is refused, or of a reader's hold.
     package func holdDelay(jitter: Double) -> Duration { maximumDelay / 2 + maximumDelay / 2 * jitter }
+
+    /// The wait before probe number `probe` of something that is not there and may not be for days: as on a hold first,
+    /// then longer, up to five times that.
+    package func absenceDelay(beforeProbe probe: Int, jitter: Double) -> Duration {
+        holdDelay(jitter: jitter) * min(1 << min(max(probe, 1) - 1, 3), 5)
+    }
 }

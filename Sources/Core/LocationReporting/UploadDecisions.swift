@@ -2,44 +2,72 @@ package import FleetEngine
 
 /// The uploader's decisions: from an outcome to what happens next. Pure; the uploader only carries the actions out.
 package struct UploadDecisions: Sendable {
-    private let maximumPastLocations: Int
     private let retry: RetryPolicy
+    /// How many past locations the next upload may carry.
+    package private(set) var batchSize: BatchSize
+    /// How soon it may go out.
+    package private(set) var pace: UploadPace
     /// Failed attempts since the last success. What holds delivery is none: a refused token, a vehicle that is not
     /// there, a token that does not come.
     package private(set) var failures = 0
     /// How often in a row there was no token.
     private var missingTokens = 0
-    /// How many past locations the next batch may carry: halved by refusals, doubled by successes.
-    package private(set) var batchLimit: Int
+    /// How often in a row delivery was held for what only somebody else can mend.
+    private var holds = 0
     /// Whether a token was refused since the last success, so that those after it were new ones already.
     private var hasRenewedToken = false
 
-    package init(maximumPastLocations: Int, retry: RetryPolicy) {
-        (self.maximumPastLocations, self.retry, batchLimit) = (maximumPastLocations, retry, maximumPastLocations)
+    /// `backlogUpdatesPerSecond`: `nil` sends a backlog as fast as answers come.
+    package init(maximumPastLocations: Int, backlogUpdatesPerSecond: Double? = nil, retry: RetryPolicy) {
+        self.retry = retry
+        batchSize = BatchSize(maximum: maximumPastLocations)
+        pace = UploadPace(backlogUpdatesPerSecond: backlogUpdatesPerSecond)
     }
 
-    /// Decides after Fleet Engine's answer to `batch`; `jitter` is drawn from 0...1.
-    package mutating func receive(_ outcome: UploadOutcome, to batch: UploadBatch, jitter: Double) -> UploadAction {
+    /// Notes that `batch` goes out at `now`.
+    package mutating func willSend(_ batch: UploadBatch, at now: Duration) {
+        pace.willSend(past: batch.past.count, at: now)
+    }
+
+    /// Decides at `now`, after the answer to `batch`, for which it `took` so long; `jitter` is drawn from 0...1.
+    package mutating func receive(
+        _ outcome: UploadOutcome, to batch: UploadBatch, at now: Duration, took: Duration, jitter: Double
+    ) -> UploadAction {
         missingTokens = 0
+        if case .hold = outcome { holds += 1 } else { holds = 0 }
         switch outcome {
         case .delivered:
             (failures, hasRenewedToken) = (0, false)
-            batchLimit = min(max(1, batchLimit * 2), maximumPastLocations)
+            batchSize.delivered(past: batch.past.count, took: took)
+            pace.delivered()
             return .acknowledge
         case .tokenRefused:
             guard hasRenewedToken else {
                 hasRenewedToken = true
                 return .renewToken
             }
+            batchSize.held()
             return .waitForToken(retry.holdDelay(jitter: jitter))
         case .retry(_, let after):
+            fail()
+            let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
+            return .wait(max(delay, retry.spacing(after: took)))
+        case .throttled(_, let after):
             failures += 1
-            return .wait(retry.delay(beforeRetry: failures, jitter: jitter, after: after))
+            pace.throttled(at: now)
+            let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
+            return .wait(max(delay, pace.timeToUpload(at: now)))
         case .unreachable:
             failures += 1
-            return .waitForNetwork(retry.unreachableDelay(beforeRetry: failures, jitter: jitter))
+            batchSize.unanswered(past: batch.past.count)
+            return waitForNetwork(
+                retry.unreachableDelay(beforeRetry: failures, took: took, jitter: jitter), after: took)
+        case .intercepted:
+            fail()
+            return waitForNetwork(retry.delay(beforeRetry: failures, jitter: jitter), after: took)
         case .hold:
-            return .wait(retry.holdDelay(jitter: jitter))
+            batchSize.held()
+            return .wait(retry.absenceDelay(beforeProbe: holds, jitter: jitter))
         case .rejected:
             hasRenewedToken = false
             return afterRejection(of: batch)
@@ -47,10 +75,21 @@ package struct UploadDecisions: Sendable {
     }
 
     /// Decides when there is no token to send with: asked again soon at first, then as seldom as on any hold.
-    package mutating func receiveNoToken(retryAfter: Duration?, jitter: Double) -> UploadAction {
+    package mutating func receiveNoToken(retryAfter: Duration?, took: Duration, jitter: Double) -> UploadAction {
         missingTokens += 1
         let delay = retry.delay(beforeRetry: missingTokens, jitter: jitter, after: retryAfter)
-        return retryAfter == nil ? .waitForNetwork(delay) : .wait(delay)
+        return retryAfter == nil ? waitForNetwork(delay, after: took) : .wait(delay)
+    }
+
+    /// Decides after `batch` was given up without an answer: at once again, for the way is another or a newer position
+    /// waits; but within the least time between attempts.
+    package mutating func giveUp(_ batch: UploadBatch, because reason: GivingUp, took: Duration) -> UploadAction {
+        switch reason {
+        case .networkChanged: batchSize.startAgain()
+        case .newerPosition: batchSize.givenUp(past: batch.past.count)
+        }
+        let least = retry.spacing(after: took)
+        return least > .zero ? .wait(least) : .sendAgain
     }
 
     /// The network has come back: what failed before says nothing about it.
@@ -62,15 +101,26 @@ package struct UploadDecisions: Sendable {
         return .wait(retry.delay(beforeRetry: failures, jitter: jitter))
     }
 
+    /// However soon the network returns, no two attempts begin within the least time between them.
+    private func waitForNetwork(_ delay: Duration, after took: Duration) -> UploadAction {
+        let least = retry.spacing(after: took)
+        return .waitForNetwork(max(delay, least), atLeast: least)
+    }
+
+    private mutating func fail() {
+        failures += 1
+        batchSize.startAgain()
+    }
+
     /// Halves until the one update is found that the server does not take; that one is set aside.
     private mutating func afterRejection(of batch: UploadBatch) -> UploadAction {
         if batch.pending.count > 1 {
             // Alone, the newest needs no past location; a repeated newest still carries one older update.
-            batchLimit = batch.lastIsPending ? batch.past.count / 2 : max(1, batch.past.count / 2)
-            return .sendSmaller
+            batchSize.refused(past: batch.past.count, least: batch.lastIsPending ? 0 : 1)
+            return .sendAgain
         }
         guard let alone = batch.pending.first else { return .forget }
-        batchLimit = max(1, batchLimit)  // behind a repeated newest, only past locations can deliver the rest
+        batchSize.foundRefusedUpdate()
         return .quarantine(alone)
     }
 }

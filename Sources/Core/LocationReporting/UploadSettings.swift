@@ -9,13 +9,15 @@ package struct UploadSettings: Sendable, Hashable {
     package var state: VehicleState?
     package var limits: HTTPLimits
     package var maximumPastLocations: Int
+    /// The pace of a backlog; `nil` sends it as fast as answers come.
+    package var backlogUpdatesPerSecond: Double?
     package var retry: RetryPolicy
     /// The longest time without an update; the newest one is repeated when nothing newer has come.
     package var heartbeat: Duration
 
     package init(
         vehicle: VehicleName, endpoint: HTTPURL, state: VehicleState?, limits: HTTPLimits = HTTPLimits(),
-        maximumPastLocations: Int = 50,
+        maximumPastLocations: Int = 50, backlogUpdatesPerSecond: Double? = nil,
         retry: RetryPolicy = RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)),
         heartbeat: Duration = .seconds(60)
     ) {
@@ -24,6 +26,7 @@ package struct UploadSettings: Sendable, Hashable {
         self.state = state
         self.limits = limits
         self.maximumPastLocations = maximumPastLocations
+        self.backlogUpdatesPerSecond = backlogUpdatesPerSecond
         self.retry = retry
         self.heartbeat = heartbeat
     }

@@ -8,23 +8,27 @@ package import VehicleAuthorization
 /// At every upload the provider is asked for a token, and token and update are packed together. What happens after an
 /// answer is decided by `UploadDecisions`; what goes out next, by `NextUpload`.
 package actor Uploader {
-    private let settings: UploadSettings
+    let settings: UploadSettings
     private let outbox: any Outbox
     let authorization: any VehicleAuthorization
     let transport: any HTTPTransport
     let clock: MonotonicClock
-    let jitter: @Sendable () -> Double
+    private let jitter: @Sendable () -> Double
     let observer: any ReportingObserver
 
     var decisions: UploadDecisions
     private var next: NextUpload
     private var finishesWhenEmpty = false
-    /// Hears of the network's return while something waits for it.
+    /// Whether there may be something to send that was not there when the outbox was asked last.
+    var hasNews = false
+    /// Whether that is a newer position.
+    var hasNewer = false
+    /// Each hears of one thing while something waits for it: anything to send; a newer position; the network's return.
+    var idleListener: AsyncStream<Void>.Continuation?
+    var newerListener: AsyncStream<Void>.Continuation?
     var networkListener: AsyncStream<Void>.Continuation?
-    /// Hears of a position in memory while nothing can be had from the outbox.
-    var offerListener: AsyncStream<Void>.Continuation?
-    private let wakeUps: AsyncStream<Void>
-    private let wakeUp: AsyncStream<Void>.Continuation
+    /// How often the network has come back.
+    var networkReturns = 0
 
     /// `jitter`: draws from 0...1.
     package init(
@@ -39,25 +43,32 @@ package actor Uploader {
         self.clock = clock
         self.jitter = jitter
         self.observer = observer
-        decisions = UploadDecisions(maximumPastLocations: settings.maximumPastLocations, retry: settings.retry)
+        decisions = UploadDecisions(
+            maximumPastLocations: settings.maximumPastLocations,
+            backlogUpdatesPerSecond: settings.backlogUpdatesPerSecond, retry: settings.retry)
         next = NextUpload(heartbeat: settings.heartbeat, at: clock.now)
-        (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Tells that the outbox has something new.
-    package nonisolated func wake() { wakeUp.yield() }
+    /// Tells that the outbox has a new update.
+    package func wake() {
+        hasNewer = true
+        look()
+        newerListener?.yield()
+    }
 
     /// Takes the newest position although the outbox cannot: it is sent from memory, and lost if the process ends.
     package func offer(unstored update: LocationUpdate) {
         next.offer(unstored: update)
-        offerListener?.yield()
         wake()
     }
+
+    /// Tells that the positions before the next one were wrong: none of them is to lead any more.
+    package func forgetUnstored() { next.forgetUnstored() }
 
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
     package func finishWhenEmpty() {
         finishesWhenEmpty = true
-        wake()
+        look()
     }
 
     /// Uploads until cancelled, or until empty after `finishWhenEmpty`.
@@ -98,24 +109,26 @@ package actor Uploader {
     private func beat() async {
         while !Task.isCancelled {
             let wait = next.timeToHeartbeat(at: clock.now)
-            if wait == .zero { wake() }
+            if wait == .zero { look() }
             await clock.sleep(for: max(wait, .seconds(1)))
         }
     }
 
     private func upload() async {
-        var wakeUps = wakeUps.makeAsyncIterator()
         var wasIdle = false
         while !Task.isCancelled {
             do {
-                if let batch = try await nextBatch() {
+                (hasNews, hasNewer) = (false, false)
+                switch try await nextStep() {
+                case .send(let batch):
                     wasIdle = false
                     await attempt(batch)
-                } else {
+                case .pause(let delay): await waitForNews(within: delay)
+                case .idle:
                     if !wasIdle { observer.observe(.idle) }
                     wasIdle = true
                     if finishesWhenEmpty { return }
-                    guard await wakeUps.next() != nil else { return }
+                    await waitForNews(within: nil)
                 }
             } catch {
                 await outboxFailed(error)
@@ -123,26 +136,51 @@ package actor Uploader {
         }
     }
 
-    /// What goes out next; while the outbox fails, a position in memory goes out alone.
-    private func nextBatch() async throws(OutboxError) -> UploadBatch? {
-        do throws(OutboxError) { return try await storedBatch() } catch {
-            guard next.unstored != nil else { throw error }
-            return next.batch(pending: nil, newest: nil, at: clock.now)
+    private enum Step {
+        case send(UploadBatch)
+        /// It is not yet the time for what waits.
+        case pause(Duration)
+        case idle
+    }
+
+    /// What happens next; while the outbox fails, a position in memory goes out alone.
+    private func nextStep() async throws(OutboxError) -> Step {
+        do throws(OutboxError) { return try await storedStep() } catch {
+            guard let batch = next.batch(pending: nil, newest: nil, at: clock.now) else { throw error }
+            return step(for: batch)
         }
     }
 
-    private func storedBatch() async throws(OutboxError) -> UploadBatch? {
-        let pending = try await outbox.nextBatch(maximumPastLocations: decisions.batchLimit)
+    private func storedStep() async throws(OutboxError) -> Step {
+        let pause = decisions.pace.timeToBacklog(at: clock.now)
+        var pending = try await outbox.nextBatch(maximumPastLocations: pause > .zero ? 0 : decisions.batchSize.limit)
         let newest: StoredUpdate?
         if let pending {
             newest = pending.last
         } else {
             newest = finishesWhenEmpty ? nil : try await outbox.newest()
         }
-        return next.batch(pending: pending, newest: newest, at: clock.now)
+        let pauses = pause > .zero && pending?.pending.isEmpty == true
+        if pauses { pending = nil }
+        if let batch = next.batch(pending: pending, newest: newest, at: clock.now) { return step(for: batch) }
+        return pauses ? .pause(pause) : .idle
+    }
+
+    private func step(for batch: UploadBatch) -> Step {
+        let rest = decisions.pace.timeToUpload(at: clock.now)
+        return rest > .zero ? .pause(rest) : .send(batch)
+    }
+
+    /// Tells of it and asks again after a while; sooner when there is something to send from memory.
+    private func outboxFailed(_ error: OutboxError) async {
+        observer.observe(.outboxFailed(error))
+        guard case .wait(let delay) = decisions.receiveOutboxFailure(jitter: jitter()) else { return }
+        observer.observe(.waiting(delay: delay, reason: error.description))
+        await waitForNews(within: delay)
     }
 
     private func attempt(_ batch: UploadBatch) async {
+        let askedAt = clock.now
         let token: AuthorizationToken
         do {
             token = try await authorization.token(for: context)
@@ -150,35 +188,50 @@ package actor Uploader {
             // By our own task, not by the error's word: a provider may call itself cancelled.
             guard !Task.isCancelled else { return }
             observer.observe(.noToken(error))
-            let action = decisions.receiveNoToken(retryAfter: error.retryAfter, jitter: jitter())
+            let action = decisions.receiveNoToken(
+                retryAfter: error.retryAfter, took: clock.now - askedAt, jitter: jitter())
             return await carryOut(action, after: batch, reason: error.detail, token: nil)
         }
+        let request: HTTPRequest
+        do { request = try self.request(for: batch, token: token) } catch {
+            return await conclude(
+                batch, .hold(reason: "\(settings.endpoint): \(error)"), HTTPTraffic(), took: .zero, token: token)
+        }
         let startedAt = clock.now
-        var outcome: UploadOutcome
-        var traffic = HTTPTraffic()
-        do {
-            let request = try request(for: batch, token: token)
-            next.willSend(batch, at: startedAt)
-            observer.observe(.uploading(batch))
-            let response = try await exchange(request)
-            traffic = response.traffic
-            outcome = UploadOutcome(of: response, for: settings.vehicle)
+        next.willSend(batch, at: startedAt)
+        decisions.willSend(batch, at: startedAt)
+        observer.observe(.uploading(batch))
+        let end = await exchange(request, for: batch)
+        let took = clock.now - startedAt
+        switch end {
+        case .answered(let response):
+            let outcome = UploadOutcome(of: response, for: settings.vehicle)
             if outcome == .delivered, let date = response.headers["Date"].flatMap(HTTPDate.init) {
                 observer.observe(.serverTime(UTCTime(millisecondsSince1970: date.secondsSince1970 * 1000)))
             }
-        } catch let error as HTTPTransportError {
+            await conclude(batch, outcome, response.traffic, took: took, token: token)
+        case .failed(let error):
             guard !Task.isCancelled else { return }
-            traffic = error.traffic
-            outcome = UploadOutcome(of: error)
-        } catch {
-            outcome = .hold(reason: "\(settings.endpoint): \(error)")
+            await conclude(batch, UploadOutcome(of: error), error.traffic, took: took, token: token)
+        case .givenUp(let reason, let traffic):
+            guard !Task.isCancelled else { return }
+            let words = "\(settings.endpoint.origin): \(reason.words)"
+            observer.observe(.failed(.unreachable(reason: words), traffic: traffic))
+            await carryOut(
+                decisions.giveUp(batch, because: reason, took: took), after: batch, reason: words, token: token)
         }
+    }
+
+    private func conclude(
+        _ batch: UploadBatch, _ outcome: UploadOutcome, _ traffic: HTTPTraffic, took: Duration,
+        token: AuthorizationToken
+    ) async {
         if outcome == .delivered {
-            observer.observe(.delivered(batch, traffic: traffic, took: clock.now - startedAt))
+            observer.observe(.delivered(batch, traffic: traffic, took: took))
         } else {
             observer.observe(.failed(outcome, traffic: traffic))
         }
-        let action = decisions.receive(outcome, to: batch, jitter: jitter())
+        let action = decisions.receive(outcome, to: batch, at: clock.now, took: took, jitter: jitter())
         await carryOut(action, after: batch, reason: outcome.reason, token: token)
     }
 
@@ -205,14 +258,13 @@ package actor Uploader {
             case .renewToken:
                 if let token { await authorization.discard(token, for: context) }
             case .wait(let delay): await wait(delay, because: reason)
-            case .waitForNetwork(let delay): await waitForNetwork(delay, because: reason)
+            case .waitForNetwork(let delay, let least): await waitForNetwork(delay, atLeast: least, because: reason)
             case .waitForToken(let delay):
                 if let token { await authorization.discard(token, for: context) }
                 await wait(delay, because: reason)
             case .forget:
-                // The next heartbeat counts from here, so that a refused repetition is not sent in a loop.
-                next.didDeliver(batch, at: clock.now)
-            case .sendSmaller: break
+                next.didRefuse(batch, at: clock.now)
+            case .sendAgain: break
             }
         } catch {
             await outboxFailed(error)

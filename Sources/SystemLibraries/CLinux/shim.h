@@ -6,6 +6,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
@@ -44,6 +45,11 @@ static inline int clinux_open_create(const char *_Nonnull path, int flags, unsig
 static inline int clinux_forbid_core_files(void) {
     const struct rlimit none = {0, 0};
     return setrlimit(RLIMIT_CORE, &none);
+}
+// SIG_IGN is a cast macro. A parent such as nohup sets it before the program starts.
+static inline int clinux_is_ignored(int number) {
+    struct sigaction action;
+    return sigaction(number, (void *)0, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 // glibc 2.36 has a wrapper for it, older ones only the call.
 static inline int clinux_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }

@@ -23,10 +23,14 @@ struct EpochFeed {
     /// For a reader that does not set up the line itself: no echo, every byte as it comes.
     func makeRaw() throws {
         let line = try OwnedDescriptor(opening: device, O_RDWR | O_NOCTTY)
+        try Self.makeRaw(line.raw, device)
+    }
+
+    static func makeRaw(_ raw: CInt, _ device: String) throws {
         var settings = termios()
-        try valueOrSystemError("settings of \(device)") { unsafe tcgetattr(line.raw, &settings) }
+        try valueOrSystemError("settings of \(device)") { unsafe tcgetattr(raw, &settings) }
         unsafe cfmakeraw(&settings)
-        try valueOrSystemError("configure \(device)") { unsafe tcsetattr(line.raw, TCSANOW, &settings) }
+        try valueOrSystemError("configure \(device)") { unsafe tcsetattr(raw, TCSANOW, &settings) }
     }
 
     /// Waits until a program has opened the terminal, and a moment longer: a receiver's line is flushed when it is set

@@ -4,50 +4,69 @@ import LinuxPlatform
 
 /// From the last byte of an epoch on the line to the request at the server: decoded, judged, durable, packed, sent.
 ///
-/// Beside it the two things in it that cannot be left out: a commit that reaches the disk, and a request on an open
-/// connection to the same server.
+/// Beside it the three things in it that cannot be left out: an epoch read from a terminal, a commit that reaches the
+/// disk, and a request on an open connection to the same server.
 enum EpochToRequest {
-    private static let updates = 320
+    private static let updates = 1020
     /// Until the receiver's last sentence is learned and the connection is open.
     private static let warmUp = 20
-    private static let pause = Duration.milliseconds(20)
+    private static let pause = Duration.milliseconds(10)
 
+    /// All take turns: what a shared disk and processor do to one of them, they do to all.
     static func measure(_ workplace: Workplace, tokenURL: String, engine: LoopbackFleetEngine) async throws {
-        let agent = try await agentLatency(workplace, tokenURL, engine)
-        let commits = try await BareCommit.latency(
-            path: workplace.path("bare.sqlite"), count: updates - warmUp, pause: pause)
-        let requests = try await BareRequest.latency(to: engine, count: updates - warmUp, pause: pause)
-        let both = commits + requests
-        for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
-            var line = BenchmarkCase("agent.epoch-to-request.\(name)", agent.percentile(share), "ms")
-            if share > 0.9 { line = line.keeping(.atMost(5)) }
-            try line.against("one durable SQLite commit, then one bare request", both.percentile(share))
-                .with("commit", commits.percentile(share)).with("request", requests.percentile(share))
-                .with("p90", agent.percentile(0.9))
-                .with("most", agent.percentile(1)).with("updates", Double(agent.count)).print()
-        }
-    }
-
-    private static func agentLatency(
-        _ workplace: Workplace, _ tokenURL: String, _ engine: LoopbackFleetEngine
-    ) async throws -> Samples {
         var feed = try EpochFeed()
         let settings = RunningService.Settings(
             name: "latency", device: feed.device, endpoint: "http://\(engine.address)", tokenURL: tokenURL,
             intervalSeconds: 5)
         let service = try RunningService(settings, in: workplace)
         try await feed.waitForReader()
-        var samples = Samples()
+        let line = try BareLine()
+        let commit = try BareCommit(path: workplace.path("bare.sqlite"))
+        let request = try BareRequest(to: engine)
+        var (agent, lines, commits, requests) = (Samples(), Samples(), Samples(), Samples())
         for number in 0..<updates {
             let epoch = try feed.epoch(after: 5)
-            let before = engine.count
-            let sent = ContinuousClock.now
-            try feed.send(epoch)
-            let arrival = try await engine.arrival(after: before)
-            if number >= warmUp { samples.append(sent.duration(to: arrival)) }
+            let latency = try await latency(of: epoch, feed, engine)
             try await Task.sleep(for: pause)
+            let bareLine = try await line.latency(of: epoch)
+            try await Task.sleep(for: pause)
+            let bareCommit = try commit.latency()
+            try await Task.sleep(for: pause)
+            let bareRequest = try await request.latency()
+            try await Task.sleep(for: pause)
+            guard number >= warmUp else { continue }
+            agent.append(latency)
+            lines.append(bareLine)
+            commits.append(bareCommit)
+            requests.append(bareRequest)
         }
         service.program.stop()
-        return samples
+        try report(agent, lines, commits, requests)
+    }
+
+    /// From before `epoch` is written to the line to when the server has its request.
+    private static func latency(
+        of epoch: [UInt8], _ feed: EpochFeed, _ engine: LoopbackFleetEngine
+    ) async throws -> Duration {
+        let before = engine.count
+        let sent = ContinuousClock.now
+        try feed.send(epoch)
+        return sent.duration(to: try await engine.arrival(after: before))
+    }
+
+    private static func report(
+        _ agent: Samples, _ lines: Samples, _ commits: Samples, _ requests: Samples
+    ) throws {
+        let bare = lines + commits + requests
+        for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
+            var line = BenchmarkCase("agent.epoch-to-request.\(name)", agent.percentile(share), "ms")
+            if share > 0.9 { line = line.keeping(.atMost(5)) }
+            try line.against("one bare read, one durable SQLite commit, one bare request", bare.percentile(share))
+                .with("line", lines.percentile(share)).with("commit", commits.percentile(share)).with(
+                    "request", requests.percentile(share)
+                )
+                .with("p90", agent.percentile(0.9))
+                .with("most", agent.percentile(1)).with("updates", Double(agent.count)).print()
+        }
     }
 }

@@ -58,7 +58,7 @@ extension RunningService.Settings {
           "receiver": { "type": "serial", "device": "\(device)", "baudRate": 9600 },
           "authorization": { "type": "http", "url": "\(tokenURL)" },
           "reporting": { "intervalSeconds": \(intervalSeconds) },
-          "upload": { "endpoint": "\(endpoint)"\(caFile.map { ", \"caFile\": \"\($0)\"" } ?? "") },
+          "upload": { "endpoint": "\(endpoint)", "backlogUpdatesPerSecond": 0\(caFile.map { ", \"caFile\": \"\($0)\"" } ?? "") },
           "outbox": { "path": "\(workplace.path(name)).sqlite", "maximumMegabytes": 1024 },
           "status": { "listen": "127.0.0.1:0" }
         }

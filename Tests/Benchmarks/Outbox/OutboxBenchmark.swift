@@ -2,6 +2,7 @@ import BenchmarkReport
 import FoundationEssentials
 import GNSS
 import Glibc
+import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
 
@@ -30,7 +31,9 @@ import SQLiteOutbox
             try BareInsert.run(path: folder.appending(path: "bare-\(size)").path, pageSize: size, rows: updates)
         }
         try await live(folder, updates: updates, bare)
+        try await economy(folder, updates: updates)
         try await offline(folder, updates: updates, bare)
+        try await thinning(folder)
         try await backlog(folder, pending: pending)
     }
 
@@ -55,6 +58,72 @@ import SQLiteOutbox
             .against("bare SQLite, one insert, pages of 1 KiB", bare[0].insertion.median).print()
         try BenchmarkCase("outbox.append.p99", append.percentile(0.99), "ms")
             .against("bare SQLite, one insert, pages of 1 KiB", bare[0].insertion.percentile(0.99)).print()
+    }
+
+    /// The same with economic durability, six updates to a window as at an update each 10 s.
+    private static func economy(_ folder: URL, updates: Int) async throws {
+        var settings = configuration(folder, "economy.sqlite")
+        settings.durability = .economy
+        let uptime = Locked(Duration.zero)
+        settings.uptime = { uptime.withLock { $0 } }
+        let outbox = try await SQLiteOutbox.open(settings)
+        let before = try DiskUse.now()
+        for second in 0..<updates {
+            uptime.withLock { $0 += .seconds(10) }
+            _ = try await outbox.attend()
+            try await outbox.append(update(second))
+            if let batch = try await outbox.nextBatch(maximumPastLocations: 50) { try await outbox.acknowledge(batch) }
+        }
+        try await outbox.close()
+        let used = try DiskUse.now().since(before)
+        try BenchmarkCase("outbox.live-economy.bytes", Double(used.written) / Double(updates), "B")
+            .keeping(.atMost(600)).with("forTheDevice", Double(used.scheduled) / Double(updates))
+            .with("updates", Double(updates)).print()
+    }
+
+    /// Appends that thin a block of what waits, near the cap; against the same far from it.
+    private static func thinning(_ folder: URL) async throws {
+        let pending = 100_000
+        typealias Outcome = (all: Samples, thinning: Samples, thinned: Int64, used: DiskUse)
+        func appends(cap: Int64, _ name: String) async throws -> Outcome {
+            var settings = configuration(folder, name)
+            settings.maximumBytes = cap
+            try SQLiteOutbox.fill(settings.path, count: pending) { turning($0) }
+            let outbox = try await SQLiteOutbox.open(settings)
+            let before = try DiskUse.now()
+            var (all, thinning, thinned) = (Samples(), Samples(), Int64(0))
+            for index in 0..<300 {
+                let start = ContinuousClock.now
+                try await outbox.append(turning(pending + index))
+                let took = start.duration(to: ContinuousClock.now)
+                all.append(took)
+                let count = try await outbox.summary().evictions[.thinned].count
+                if count > thinned { thinning.append(took) }
+                thinned = count
+            }
+            try await outbox.close()
+            return (all, thinning, thinned, try DiskUse.now().since(before))
+        }
+        let far = try await appends(cap: 1_000_000_000, "far.sqlite")
+        let near = try await appends(cap: 3 << 20, "near.sqlite")  // the store has 4.5 MB
+        guard near.thinned > 0 else { preconditionFailure("nothing was thinned") }
+        try BenchmarkCase("outbox.append-while-thinning.p50", near.thinning.median, "ms")
+            .against("the same far from the cap", far.all.median).with("p99", near.thinning.percentile(0.99))
+            .with("thinned", Double(near.thinned)).with(
+                "bytesPerThinned", Double(near.used.written) / Double(near.thinned)
+            )
+            .print()
+    }
+
+    /// A way through town: a turn now and then.
+    private static func turning(_ index: Int) -> LocationUpdate {
+        var update = update(index)
+        let corner = index / 40
+        let east = corner / 2 * 40 + (corner % 2 == 0 ? index % 40 : 40)
+        let north = corner / 2 * 40 + (corner % 2 == 0 ? 0 : index % 40)
+        update.longitude = 11.5 + Double(east * 130) / 1e7
+        update.latitude = 48.1 + Double(north * 90 + index * 7 % 13) / 1e7
+        return update
     }
 
     /// Nothing is delivered, so everything stays.

@@ -68,6 +68,10 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         folderChanges = []
     }
 
+    /// Every call fails until `powerOn`, and the files stay as programs saw them: not the machine has ended, but the
+    /// process that wrote.
+    package func cutOff() { (isOff, faults) = (true, []) }
+
     package func powerOn() { isOff = false }
 
     private func undo(_ deed: FolderChange.Deed) {

@@ -10,11 +10,11 @@ package struct GPSDReceiver: FixSource {
     /// is how long gpsd may be without a report before that is told.
     package init(
         host: String, port: Int = 2947, device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated,
-        patience: Duration = .seconds(5), recording: RecordingSettings? = nil
+        patience: Duration = .seconds(5), tap: (any ReceiverTap)? = nil
     ) {
         receiver = LiveReceiver(
-            endpoint: GPSDEndpoint(host: host, port: port, wantsSentences: recording != nil),
-            decoder: GPSDDecoder(GPSDSession(device: device, dates: dates)), patience: patience, recording: recording)
+            endpoint: GPSDEndpoint(host: host, port: port, wantsSentences: tap?.keepsOutput == true),
+            decoder: GPSDDecoder(GPSDSession(device: device, dates: dates)), patience: patience, tap: tap)
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

@@ -1,9 +1,9 @@
-import GNSS
+package import GNSS
 
 extension UTCTime {
     /// A date and time of RFC 3339 in UTC, as `2026-03-31T10:30:23.000Z`; a leap second is held at the end of the one
     /// before.
-    init?(rfc3339 text: String) {
+    package init?(rfc3339 text: String) {
         let bytes = Array(text.utf8)
         func number(_ range: Range<Int>, _ allowed: ClosedRange<Int>) -> Int? {
             guard range.upperBound <= bytes.count else { return nil }

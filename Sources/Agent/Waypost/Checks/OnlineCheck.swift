@@ -34,9 +34,7 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
     }
 
     private static func outbox(_ configuration: Configuration) async -> Finding {
-        let settings = OutboxSettings(
-            path: configuration.outbox.path, maximumBytes: Int64(configuration.outbox.maximumMegabytes) << 20,
-            now: { UTCTime.system }, reportRecovery: { _ in })
+        let settings = OutboxSettings(configuration.outbox)
         do {
             let outbox = try await SQLiteOutbox.open(settings)
             let ledger = try await outbox.ledger()

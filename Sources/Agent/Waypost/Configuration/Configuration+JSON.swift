@@ -29,7 +29,9 @@ extension Configuration {
     /// - Throws: everything that is wrong with it, a line each.
     public init(json: [UInt8], file: String) throws(ConfigurationError) {
         let document: JSONValue
-        do { document = try JSONValue(parsing: json) } catch {
+        // Editors on other systems put a byte order mark before the text (RFC 8259 section 8.1 lets a reader pass it).
+        let text = json.starts(with: [0xef, 0xbb, 0xbf]) ? Array(json.dropFirst(3)) : json
+        do { document = try JSONValue(parsing: text) } catch {
             throw ConfigurationError(problems: ["\(file): \(error)"])
         }
         guard case .object(let members) = document else {

@@ -69,6 +69,17 @@ struct ConfigurationSection {
         }
     }
 
+    /// A whole number within `range`, or `nil` for `word`, which stands in its place and for a missing one.
+    mutating func integer(_ key: String, in range: ClosedRange<Int>, or word: String) -> Int? {
+        switch member(key) {
+        case .integer(let value)? where range.contains(Int(value)): return Int(value)
+        case .string(word)?, nil: return nil
+        case let other?:
+            wrong(key, other, "use a whole number from \(range.lowerBound) to \(range.upperBound), or \"\(word)\"")
+            return nil
+        }
+    }
+
     /// `true` or `false`.
     mutating func flag(_ key: String, default fallback: Bool) -> Bool {
         switch member(key) {

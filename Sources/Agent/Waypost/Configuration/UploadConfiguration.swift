@@ -6,6 +6,8 @@ package struct UploadConfiguration: Sendable, Hashable {
     package var endpoint: HTTPURL
     package var timeout: Duration
     package var maximumPastLocations: Int
+    /// The pace of a backlog; `nil` sends it as fast as answers come.
+    package var backlogUpdatesPerSecond: Double?
     package var retry: RetryPolicy
     package var caFile: String?
 }
@@ -16,6 +18,8 @@ extension UploadConfiguration {
         let endpoint = section.url("endpoint", default: "https://fleetengine.googleapis.com", HTTPURL.init)
         timeout = section.seconds("timeoutSeconds", in: 1...120, default: 15)
         maximumPastLocations = section.integer("maximumPastLocations", in: 1...500, default: 50)
+        let pace = section.integer("backlogUpdatesPerSecond", in: 0...100_000, default: 100)
+        backlogUpdatesPerSecond = pace == 0 ? nil : Double(pace)
         caFile = section.optionalString("caFile")
         var retry = section.section("retry")
         self.retry = RetryPolicy(

@@ -25,6 +25,12 @@ package final class AgentMonitor: ReportingObserver {
         package var isIdle = true
         /// When the request under way went out; `nil` when there is none.
         package var requestSince: Duration?
+        /// Until when nothing is sent, as the upload loop said.
+        package var waitsUntil: Duration?
+        /// Repairs of stages that stood still.
+        package var repairs: [Stage: Int] = [:]
+        /// Why the last run ended itself.
+        package var lastStall: StallRecord?
         package var progress: (bytesRead: Int64, totalBytes: Int64?) = (0, nil)
     }
 
@@ -35,8 +41,17 @@ package final class AgentMonitor: ReportingObserver {
 
     package var snapshot: Snapshot { state.withLock { $0 } }
 
+    /// Time since the start.
+    package var uptime: Duration { clock.now }
+
     /// Counts a token that the provider was asked for beyond the cache.
     package func countTokenFetch() { state.withLock { $0.counts.tokenFetches += 1 } }
+
+    /// Counts a repair of a stage that stood still.
+    package func countRepair(of stage: Stage) { state.withLock { $0.repairs[stage, default: 0] += 1 } }
+
+    /// Notes why the last run ended itself.
+    package func note(lastStall: StallRecord) { state.withLock { $0.lastStall = lastStall } }
 
     package func observe(_ event: ReportingEvent) {
         let now = clock.now
@@ -47,7 +62,7 @@ package final class AgentMonitor: ReportingObserver {
             case .receiverWarning(let warning): state.warningsAt[warning] = now
             case .progress(let bytesRead, let totalBytes): state.progress = (bytesRead, totalBytes)
             case .fix(let fix): (state.lastFix, state.lastFixAt) = (fix, now)
-            case .uploading: (state.isIdle, state.requestSince) = (false, now)
+            case .uploading: (state.isIdle, state.requestSince, state.waitsUntil) = (false, now, nil)
             case .delivered(let batch, _, _):
                 state.requestSince = nil
                 state.lastDeliveryAt = now
@@ -63,7 +78,8 @@ package final class AgentMonitor: ReportingObserver {
                 state.memoryOnlySince = state.memoryOnlySince ?? now
             case .accepted: (state.memoryOnly, state.memoryOnlySince) = (nil, nil)
             case .idle: state.isIdle = true
-            case .refused, .waiting, .quarantined, .stateSent, .serverTime: break
+            case .waiting(let delay, _): state.waitsUntil = now + delay
+            case .refused, .quarantined, .stateSent, .serverTime: break
             }
         }
     }

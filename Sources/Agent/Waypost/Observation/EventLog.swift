@@ -116,7 +116,9 @@ package final class EventLog: ReportingObserver {
         switch outcome {
         case .delivered: ""
         case .tokenRefused(let reason): "the token is refused, updates are kept: \(reason)"
-        case .retry(let reason, _), .unreachable(let reason): "not delivered, will be retried: \(reason)"
+        case .retry(let reason, _), .unreachable(let reason), .intercepted(let reason):
+            "not delivered, will be retried: \(reason)"
+        case .throttled(let reason, _): "not delivered, updates go out wider apart for a while: \(reason)"
         case .hold(let reason): "delivery is on hold, updates are kept: \(reason)"
         case .rejected(let reason): "Fleet Engine rejects an update: \(reason)"
         }

@@ -17,6 +17,9 @@ extension StatusReport {
                 ("state=\"pending\"", Int(ledger.pending)), ("state=\"evicted\"", Int(ledger.evicted)),
                 ("state=\"quarantined\"", Int(ledger.quarantined)),
             ])
+        family(
+            "updates_evicted", "gauge", "Updates given up since the outbox was made, by reason.",
+            evictions.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", Int($0.value.count)) })
         family("fixes_total", "counter", "Fixes that were believed.", [("", fixes)])
         family(
             "fixes_refused_total", "counter", "Fixes that were not believed, by reason.",
@@ -40,6 +43,12 @@ extension StatusReport {
         if let seconds = delivery.secondsSinceDelivery {
             family("seconds_since_delivery", "gauge", "Seconds since the last delivery.", [("", seconds)])
         }
+        family(
+            "repairs_total", "counter", "Repairs of stages that stood still, by stage.",
+            Stage.allCases.map { ("stage=\"\($0.rawValue)\"", repairs[$0.rawValue] ?? 0) })
+        family(
+            "last_run_stalled", "gauge", "1 for the stage for whose standstill the last run ended itself.",
+            Stage.allCases.map { ("stage=\"\($0.rawValue)\"", lastStall?.stage == $0 ? 1 : 0) })
         family("healthy", "gauge", "1 while nobody needs to look.", [("", isHealthy ? 1 : 0)])
         return text
     }

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import GNSS
 package import LocationReporting
+package import SQLiteOutbox
 
 /// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
-package struct StatusReport: Sendable, Encodable {
-    package struct Receiver: Sendable, Encodable {
+package struct StatusReport: Sendable, Hashable, Codable {
+    package struct Receiver: Sendable, Hashable, Codable {
         package var state: String
         /// The kind of the state: `starting`, `receiving`, `noPosition`, `waiting` or `ended`.
         package var kind: String
@@ -17,7 +18,7 @@ package struct StatusReport: Sendable, Encodable {
         package var warnings: [String]
     }
 
-    package struct Delivery: Sendable, Encodable {
+    package struct Delivery: Sendable, Hashable, Codable {
         package var secondsSinceDelivery: Int?
         /// Time of fix of the newest position that Fleet Engine has.
         package var timeOfFix: String?
@@ -27,10 +28,22 @@ package struct StatusReport: Sendable, Encodable {
         /// Why the outbox takes no updates: positions are sent from memory only. Absent while it does.
         package var memoryOnly: String?
         package var memoryOnlySeconds: Int?
+        /// Seconds until the next attempt, while one is waited for.
+        package var nextAttemptSeconds: Int?
     }
 
-    package struct Account: Sendable, Encodable {
+    package struct Account: Sendable, Hashable, Codable {
         package var accepted, delivered, pending, evicted, quarantined: Int64
+    }
+
+    /// What an accepted update has to fear.
+    package struct Durability: Sendable, Hashable, Codable {
+        /// `full` or `economy`.
+        package var mode: String
+        /// A crash takes at most so many of the last updates; 0 with full durability.
+        package var updatesAtRisk: Int
+        /// And none accepted longer ago than this.
+        package var secondsAtRisk: Int
     }
 
     package var version: String
@@ -39,6 +52,10 @@ package struct StatusReport: Sendable, Encodable {
     package var receiver: Receiver
     package var delivery: Delivery
     package var ledger: Account
+    /// What was given up, by reason.
+    package var evictions: [String: TallyReport]
+    package var quarantine: TallyReport
+    package var durability: Durability
     package var requests: Int
     package var retries: Int
     package var tokenFetches: Int
@@ -48,8 +65,15 @@ package struct StatusReport: Sendable, Encodable {
     package var refusedFixes: [String: Int]
     package var receiverWarnings: [String: Int]
     package var notStored: Int
+    /// Repairs of stages that stood still, by stage.
+    package var repairs: [String: Int]
+    /// Why the last run ended itself; absent when it did not.
+    package var lastStall: StallRecord?
 
-    package init(vehicle: String, snapshot: AgentMonitor.Snapshot, ledger: Ledger, at now: Duration) {
+    package init(
+        vehicle: String, snapshot: AgentMonitor.Snapshot, outbox: StoreSummary, durability: OutboxDurability,
+        at now: Duration
+    ) {
         func seconds(since moment: Duration?) -> Int? { moment.map { Int((now - $0) / .seconds(1)) } }
         version = Release.version
         self.vehicle = vehicle
@@ -63,8 +87,12 @@ package struct StatusReport: Sendable, Encodable {
             secondsSinceDelivery: seconds(since: snapshot.lastDeliveryAt),
             timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble,
             troubleSeconds: seconds(since: snapshot.troubleSince), memoryOnly: snapshot.memoryOnly,
-            memoryOnlySeconds: seconds(since: snapshot.memoryOnlySince))
-        self.ledger = Account(ledger)
+            memoryOnlySeconds: seconds(since: snapshot.memoryOnlySince),
+            nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? Int(($0 - now) / .seconds(1)) : nil })
+        ledger = Account(outbox.ledger)
+        evictions = TallyReport.byReason(outbox.evictions)
+        quarantine = TallyReport(outbox.quarantined)
+        self.durability = Durability(durability)
         requests = snapshot.counts.requests
         retries = snapshot.counts.retries
         tokenFetches = snapshot.counts.tokenFetches
@@ -74,6 +102,8 @@ package struct StatusReport: Sendable, Encodable {
         refusedFixes = snapshot.counts.refusedFixes
         receiverWarnings = snapshot.counts.receiverWarnings
         notStored = snapshot.counts.notStored
+        repairs = Dictionary(uniqueKeysWithValues: snapshot.repairs.map { ($0.key.rawValue, $0.value) })
+        lastStall = snapshot.lastStall
     }
 
     /// Whether somebody should look: a receiver without a fix, a delivery in trouble, an outbox that takes nothing are
@@ -103,5 +133,14 @@ extension StatusReport.Account {
         self.init(
             accepted: ledger.accepted, delivered: ledger.delivered, pending: ledger.pending, evicted: ledger.evicted,
             quarantined: ledger.quarantined)
+    }
+}
+
+extension StatusReport.Durability {
+    package init(_ durability: OutboxDurability) {
+        let window = durability.window
+        self.init(
+            mode: durability.rawValue, updatesAtRisk: window?.updates ?? 0,
+            secondsAtRisk: window.map { Int($0.span / .seconds(1)) } ?? 0)
     }
 }

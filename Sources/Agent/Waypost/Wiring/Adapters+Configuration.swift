@@ -20,31 +20,47 @@ extension Configuration {
         try Self.transport(caFile: upload.caFile, key: "upload.caFile")
     }
 
-    /// The receiver that is configured; a live one is recorded where `recording` says.
+    /// The receiver that is configured; a live one is heard by `tap`.
     ///
     /// `present`: the present to within years, by which week roll-overs are repaired.
     package func makeSource(
-        present: @escaping @Sendable () -> UTCTime, recording: RecordingSettings? = nil
+        present: @escaping @Sendable () -> UTCTime, tap: (any ReceiverTap)? = nil
     ) -> any FixSource {
         let accepts = receiver.acceptsMissingChecksum
         let dates = NMEADecoderOptions.Dates.repaired(reference: present, earliest: Release.date)
         let live = NMEADecoder(options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts))
         return switch receiver.source {
         case .serial(let device, let baudRate):
-            SerialReceiver(device: device, baudRate: baudRate, decoder: live, recording: recording)
+            SerialReceiver(device: device, baudRate: baudRate, decoder: live, tap: tap)
         case .file(let path, follows: true):
-            GrowingFileReceiver(path: path, decoder: live, recording: recording)
+            GrowingFileReceiver(path: path, decoder: live, tap: tap)
         case .file(let path, follows: false):
             LogReceiver(
                 paths: [path], decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: accepts)))
-        case .standardInput: StandardInputReceiver(decoder: live, recording: recording)
+        case .standardInput: StandardInputReceiver(decoder: live, tap: tap)
         case .tcp(let host, let port):
-            NetworkReceiver(.tcp, host: host, port: port, decoder: live, recording: recording)
+            NetworkReceiver(.tcp, host: host, port: port, decoder: live, tap: tap)
         case .udp(let host, let port):
-            NetworkReceiver(.udp, host: host, port: port, decoder: live, recording: recording)
+            NetworkReceiver(.udp, host: host, port: port, decoder: live, tap: tap)
         case .gpsd(let host, let port, let device):
-            GPSDReceiver(host: host, port: port, device: device, dates: dates, recording: recording)
+            GPSDReceiver(host: host, port: port, device: device, dates: dates, tap: tap)
         }
+    }
+
+    /// The receiver that is configured, played again from a recording of its line.
+    ///
+    /// `present`: the present when it was recorded, to within years.
+    func makeRecordedSource(
+        _ events: [(at: Duration, event: RecordedReceiver.Event)], present: @escaping @Sendable () -> UTCTime,
+        clock: MonotonicClock
+    ) -> any FixSource {
+        let dates = NMEADecoderOptions.Dates.repaired(reference: present, earliest: Release.date)
+        if case .gpsd(_, _, let device) = receiver.source {
+            return RecordedReceiver(gpsd: events, device: device, dates: dates, clock: clock)
+        }
+        let options = NMEADecoderOptions(
+            dates: dates, acceptsMissingChecksum: receiver.acceptsMissingChecksum)
+        return RecordedReceiver(events, decoder: NMEADecoder(options: options), clock: clock)
     }
 
     /// Whether the receiver's dates are those of a recording.
@@ -54,18 +70,21 @@ extension Configuration {
     ///
     /// `fetched`: called at each token that is asked of the issuer.
     package func makeAuthorization(
-        clock: any Clock<Duration>, log: LogWriter, fetched: @escaping @Sendable () -> Void
+        clock: any Clock<Duration>, log: LogWriter,
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        fetched: @escaping @Sendable () -> Void
     ) throws(AgentError) -> any VehicleAuthorization {
-        cached(try makeProvider(log: log), clock: clock, log: log, fetched: fetched)
+        cached(try makeProvider(log: log), clock: clock, log: log, jitter: jitter, fetched: fetched)
     }
 
     /// `provider` with the rules of reuse around it.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         fetched: @escaping @Sendable () -> Void
     ) -> any VehicleAuthorization {
         CachedAuthorization(
-            CountedAuthorization(provider, fetched: fetched), clock: clock,
+            CountedAuthorization(provider, fetched: fetched), clock: clock, jitter: jitter,
             report: { log.write(.warning, "\($0)") })
     }
 

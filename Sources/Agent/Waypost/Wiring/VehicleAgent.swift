@@ -2,7 +2,7 @@ import FleetEngine
 package import GNSS
 package import HTTPMessages
 package import LocationReporting
-import SQLiteOutbox
+package import SQLiteOutbox
 package import VehicleAuthorization
 
 /// One vehicle, wired: its outbox, uploader and pipeline over real adapters.
@@ -26,6 +26,10 @@ package struct VehicleAgent: Sendable {
         package var present: ApproximatePresent?
         /// Whether it starts although its outbox cannot be opened yet: a vehicle under way shall be seen.
         package var startsWithoutOutbox: Bool
+        /// The outbox's calls, where the service watches its progress.
+        package var storeCalls: StageCalls?
+        /// Chance for the waits, from 0...1.
+        package var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
@@ -52,17 +56,20 @@ package struct VehicleAgent: Sendable {
     package let monitor: AgentMonitor
     private let vehicle: VehicleName
     private let stateOnStop: VehicleState
-    private let outbox: SQLiteOutbox
+    private let outbox: WatchedOutbox<SQLiteOutbox>
     private let owedState: OwedState
     private let uploader: Uploader
     private let pipeline: ReportingPipeline
     private let clock: MonotonicClock
     private let log: LogWriter
+    private let observer: any ReportingObserver
 
     /// Opens the outbox and puts everything together; nothing moves before `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
         let log = parts.log
-        outbox = try await Self.openOutbox(configuration.outbox, insisting: !parts.startsWithoutOutbox, log: log)
+        outbox = WatchedOutbox(
+            try await Self.openOutbox(configuration.outbox, insisting: !parts.startsWithoutOutbox, log: log),
+            calls: parts.storeCalls)
         owedState = OwedState(besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
         if let newest = try? await outbox.newest() { parts.present?.note(lastGood: newest.update.timeOfFix) }
@@ -73,11 +80,12 @@ package struct VehicleAgent: Sendable {
             vehicle: configuration.vehicle, endpoint: configuration.upload.endpoint,
             state: configuration.vehicle.service == .onDemandTrips ? configuration.stateWhileRunning : nil,
             limits: HTTPLimits(total: configuration.upload.timeout),
-            maximumPastLocations: configuration.upload.maximumPastLocations, retry: configuration.upload.retry,
+            maximumPastLocations: configuration.upload.maximumPastLocations,
+            backlogUpdatesPerSecond: configuration.upload.backlogUpdatesPerSecond, retry: configuration.upload.retry,
             heartbeat: configuration.reporting.heartbeat)
         uploader = Uploader(
             settings: settings, outbox: outbox, authorization: parts.authorization, transport: parts.transport,
-            clock: parts.clock, jitter: { Double.random(in: 0...1) }, observer: observer)
+            clock: parts.clock, jitter: parts.jitter, observer: observer)
         let intake = LocationIntake(
             plausibility: Plausibility(earliest: parts.earliestFix, expected: parts.expectedFix),
             policy: ReportingPolicy(
@@ -85,17 +93,45 @@ package struct VehicleAgent: Sendable {
             outbox: outbox, uploader: uploader, latestTime: parts.latestFix, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
         (vehicle, stateOnStop) = (configuration.vehicle, configuration.stateOnStop)
-        (monitor, clock, self.log) = (parts.monitor, parts.clock, log)
+        (monitor, clock, self.log, self.observer) = (parts.monitor, parts.clock, log, observer)
     }
 
     /// Runs until the source has ended and everything is delivered, or until cancelled.
     package func run() async throws(AgentError) {
-        do { try await pipeline.run() } catch { throw AgentError(.inputData, error.description) }
+        let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
+            group.addTask { await attendOutbox() }
+            var failure: FixSourceError?
+            do throws(FixSourceError) { try await pipeline.run() } catch { failure = error }
+            group.cancelAll()
+            return failure
+        }
+        if let failure { throw AgentError(.inputData, failure.description) }
+    }
+
+    /// Lets the outbox do what nobody's call brings: writing what has waited, taking up what tools have asked for.
+    private func attendOutbox() async {
+        var news: EvictionNews?
+        while !Task.isCancelled {
+            do {
+                let evictions = try await outbox.summary().evictions
+                if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
+                news = news ?? EvictionNews(since: evictions)
+                if try await outbox.attend() { await uploader.wake() }
+            } catch {
+                observer.observe(.outboxFailed(error))
+            }
+            await clock.sleep(for: SQLiteOutbox.attendanceInterval)
+        }
     }
 
     /// The account of every update ever accepted.
     package func ledger() async throws(AgentError) -> Ledger {
         do { return try await outbox.ledger() } catch { throw AgentError(.unavailable, error.description) }
+    }
+
+    /// The same with reasons and times.
+    package func summary() async throws(AgentError) -> StoreSummary {
+        do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
 
     /// Tells Fleet Engine that the vehicle has stopped, if that can be done within `deadline`, and closes the outbox.
@@ -126,24 +162,33 @@ package struct VehicleAgent: Sendable {
         await uploader.networkReturned()
     }
 
+    /// Wakes the upload loop, on a new connection.
+    package func rouse() async {
+        await uploader.networkReturned()
+        await uploader.wake()
+    }
+
     /// Tells the state that the last stop owes, until that succeeds or an update has told a newer one.
     package func tellOwedState() async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
+        var (level, pause) = (LogLevel.warning, Duration.seconds(30))
         while !Task.isCancelled, monitor.snapshot.counts.delivered == 0 {
-            if await tell(stateOnStop) { break }
-            await clock.sleep(for: .seconds(30))
+            if await tell(stateOnStop, complainingAt: level) { break }
+            level = .debug  // the updates' own trouble is told beside it
+            await clock.sleep(for: pause)
+            pause = min(pause * 2, .seconds(300))
         }
         if !Task.isCancelled { await owedState.set(false, log: log) }
     }
 
     /// Whether Fleet Engine has taken the state.
-    private func tell(_ state: VehicleState) async -> Bool {
+    private func tell(_ state: VehicleState, complainingAt level: LogLevel = .warning) async -> Bool {
         do {
             let outcome = try await uploader.send(state: state)
-            if outcome != .delivered { log.write(.warning, "the vehicle's state was not taken: \(outcome.reason)") }
+            if outcome != .delivered { log.write(level, "the vehicle's state was not taken: \(outcome.reason)") }
             return outcome == .delivered
         } catch {
-            if !Task.isCancelled { log.write(.warning, "the vehicle's state was not sent: \(error)") }
+            if !Task.isCancelled { log.write(level, "the vehicle's state was not sent: \(error)") }
             return false
         }
     }
@@ -156,9 +201,7 @@ package struct VehicleAgent: Sendable {
     private static func openOutbox(
         _ configuration: OutboxConfiguration, insisting: Bool, log: LogWriter
     ) async throws(AgentError) -> SQLiteOutbox {
-        let settings = OutboxSettings(
-            path: configuration.path, maximumBytes: Int64(configuration.maximumMegabytes) << 20,
-            now: { UTCTime.system }, reportRecovery: { log.write(.error, "\($0)") })
+        let settings = OutboxSettings(configuration) { log.write(.error, "\($0)") }
         do {
             if insisting { return try await SQLiteOutbox.open(settings) }
             let outbox = try await SQLiteOutbox.openInTime(settings)

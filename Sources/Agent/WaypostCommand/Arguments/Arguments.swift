@@ -31,6 +31,10 @@ struct Arguments: Sendable, Equatable {
                 guard let value = parts.count > 1 ? parts[1] : rest.popFirst(), !value.isEmpty else {
                     throw UsageError("\(option.name) needs a value: \(option.name) \(valueName)", command: command.name)
                 }
+                if !option.isRepeatable, let earlier = values[option.name]?.last {
+                    throw UsageError(
+                        "\(option.name) is given twice, \(earlier) and \(value); leave one", command: command.name)
+                }
                 values[option.name, default: []].append(value)
             } else {
                 guard parts.count == 1 else {

@@ -5,6 +5,8 @@ enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
         "--accept-missing-checksum", "take sentences without checksum, as old receivers send them")
     static let config = OptionSpec.value("--config", "FILE", "the configuration file", isRequired: true)
+    static let runningConfig = OptionSpec.value(
+        "--config", "FILE", "the service's configuration, when its address is another one")
 
     static let commands: [CommandSpec] = [
         CommandSpec(
@@ -16,19 +18,20 @@ enum CommandCatalog {
             operands: .none,
             options: [
                 config,
-                .value("--record", "DIR", "keep the receiver's output there, 32 MiB at most, for replay"),
+                .value("--record", "DIR", "keep the run there for replay, 32 MiB at most, without tokens"),
             ]),
         CommandSpec(
-            name: "replay", summary: "Report the fixes of recorded NMEA logs.",
+            name: "replay", summary: "Report the fixes of recorded NMEA logs, or play a recorded run again.",
             details: """
                 The same pipeline as run, fed from logs; the configuration's receiver is ignored. Times are moved so that \
                 the last fix carries the moment at which it is read. Ends when everything accepted is delivered. The ledger \
-                is the outbox's own and counts earlier replays too.
+                is the outbox's own and counts earlier replays too. A folder that run --record made is played as it was, with \
+                the outcomes recorded in it and no network; exit code 1 when a decision differs.
                 """,
             operands: .oneOrMore("LOG"),
             options: [
                 config,
-                .value("--speed", "N|max", "play N times as fast as recorded (default max)"),
+                .value("--speed", "N|max", "play N times as fast as recorded (default max; a recorded run 1)"),
                 .flag("--keep-time", "send the times as recorded"),
                 .flag("--loop", "begin again at the end, until told to stop"),
                 .flag("--follow", "wait for more at the end of the last log, until told to stop"),
@@ -112,13 +115,31 @@ enum CommandCatalog {
                 .flag("--force", "with --raw: to a terminal too"),
             ]),
         CommandSpec(
-            name: "outbox", summary: "Show what waits, and the ledger of everything ever accepted.",
+            name: "status", summary: "Show what the running service says of itself.",
             details: """
-                list shows the ledger, the oldest pending and the newest update, and what is quarantined; export writes \
-                every pending and quarantined update as a JSON line. Works while the service runs and while it is stopped.
+                Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 without one; needs no secret. \
+                Exit code 69 when it does not run, with the reason for which it ended, if it left one.
                 """,
-            operands: .oneOf(["list", "export"]),
-            options: [config, .flag("--json", "list: print one JSON object instead")]),
+            operands: .none, options: [runningConfig, .flag("--json", "print what it says as it says it, in JSON")]),
+        CommandSpec(
+            name: "why", summary: "Say in one sentence why nothing is sent, or that all is well.",
+            details: "Asks the running service, as status does. Times are in UTC.",
+            operands: .none, options: [runningConfig]),
+        CommandSpec(
+            name: "outbox", summary: "Show what waits and what was given up; decide about what is quarantined.",
+            details: """
+                list shows the ledger with reasons and times, the oldest pending and the newest update, and what is \
+                quarantined; export writes every pending and quarantined update as a JSON line. requeue lets quarantined \
+                updates be delivered once more, discard gives them up: --all of them, or each --update by its number. \
+                Works while the service runs, which then carries it out within seconds, and while it is stopped.
+                """,
+            operands: .oneOf(["list", "export", "requeue", "discard"]),
+            options: [
+                config,
+                .value("--update", "N", "requeue, discard: the number of a quarantined update; may be repeated"),
+                .flag("--all", "requeue, discard: everything that is quarantined"),
+                .flag("--json", "list, requeue, discard: print one JSON object instead"),
+            ]),
         CommandSpec(
             name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"),
             options: []),

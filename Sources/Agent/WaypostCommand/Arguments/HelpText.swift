@@ -27,7 +27,8 @@ enum HelpText {
             let width = names.map(\.count).max() ?? 0
             text += "\n"
             for (name, option) in zip(names, command.options) {
-                text += "  \(name)\(String(repeating: " ", count: width - name.count))  \(option.help)\n"
+                text +=
+                    "  \(name)\(String(repeating: " ", count: width - name.count))  \(option.help)\(option.isRepeatable ? "; may be repeated" : "")\n"
             }
         }
         return String(text.dropLast())

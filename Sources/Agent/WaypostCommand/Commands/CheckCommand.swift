@@ -1,4 +1,5 @@
 import LinuxPlatform
+import SQLiteOutbox
 import Waypost
 
 /// `waypost check`: proves a configuration before the vehicle leaves.
@@ -16,6 +17,11 @@ struct CheckCommand {
     func run() async throws -> ExitStatus {
         try configuration.prove()
         try StandardOutput.write(line: "ok    configuration  \(path) is complete: \(configuration.vehicle)")
+        if let window = configuration.outbox.durability.window {
+            try StandardOutput.write(
+                line: "note  durability     economy: a crash may take the updates of the last "
+                    + "\(window.span.spoken), \(window.updates) at most; \"full\" loses none")
+        }
         guard isOnline else { return .done }
         var hasFailed = false
         var hasToken = false

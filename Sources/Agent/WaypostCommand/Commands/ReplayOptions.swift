@@ -4,6 +4,8 @@ import GNSSReceiver
 struct ReplayOptions: Sendable, Equatable {
     var logs: [String]
     var speed: ReplaySpeed
+    /// Otherwise logs are played as fast as can be, and a flight recording as it was.
+    var speedIsGiven: Bool
     var keepsTime: Bool
     var loops: Bool
     var vehicles: Int
@@ -15,6 +17,7 @@ struct ReplayOptions: Sendable, Equatable {
     init(_ arguments: Arguments) throws(UsageError) {
         logs = arguments.operands
         speed = try Self.speed(arguments.value("--speed") ?? "max")
+        speedIsGiven = arguments.value("--speed") != nil
         keepsTime = arguments.has("--keep-time")
         loops = arguments.has("--loop")
         asJSON = arguments.has("--json")
@@ -31,9 +34,28 @@ struct ReplayOptions: Sendable, Equatable {
 
     /// One vehicle at `speed`.
     init(logs: [String], speed: ReplaySpeed) {
-        (self.logs, self.speed) = (logs, speed)
+        (self.logs, self.speed, speedIsGiven) = (logs, speed, true)
         (keepsTime, loops, vehicles, asJSON) = (false, false, 1, false)
         (follows, acceptsMissingChecksum) = (false, false)
+    }
+
+    /// How much faster than it was a flight recording is played.
+    func flightSpeed() throws(UsageError) -> Double {
+        guard logs.count == 1 else {
+            throw UsageError("a flight recording is replayed alone: name one folder", command: "replay")
+        }
+        for (isGiven, option) in [
+            (keepsTime, "--keep-time"), (loops, "--loop"), (follows, "--follow"), (vehicles > 1, "--vehicles"),
+        ] where isGiven {
+            throw UsageError("\(option) is for logs; a flight recording is played as it was", command: "replay")
+        }
+        guard speedIsGiven else { return 1 }
+        guard case .times(let factor) = speed else {
+            throw UsageError(
+                "--speed max is for logs; the waits of a flight recording take their time: use a number, as 60",
+                command: "replay")
+        }
+        return factor
     }
 
     private static func speed(_ text: String) throws(UsageError) -> ReplaySpeed {

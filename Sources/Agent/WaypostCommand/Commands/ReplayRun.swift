@@ -38,7 +38,8 @@ struct ReplayRun: Sendable {
                 source: source, authorization: authorization, transport: transport, earliestFix: nil,
                 expectedFix: nil,
                 latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor, observers: observers)
-            let own = options.vehicles == 1 ? configuration : try configuration.forVehicle(number: index + 1)
+            var own = options.vehicles == 1 ? configuration : try configuration.forVehicle(number: index + 1)
+            own.upload.backlogUpdatesPerSecond = nil  // a recorded drive is a backlog as a whole, and has its own pace
             agents.append(try await VehicleAgent(own, parts))
         }
         (self.agents, self.clock) = (agents, clock)

@@ -10,14 +10,16 @@ struct SimulatorCommand {
         [
             .value("--listen", "HOST:PORT", "where to listen (default 127.0.0.1:8089; port 0 takes a free one)"),
             .value("--provider", "ID", "the only provider that exists (default any)"),
-            .value("--vehicle", "ID", "a vehicle that exists; others answer 404 (default all exist); may be repeated"),
             .value(
-                "--trip", "ID=VEHICLE[:METERS]", "a trip that this vehicle drives (default 3000 m); may be repeated"),
+                "--vehicle", "ID", "a vehicle that exists; others answer 404 (default all exist)", isRepeatable: true),
+            .value(
+                "--trip", "ID=VEHICLE[:METERS]", "a trip that this vehicle drives (default 3000 m)",
+                isRepeatable: true),
             .value("--trust-key", "FILE", "accept tokens of this key too: a public key in PEM"),
             .value("--token-shape", "SHAPE", "the token answer: guide, onDemandSample or scheduledSample"),
             .value("--record", "FILE", "write everything that arrives as JSON Lines"),
             .value("--seed", "N", "decides where the faults fall (default 1)"),
-        ] + FaultPlan.options.map { .value($0.name, $0.placeholder, $0.help) }
+        ] + FaultPlan.options.map { .value($0.name, $0.placeholder, $0.help, isRepeatable: $0.isRepeatable) }
 
     private let settings: SimulatorSettings
 

@@ -6,9 +6,12 @@ extension FaultPlan {
         /// Stands for the value in a help text.
         package let placeholder: String
         package let help: String
+        /// Whether each use orders one fault more.
+        package let isRepeatable: Bool
 
-        init(_ name: String, _ placeholder: String, _ help: String) {
+        init(_ name: String, _ placeholder: String, _ help: String, isRepeatable: Bool = false) {
             (self.name, self.placeholder, self.help) = (name, placeholder, help)
+            self.isRepeatable = isRepeatable
         }
     }
 
@@ -28,7 +31,7 @@ extension FaultPlan {
             Option("--retry-after", "SECONDS", "send Retry-After with ordered 429 and 503"),
             Option("--retry-info", "SECONDS", "send RetryInfo with ordered 429 and 503"),
             Option("--past-limit", "COUNT", "refuse updates with more past locations"),
-            Option("--outage", "FROM..TO", "nothing answers in these seconds; may be repeated"),
+            Option("--outage", "FROM..TO", "nothing answers in these seconds", isRepeatable: true),
         ] + TokenFaultPlan.options
 
     /// Orders one fault, as `set("--errors", "503:0.3,401:0.05")`.

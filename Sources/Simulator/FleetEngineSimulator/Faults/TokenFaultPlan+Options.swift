@@ -9,7 +9,7 @@ extension TokenFaultPlan {
         FaultPlan.Option(
             "--token-expiry", "STYLE", "epochSeconds, epochMilliseconds, secondsFromNow, text or none"),
         FaultPlan.Option("--token-clock", "SECONDS", "the issuer's clock is ahead, or behind if negative"),
-        FaultPlan.Option("--key-rotation", "SECONDS", "then earlier tokens become invalid; may be repeated"),
+        FaultPlan.Option("--key-rotation", "SECONDS", "then earlier tokens become invalid", isRepeatable: true),
     ]
 
     /// Orders one fault; `false` when there is none of that name.

@@ -1,0 +1,86 @@
+import FoundationEssentials
+import Glibc
+import HTTPMessages
+import LinuxPlatform
+
+/// The service that runs on this machine, asked at its status address; needs no secret.
+package struct RunningService: Sendable {
+    private let address: LocalAddress
+    private let outboxPath: String
+
+    /// How long an answer may take, and how large it may be.
+    private static let patience = 10
+    private static let longestAnswer = 1 << 20
+
+    /// As `configuration` has it; without one, where the service is by default.
+    package init(_ configuration: Configuration?) {
+        address = configuration?.status.address ?? .loopback(host: "127.0.0.1", port: 9464)
+        outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
+    }
+
+    /// What it says of itself, and the same as it said it, in JSON.
+    ///
+    /// - Throws: `.unavailable` when nobody answers, with what the last run left, and what to do.
+    package func report() async throws(AgentError) -> (report: StatusReport, json: [UInt8]) {
+        if case .loopback(_, port: 0) = address {
+            throw AgentError(
+                .unavailable, "status.listen is \(address), a free port, which is in the log only; give it a number")
+        }
+        let (address, outboxPath) = (address, outboxPath)
+        let answer: Result<[UInt8], SystemError> = await onThread(named: "status") {
+            do throws(SystemError) { return .success(try Self.ask(address)) } catch { return .failure(error) }
+        }
+        switch answer {
+        case .failure(let error):
+            throw AgentError(.unavailable, "\(Self.silence(at: address, error)); \(Self.hint(outboxPath))")
+        case .success(let bytes):
+            let (status, body) = Self.parts(of: bytes)
+            guard status == 200, let report = try? JSONDecoder().decode(StatusReport.self, from: Data(body)) else {
+                let words = String(decoding: body.prefix(200), as: UTF8.self).printable
+                throw AgentError(
+                    .unavailable,
+                    "\(address) answers, but tells no status (\(status.map(String.init) ?? "no HTTP")): \(words)")
+            }
+            return (report, body)
+        }
+    }
+
+    private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
+        error.number == ECONNREFUSED || error.number == ENOENT
+            ? "the service does not run: nobody listens at \(address)" : "the service does not answer: \(error)"
+    }
+
+    /// What the last run left, or where to look.
+    private static func hint(_ outboxPath: String) -> String {
+        let look = "see systemctl status waypost, journalctl -u waypost"
+        let path = StallRecord.path(besideOutbox: outboxPath)
+        guard let record = StallRecord.read(from: path) else { return look }
+        return "the last run ended itself at \(record.time): \(record.reason); \(look)"
+    }
+
+    private static func ask(_ address: LocalAddress) throws(SystemError) -> [UInt8] {
+        let socket = try connectedSocket(to: address)
+        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        try valueOrSystemError("setsockopt") { unsafe setsockopt(socket.raw, SOL_SOCKET, SO_RCVTIMEO, &limit, size) }
+        try socket.writeAll(Array("GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8).span)
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while answer.count < longestAnswer {
+            var span = buffer.mutableSpan
+            let count = try socket.read(into: &span)
+            if count == 0 { break }
+            answer += buffer[..<count]
+        }
+        return answer
+    }
+
+    /// The status code and what follows the head.
+    private static func parts(of answer: [UInt8]) -> (status: Int?, body: [UInt8]) {
+        let end = Array("\r\n\r\n".utf8)
+        guard answer.starts(with: Array("HTTP/1.".utf8)),
+            let head = answer.indices.first(where: { answer[$0...].starts(with: end) })
+        else { return (nil, answer) }
+        return (Int(String(decoding: answer[9..<min(12, head)], as: UTF8.self)), Array(answer[(head + end.count)...]))
+    }
+}

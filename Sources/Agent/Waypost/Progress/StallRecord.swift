@@ -1,0 +1,46 @@
+import FoundationEssentials
+package import GNSS
+import LinuxPlatform
+
+/// Why the last run ended itself: a small file beside the outbox, written at the end and taken at the next start.
+package struct StallRecord: Sendable, Hashable, Codable {
+    /// When it ended, by the host's clock: `2026-11-21T12:12:40.000Z`.
+    package var time: String
+    package var stage: Stage
+    /// In the operator's words.
+    package var reason: String
+    /// For how long that run had been up.
+    package var uptimeSeconds: Int
+    package var version: String
+
+    package init(_ stall: Stall, time: UTCTime, uptime: Duration) {
+        self.time = time.description
+        stage = stall.stage
+        reason = stall.description
+        uptimeSeconds = Int(uptime / .seconds(1))
+        version = Release.version
+    }
+
+    /// Where it is, given the outbox.
+    package static func path(besideOutbox outbox: String) -> String { outbox + ".stalled" }
+
+    /// No record is larger; a larger file is none.
+    private static let longest = 4096
+
+    /// Puts it in its place at once, for this user alone.
+    package func write(to path: String) throws {
+        let place = try FileReplacement(at: path, mode: 0o600)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try place.commit(Array(try encoder.encode(self)) + [0x0A])
+    }
+
+    /// What the last run left; `nil` when it left nothing that can be read as a record.
+    package static func read(from path: String) -> StallRecord? {
+        guard let file = try? OwnedDescriptor(opening: path, 0) else { return nil }
+        var buffer = [UInt8](repeating: 0, count: longest + 1)
+        var span = buffer.mutableSpan
+        guard let count = try? file.read(into: &span), count <= longest else { return nil }
+        return try? JSONDecoder().decode(Self.self, from: Data(buffer[..<count]))
+    }
+}

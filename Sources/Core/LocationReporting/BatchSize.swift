@@ -1,0 +1,91 @@
+/// How many past locations the next upload may carry: so many that it takes about a second, and no more than the server
+/// takes. Pure.
+///
+/// It begins small, grows while full batches are answered sooner, and shrinks with slow ones: the live position waits
+/// behind a batch no longer than that. What is refused, or gets no answer, halves it; after a refusal it grows half of
+/// the way to what was refused, so that an unpublished limit is found and not run into again and again.
+package struct BatchSize: Sendable, Hashable {
+    /// What the first upload carries, and the first after a failure: with token and header about 3 kB, which leave at
+    /// once on a new connection (RFC 6928) and take a second at 25 kbit/s.
+    static let first = 8
+    /// So many weigh about what token and header do: fewer are hardly faster.
+    static let light = 5
+    /// The longest time that a batch should take.
+    static let longest = Duration.seconds(1)
+    /// It grows towards this part of that time, twofold at most.
+    static let aim = 0.8
+    /// After so many full batches a refused size is tried again: the server may have changed.
+    static let memory = 100
+
+    private let maximum: Int
+    /// How many past locations the next upload may carry.
+    package private(set) var limit: Int
+    /// What it becomes after an upload that carries the newest position alone.
+    private var resumed: Int
+    private var smallestRefused: Int?
+    /// Full batches since then.
+    private var takenSince = 0
+
+    package init(maximum: Int) {
+        self.maximum = maximum
+        resumed = min(Self.first, maximum)
+        limit = resumed
+    }
+
+    /// A batch with `past` locations has arrived and took so long.
+    package mutating func delivered(past: Int, took: Duration) {
+        if limit == 0 {
+            limit = resumed
+        } else if took > Self.longest {
+            if past > Self.light { limit = max(Self.light, min(limit, Int(Double(past) * (Self.longest / took)))) }
+        } else if past >= limit {
+            takenSince += 1
+            if takenSince > Self.memory { smallestRefused = nil }
+            let reach = smallestRefused.map { max(limit, (limit + $0) / 2) } ?? maximum
+            let factor = max(1, min(2, Self.aim * (Self.longest / took)))
+            limit = min(Int(Double(limit) * factor), reach, maximum)
+        }
+    }
+
+    /// The server takes no batch with `past` locations; `least` are needed to deliver anything.
+    package mutating func refused(past: Int, least: Int) {
+        (smallestRefused, takenSince) = (past, 0)
+        limit = max(least, past / 2)
+        resumed = max(1, limit)
+    }
+
+    /// It was one update that the server did not take, whatever the size of its batch.
+    package mutating func foundRefusedUpdate() {
+        smallestRefused = nil
+        limit = max(1, limit)  // behind a repeated newest, only past locations can deliver the rest
+        resumed = limit
+    }
+
+    /// No answer came to a batch with `past` locations: perhaps the way takes no large requests.
+    package mutating func unanswered(past: Int) {
+        startAgain()
+        if past > Self.light {
+            limit = min(limit, past / 2)
+            resumed = limit
+        }
+    }
+
+    /// The way may be another when it is whole again.
+    package mutating func startAgain() {
+        if limit > 0 { resumed = min(Self.first, limit) }
+        limit = min(limit, resumed)
+    }
+
+    /// The next uploads are probes of something that only somebody else can mend: they carry the newest alone.
+    package mutating func held() {
+        startAgain()
+        limit = 0
+    }
+
+    /// A batch with `past` locations was given up for a newer position, which goes alone.
+    package mutating func givenUp(past: Int) {
+        (smallestRefused, takenSince) = (past, 0)
+        resumed = min(maximum, max(Self.light, past / 4))
+        limit = 0
+    }
+}

@@ -1,0 +1,75 @@
+import FoundationEssentials
+import GNSS
+import LinuxPlatform
+import StrictJSON
+import Testing
+import Waypost
+import WaypostTestSupport
+
+/// `waypost status` and `waypost why`, of a service that runs and of one that does not.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct Asking {
+    static func edit(_ bench: ServiceBench) -> (inout ServiceSetup) -> Void {
+        let address = "unix:" + bench.folder.path("status")
+        return { $0.status = address }
+    }
+
+    @Test func tellsOfTheRunningService() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start(Self.edit(bench))
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        for epoch in RecentDrive(epochs: 2) {
+            try receiver.send(epoch)
+            try #require(await bench.arrival(of: epoch) != nil)
+        }
+        await service.errors.line(saying: "delivered 1 in", times: 2)
+        let config = bench.folder.path("config.json")
+        let why = try await BuiltProgram.run(["why", "--config", config])
+        #expect(String(decoding: why.standardOutput, as: UTF8.self).hasPrefix("All is well: the last delivery was "))
+        let page = try await BuiltProgram.run(["status", "--config", config])
+        let text = String(decoding: page.standardOutput, as: UTF8.self)
+        #expect(text.contains("providers/p/vehicles/van-7") && text.contains("accepted 2 = delivered 2"))
+        let json = try await BuiltProgram.run(["status", "--json", "--config", config])
+        let status = try JSONValue(parsing: json.standardOutput)
+        #expect(status["ledger"]?["delivered"]?.integerValue == 2)
+        #expect(await service.terminate().ending == .exited(0))
+
+        let silent = try await BuiltProgram.run(["why", "--config", config])
+        #expect(silent.ending == .exited(69))
+        let words = String(decoding: silent.standardError, as: UTF8.self)
+        #expect(words.contains("the service does not run") && words.contains("systemctl status waypost"))
+    }
+
+    /// The reason for which a run ended itself: shown while the service is down, told and taken by the next one.
+    @Test func tellsWhyTheLastRunEndedItself() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure(Self.edit(bench))
+        let path = StallRecord.path(besideOutbox: bench.folder.path("outbox.sqlite"))
+        let stall = Stall(stage: .token, duration: .seconds(120), repairs: 1)
+        try StallRecord(stall, time: UTCTime(year: 2026, month: 11, day: 21), uptime: .seconds(9)).write(to: path)
+        let down = try await BuiltProgram.run(["status", "--config", config])
+        #expect(down.ending == .exited(69))
+        let reason = "ended itself at 2026-11-21T00:00:00.000Z: token: the token provider gives neither"
+        #expect(String(decoding: down.standardError, as: UTF8.self).contains(reason))
+
+        let service = try bench.start(Self.edit(bench))
+        #expect(await service.errors.line(saying: "the last run " + reason) != nil)
+        try #require(await service.errors.line(saying: "status at") != nil)
+        #expect(try FileSystem.entry(at: path) == nil)
+        let json = try await BuiltProgram.run(["status", "--json", "--config", config])
+        #expect(try JSONValue(parsing: json.standardOutput)["lastStall"]?["stage"]?.stringValue == "token")
+        let address = try LocalAddress("unix:" + bench.folder.path("status"))
+        let request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        let metrics = await RawExchange.send([request], to: address).text
+        #expect(metrics.contains("waypost_last_run_stalled{stage=\"token\"} 1"))
+        #expect(metrics.contains("waypost_repairs_total{stage=\"receiver\"} 0"))
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test func saysThatAFreePortCannotBeAsked() async throws {
+        let bench = try ServiceBench()
+        let outcome = try await BuiltProgram.run(["status", "--config", try bench.configure()])
+        #expect(outcome.ending == .exited(69))
+        #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("give it a number"))
+    }
+}

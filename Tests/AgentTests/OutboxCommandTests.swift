@@ -1,0 +1,110 @@
+import FoundationEssentials
+import GNSS
+import LinuxPlatform
+import LocationReporting
+import SQLiteOutbox
+import StrictJSON
+import Testing
+import Waypost
+import WaypostTestSupport
+
+/// `waypost outbox` as an operator uses it, beside the service and without it.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct OutboxCommands {
+    /// A store with one delivered update and three in quarantine, 2 to 4.
+    private func fill(_ bench: ServiceBench) async throws -> [LocationUpdate] {
+        let outbox = try await SQLiteOutbox.open(
+            OutboxSettings(
+                path: bench.folder.path("outbox.sqlite"), maximumBytes: 1 << 20, now: { .system },
+                reportRecovery: { _ in }))
+        let start = UTCTime.system.advanced(by: .seconds(-600))
+        let updates = (0..<4).map { index in
+            LocationUpdate(
+                timeOfFix: start.advanced(by: .seconds(10 * index)), latitude: 50 + Double(index) / 1000, longitude: 10)
+        }
+        for (index, update) in updates.enumerated() {
+            let stored = try await outbox.append(update)
+            if index > 0 { try await outbox.quarantine(stored, reason: "400 INVALID_ARGUMENT") }
+        }
+        if let batch = try await outbox.nextBatch(maximumPastLocations: 5) { try await outbox.acknowledge(batch) }
+        try await outbox.close()
+        return updates
+    }
+
+    private func outbox(_ words: String, _ config: String) async throws -> (code: Int32, out: String, errors: String) {
+        let outcome = try await BuiltProgram.run(
+            ["outbox"] + words.split(separator: " ").map(String.init) + ["--config", config])
+        guard case .exited(let code) = outcome.ending else { return (-1, "", "\(outcome.ending)") }
+        return (
+            code, String(decoding: outcome.standardOutput, as: UTF8.self),
+            String(decoding: outcome.standardError, as: UTF8.self)
+        )
+    }
+
+    @Test func changeQuarantineWhileTheServiceRuns() async throws {
+        let bench = try ServiceBench()
+        let updates = try await fill(bench)
+        let config = try bench.configure()
+        let service = try bench.start()
+        try #require(await service.errors.line(saying: "status at") != nil)
+
+        let requeued = try await outbox("requeue --update 2", config)
+        #expect(requeued.out == "1 update requeued: pending again, to be delivered once more\n", "\(requeued)")
+        #expect(requeued.code == 0)
+        #expect(
+            await bench.arrivals.line(saying: "\"time\":\"\(updates[1].timeOfFix)\"") != nil,
+            "the service delivers it without another update")
+        let unknown = try await outbox("discard --update 2 --update 3", config)
+        #expect(unknown.code == 1 && unknown.errors.contains("not in quarantine: 2; nothing was changed"))
+        let discarded = try await outbox("discard --all --json", config)
+        let json = try JSONValue(parsing: Array(discarded.out.utf8))
+        #expect(json["action"]?.stringValue == "discard" && json["updates"]?.integerValue == 2)
+        let none = try await outbox("requeue --all", config)
+        #expect(none.code == 1 && none.errors.hasSuffix("nothing is quarantined\n"))
+
+        #expect(await service.terminate().ending == .exited(0))
+        let listing = try JSONValue(parsing: Array(try await outbox("list --json", config).out.utf8))
+        #expect(listing["delivered"]?.integerValue == 2 && listing["quarantined"]?.integerValue == 0)
+        let tally = listing["evictions"]?["discarded"]
+        #expect(tally?["count"]?.integerValue == 2)
+        #expect(tally?["firstTimeOfFix"]?.stringValue == updates[2].timeOfFix.description)
+        #expect(tally?["lastTimeOfFix"]?.stringValue == updates[3].timeOfFix.description)
+    }
+
+    @Test func changeQuarantineWhileTheServiceIsStopped() async throws {
+        let bench = try ServiceBench()
+        let updates = try await fill(bench)
+        let config = try bench.configure()
+        #expect(try await outbox("requeue --update 2 --update 4", config).out.hasPrefix("2 updates requeued"))
+        #expect(try await outbox("discard --update 3", config).out == "1 update discarded: counted as evicted\n")
+        let listing = try await outbox("list", config).out.split(separator: "\n")
+        #expect(listing.contains("accepted 4 = delivered 1 + pending 2 + evicted 1 + quarantined 0"))
+        let time = updates[2].timeOfFix
+        #expect(listing.contains("evicted, discarded: 1, fixes of \(time) to \(time)"))
+        let service = try bench.start()
+        for update in [updates[1], updates[3]] {
+            #expect(await bench.arrivals.line(saying: "\"time\":\"\(update.timeOfFix)\"") != nil)
+        }
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test func saysThatThereIsNoStore() async throws {
+        let folder = try TemporaryFolder()
+        let result = try await outbox("discard --all", try ServiceSetup().write(in: folder))
+        #expect(result.code == 69 && result.errors.contains("there is no outbox yet"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path("outbox.sqlite")), "it makes none")
+    }
+
+    @Test func tellsItsUsage() async throws {
+        let folder = try TemporaryFolder()
+        let config = try ServiceSetup().write(in: folder)
+        for (words, says) in [
+            ("requeue", "outbox requeue needs --update N for each update, or --all"),
+            ("discard --all --update 3", "outbox discard takes --all or --update, not both"),
+            ("discard --update x", "outbox discard takes --update with the number of an update, not \"x\""),
+            ("list --all", "outbox list takes no --all and no --update"),
+        ] {
+            let result = try await outbox(words, config)
+            #expect(result.code == 64 && result.errors.hasPrefix("waypost: \(says)"), "\(result)")
+        }
+    }
+}

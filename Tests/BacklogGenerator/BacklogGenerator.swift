@@ -1,0 +1,31 @@
+import FoundationEssentials
+import GNSS
+import LocationReporting
+import SQLiteOutbox
+
+/// Puts an outbox with pending updates at a path, as a long time without a network leaves one behind.
+///
+/// Usage: `BacklogGenerator PATH COUNT`. One update a second on the way north, the last one an hour ago.
+@main enum BacklogGenerator {
+    static func main() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count == 2, let path = arguments.first, let count = arguments.last.flatMap({ Int($0) }) else {
+            throw Misuse()
+        }
+        let end = (Int64(Date().timeIntervalSince1970) - 3600) * 1000
+        try SQLiteOutbox.fill(path, count: count) { index in
+            var update = LocationUpdate(
+                timeOfFix: UTCTime(millisecondsSince1970: end - Int64(count - index) * 1000),
+                latitude: 48 + Double(index % 100_000) * 1.25e-5, longitude: 11.5166667)
+            update.altitudeMeters = 545.4
+            update.speedMetersPerSecond = 13.9
+            update.headingDegrees = 0
+            update.horizontalAccuracyMeters = 2.5
+            return update
+        }
+    }
+
+    private struct Misuse: Error, CustomStringConvertible {
+        var description: String { "usage: BacklogGenerator PATH COUNT" }
+    }
+}

@@ -1,0 +1,49 @@
+import Glibc
+import LinuxPlatform
+import WaypostTestSupport
+
+/// The limit to compare with: an epoch on a terminal of its own, read by a thread that does nothing else.
+///
+/// The kernel hands a terminal's bytes on by a worker of usual priority, which a busy machine keeps waiting.
+final class BareLine: Sendable {
+    /// What has been read, and when the last of it was.
+    private struct Received {
+        var bytes = 0
+        var at = ContinuousClock.now
+    }
+
+    private let terminal: PseudoTerminal
+    private let received = Locked(Received())
+
+    init() throws {
+        let terminal = try PseudoTerminal()
+        self.terminal = terminal
+        let line = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY)
+        try EpochFeed.makeRaw(line.raw, terminal.path)
+        let received = received
+        startThread(named: "bare-line") { Self.read(line, received) }
+    }
+
+    /// From before `epoch` is written to when all of it is read.
+    func latency(of epoch: [UInt8]) async throws -> Duration {
+        let expected = received.withLock { $0.bytes } + epoch.count
+        let sent = ContinuousClock.now
+        try terminal.send(epoch)
+        for _ in 0..<5000 {
+            let received = received.withLock { $0 }
+            if received.bytes >= expected { return sent.duration(to: received.at) }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        throw BenchmarkError("an epoch did not come out of \(terminal.path) within 5 s")
+    }
+
+    private static func read(_ line: borrowing OwnedDescriptor, _ received: Locked<Received>) {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            var span = buffer.mutableSpan
+            guard let count = try? line.read(into: &span), count > 0 else { return }
+            let now = ContinuousClock.now
+            received.withLock { $0 = Received(bytes: $0.bytes + count, at: now) }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import LinuxPlatform
+
+/// A client's connection, the one to the server behind it, and what passes between them.
+final class ProxiedConnection {
+    let client: ProxySide
+    /// `nil` when the connection is swallowed.
+    let server: ProxySide?
+    /// Whether nothing is left to do; the sockets close with the value.
+    private(set) var isOver = false
+
+    init(client: consuming OwnedDescriptor, server: consuming OwnedDescriptor?) {
+        self.client = ProxySide(client)
+        if let server { self.server = ProxySide(server) } else { self.server = nil }
+    }
+
+    /// Ends it with a reset to both sides.
+    func reset() {
+        resetOnClose(client.socket.raw)
+        if let server { resetOnClose(server.socket.raw) }
+        isOver = true
+    }
+
+    /// Reads what `side` has said, as far as there is room; when it is swallowed, it leads nowhere.
+    func read(_ side: ProxySide, _ buffer: inout [UInt8], at now: Duration, delay: Duration, isSwallowed: Bool) {
+        let count = unsafe recv(side.socket.raw, &buffer, min(buffer.count, side.lane.room), CInt(MSG_DONTWAIT))
+        if count > 0 {
+            if !isSwallowed { side.lane.take(ArraySlice(Array(buffer[..<count])), at: now, delay: delay) }
+        } else if count == 0 {
+            side.hasEnded = true
+            if isSwallowed { isOver = true }
+        } else if errno != EAGAIN, errno != EINTR {
+            reset()
+        }
+    }
+
+    /// Passes on what may pass at `now`; gives how many bytes went each way.
+    func pass(at now: Duration, _ faults: LinkFaults) -> (toServer: Int, toClient: Int) {
+        guard let server else { return (0, 0) }
+        let counts = (pass(client, server, now, faults.toServer), pass(server, client, now, faults.toClient))
+        if client.isEndTold, server.isEndTold { isOver = true }
+        return counts
+    }
+
+    private func pass(_ from: ProxySide, _ to: ProxySide, _ now: Duration, _ faults: LaneFaults) -> Int {
+        var passed = 0
+        to.isFull = false
+        while !isOver, !to.isFull {
+            let bytes = from.lane.ready(at: now, faults)
+            if bytes.isEmpty { break }
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe send(to.socket.raw, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
+            }
+            if count > 0 {
+                from.lane.pass(count, at: now, faults)
+                passed += count
+            } else if errno == EAGAIN {
+                to.isFull = true
+            } else if errno != EINTR {
+                reset()
+            }
+        }
+        if from.lane.isAtEnd(faults) { end(from, faults.ending) }
+        if from.hasEnded, from.lane.isEmpty, !from.isEndTold {
+            shutdown(to.socket.raw, CInt(SHUT_WR))
+            from.isEndTold = true
+        }
+        return passed
+    }
+
+    private func end(_ from: ProxySide, _ ending: LaneFaults.Ending) {
+        from.lane.drop()
+        switch ending {
+        case .stall: break
+        case .reset: reset()
+        case .close:
+            for side in [client, server] {
+                if let side { shutdown(side.socket.raw, CInt(SHUT_WR)) }
+            }
+        }
+    }
+
+    /// When something may pass next, as far as the sockets take it.
+    func nextPass(_ faults: LinkFaults) -> Duration? {
+        guard let server else { return nil }
+        let times = [
+            server.isFull ? nil : client.lane.nextPass(faults.toServer),
+            client.isFull ? nil : server.lane.nextPass(faults.toClient),
+        ]
+        return times.compactMap { $0 }.min()
+    }
+}

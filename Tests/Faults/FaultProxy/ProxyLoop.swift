@@ -1,0 +1,127 @@
+import Glibc
+import LinuxPlatform
+
+/// The sockets of one proxy, all on one thread.
+struct ProxyLoop {
+    private let server: LocalAddress
+    private let address: LocalAddress
+    private var listener: ListeningSocket?
+    private let orders: ProxyOrders
+    private let counted: Locked<FaultProxy.Counts>
+    private var faults: LinkFaults
+    private var chance: SeededDelays
+    private var connections: [ProxiedConnection] = []
+    private var buffer = [UInt8](repeating: 0, count: 16_384)
+    private let start = ContinuousClock.now
+
+    init(
+        server: LocalAddress, listener: ListeningSocket, orders: ProxyOrders, counted: Locked<FaultProxy.Counts>,
+        faults: LinkFaults, seed: UInt64
+    ) {
+        (self.server, self.listener, self.orders, self.counted) = (server, listener, orders, counted)
+        (address, self.faults, chance) = (listener.address, faults, SeededDelays(seed: seed))
+    }
+
+    private var now: Duration { start.duration(to: .now) }
+
+    /// Until told to stop; then every socket is closed.
+    mutating func run() {
+        while true {
+            let letters = orders.collect()
+            if let faults = letters.faults { self.faults = faults }
+            if letters.severs {
+                for connection in connections { connection.reset() }
+                connections = []
+            }
+            if faults.reception == .refusing || letters.isStopped {
+                listener?.close()
+                listener = nil
+            } else if listener == nil {
+                listener = try? ListeningSocket(on: address)  // tried again at the next turn
+            }
+            for waiter in letters.waiters { waiter.resume() }
+            if letters.isStopped { return }
+            waitAndPass()
+            connections.removeAll(where: \.isOver)
+        }
+    }
+
+    private mutating func waitAndPass() {
+        var polled = [
+            pollfd(fd: orders.raw, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: listener?.raw ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        let watched = connections
+        for connection in watched {
+            for side in [connection.client, connection.server] {
+                guard let side else { continue }
+                let reads = !side.hasEnded && side.lane.room > 0
+                let events = (reads ? POLLIN : 0) | (side.isFull ? POLLOUT : 0)
+                polled.append(pollfd(fd: side.socket.raw, events: Int16(events), revents: 0))
+            }
+        }
+        guard unsafe poll(&polled, nfds_t(polled.count), timeout) >= 0 else { return }  // a signal came
+        if polled[1].revents != 0 { accept() }
+        var entries = polled.dropFirst(2)
+        for connection in watched {
+            for side in [connection.client, connection.server] {
+                guard let side, let entry = entries.popFirst() else { continue }
+                serve(side, of: connection, Int32(entry.revents))
+            }
+            if faults.reception == .swallowing { continue }
+            let passed = connection.pass(at: now, faults)
+            counted.withLock { counts in
+                counts.bytesToServer += passed.toServer
+                counts.bytesToClient += passed.toClient
+            }
+        }
+    }
+
+    private mutating func serve(_ side: ProxySide, of connection: ProxiedConnection, _ events: Int32) {
+        guard !connection.isOver, events != 0 else { return }
+        if events & POLLIN != 0, !side.hasEnded {
+            let lane = side === connection.client ? faults.toServer : faults.toClient
+            connection.read(
+                side, &buffer, at: now, delay: chance.draw(lane.delay),
+                isSwallowed: faults.reception == .swallowing || connection.server == nil)
+        } else if events & (POLLHUP | POLLERR | POLLNVAL) != 0 {
+            connection.reset()
+        }
+    }
+
+    /// Until something may pass, in milliseconds for `poll`; -1 waits for ever.
+    private var timeout: CInt {
+        if listener == nil, faults.reception != .refusing { return 10 }
+        guard faults.reception != .swallowing, let next = connections.compactMap({ $0.nextPass(faults) }).min() else {
+            return -1
+        }
+        return CInt(max(0, min(((next - now) / .milliseconds(1)).rounded(.up), 3_600_000)))
+    }
+
+    private mutating func accept() {
+        guard let client = try? listener?.accept() else { return }
+        counted.withLock { $0.connections += 1 }
+        if faults.reception == .swallowing {
+            connections.append(ProxiedConnection(client: client, server: nil))
+        } else if let server = try? connectedSocket(to: server) {
+            connections.append(ProxiedConnection(client: client, server: server))
+        }
+    }
+}
+
+/// Draws delays, the same ones for the same seed (SplitMix64).
+private struct SeededDelays {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func draw(_ range: ClosedRange<Duration>) -> Duration {
+        guard range.lowerBound < range.upperBound else { return range.lowerBound }
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        mixed ^= mixed >> 31
+        return range.lowerBound + (range.upperBound - range.lowerBound) * (Double(mixed >> 11) / Double(1 << 53))
+    }
+}

@@ -1,0 +1,28 @@
+import GNSSReceiver
+import LinuxPlatform
+
+/// Notes what a receiver's thread tells.
+final class RecordingTap: ReceiverTap {
+    struct Seen {
+        var turns = 0
+        var bytes: [UInt8] = []
+        var fixes = 0
+        /// `opened`, `closed`.
+        var line: [String] = []
+    }
+
+    private let state = Locked(Seen())
+
+    var seen: Seen { state.withLock { $0 } }
+
+    var keepsOutput: Bool { true }
+    func turned() { state.withLock { $0.turns += 1 } }
+    func lineOpened() { state.withLock { $0.line.append("opened") } }
+    func fixMade() { state.withLock { $0.fixes += 1 } }
+    func lineClosed() { state.withLock { $0.line.append("closed") } }
+
+    func received(_ bytes: Span<UInt8>) {
+        let copy = bytes.indices.map { bytes[$0] }
+        state.withLock { $0.bytes += copy }
+    }
+}

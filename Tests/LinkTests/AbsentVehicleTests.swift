@@ -1,0 +1,45 @@
+import HTTPService
+import LinuxPlatform
+import LocationReporting
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct AbsentVehicle {
+    /// A vehicle that its backend makes after an hour: told once, asked for seldom, with little, and with one token.
+    @Test func isProbedSeldomWithLittleAndGoesOnWhenItIsThere() async throws {
+        let isMissing = Locked(true)
+        let server = try StandInFleetEngine { _, _ in
+            isMissing.withLock { $0 } ? StandInFleetEngine.refusal(404, "NOT_FOUND") : nil
+        }
+        let bench = LinkBench()
+        try await bench.accept(1...40)
+        let start = bench.clock.now
+        let uploader = try bench.uploader(to: "http://\(server.service.address)")
+        await uploader.finishWhenEmpty()
+        var probes: [Duration] = []
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await server.service.run() }
+            group.addTask { await uploader.run() }
+            for await event in bench.observer.stream {
+                if case .idle = event { break }
+                guard case .waiting(let delay, _) = event else { continue }
+                probes.append(start.duration(to: bench.clock.now))
+                if probes.count == 14 { isMissing.withLock { $0 = false } }
+                while bench.clock.sleeperCount < 2 { await Task.yield() }
+                bench.clock.advance(by: delay)
+            }
+            group.cancelAll()
+        }
+        // 14 probes in an hour, the last one answered; minutes apart.
+        #expect(probes.count == 14)
+        #expect(probes.last.map { (.seconds(3000)...(.seconds(4000))).contains($0) } == true, "\(probes)")
+        let (first, rest) = (server.arrivals[0], server.arrivals[1..<14])
+        #expect(first.past.count == 8)
+        #expect(rest.allSatisfy { $0.past.isEmpty && $0.byteCount < 800 }, "\(rest.map(\.byteCount))")
+        #expect(bench.authorization.discarded.isEmpty)
+        // The fifteenth found it, and everything followed without a further wait.
+        #expect(server.arrivals[14].last == 40 && server.arrivals[14].past.isEmpty)
+        #expect(try await bench.outbox.ledger() == Ledger(accepted: 40, delivered: 40))
+    }
+}

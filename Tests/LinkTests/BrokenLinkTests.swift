@@ -1,0 +1,136 @@
+import CurlTransport
+import FaultProxy
+import FleetEngine
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+/// libcurl over links that break in every way: what kind of failure it is, how soon it is noticed, and that the next
+/// exchange over the mended link works.
+@Suite(.timeLimit(.minutes(2))) struct BrokenLink {
+    enum Kind: Sendable { case delivered, unreachable }
+
+    struct Fault: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let link: LinkFaults
+        let kind: Kind
+        /// Within which time the failure must be noticed, in seconds; far above what it takes, for a loaded machine.
+        let noticed: ClosedRange<Double>
+
+        init(_ name: String, _ kind: Kind, _ noticed: ClosedRange<Double>, _ change: (inout LinkFaults) -> Void) {
+            (testDescription, self.kind, self.noticed) = (name, kind, noticed)
+            link = LinkFaults(change)
+        }
+    }
+
+    static let limits = HTTPLimits(connect: .seconds(1), total: .seconds(2), stall: .seconds(1))
+
+    static let faults: [Fault] = [
+        Fault("delay of 100 to 300 ms", .delivered, 0.2...3) {
+            $0.toServer.delay = .milliseconds(100) ... .milliseconds(300)
+            $0.toClient.delay = .milliseconds(100) ... .milliseconds(300)
+        },
+        Fault("2000 bytes a second", .delivered, 0.1...3) { $0.toServer.bytesPerSecond = 2000 },
+        Fault("refused", .unreachable, 0...1) { $0.reception = .refusing },
+        Fault("half open from the beginning", .unreachable, 0.9...3) { $0.reception = .swallowing },
+        Fault("reset within the request", .unreachable, 0...1) { $0.toServer.end = (100, .reset) },
+        Fault("reset before the answer", .unreachable, 0...1) { $0.toClient.end = (0, .reset) },
+        Fault("reset within the answer", .unreachable, 0...1) { $0.toClient.end = (60, .reset) },
+        Fault("closed within the answer", .unreachable, 0...1) { $0.toClient.end = (110, .close) },
+        Fault("stall within the answer", .unreachable, 0.9...3) { $0.toClient.end = (60, .stall) },
+        Fault("drip of a byte each 20 ms", .unreachable, 1.9...4) {
+            ($0.toClient.largestPiece, $0.toClient.pause) = (1, .milliseconds(20))
+        },
+    ]
+
+    @Test(arguments: faults) func isNoticedInTime(fault: Fault) async throws {
+        try await Self.withProxy { proxy, request in
+            let transport = try Self.transport()
+            await proxy.set(fault.link)
+            let (kind, took) = await Self.measure(transport, request)
+            #expect(kind == fault.kind)
+            #expect(fault.noticed.contains(took), "\(took) s")
+            print(
+                "link: \(fault.testDescription): \(kind.map { "\($0)" } ?? "?") after \((took * 1000).rounded() / 1000) s"
+            )
+            await proxy.set(LinkFaults())
+            await proxy.sever()
+            #expect(await Self.measure(transport, request).kind == .delivered)
+        }
+    }
+
+    /// A connection that was good and has died without a word gets half the patience; a new one works at once.
+    @Test func thatDiedInItsSleepIsNoticedSooner() async throws {
+        try await Self.withProxy { proxy, request in
+            let transport = try Self.transport()
+            #expect(await Self.measure(transport, request).kind == .delivered)
+            await proxy.set(LinkFaults { $0.reception = .swallowing })
+            let (kind, took) = await Self.measure(transport, request)
+            #expect(kind == .unreachable)
+            #expect((0.4...0.95).contains(took), "\(took) s")
+            await proxy.set(LinkFaults())
+            #expect(await Self.measure(transport, request).kind == .delivered)
+            #expect(proxy.counts.connections == 2)
+        }
+    }
+
+    /// A portal's certificate, and one whose time is over: both are somebody in between, or a wrong clock.
+    @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
+    func withAStrangeCertificateKeepsEverything() async throws {
+        try await NginxServer.run { server in
+            for (port, word) in [(server.foreignPort, "localhost"), (server.expiredPort, "expired")] {
+                let proxy = try FaultProxy(to: .loopback(host: "127.0.0.1", port: port))
+                let bench = LinkBench()
+                try await bench.accept(1...3)
+                let authority = proxy.address.description.replacing("127.0.0.1", with: "localhost")
+                let uploader = try bench.uploader(to: "https://\(authority)", caFile: server.caFile)
+                let seen = try await bench.drain(uploader, waits: 4)
+                #expect(seen.waits == [1, 2, 4, 8].map { .seconds($0) })
+                #expect(seen.ledger == Ledger(accepted: 3, pending: 3))
+                let words = try #require(seen.reasons.first)
+                #expect(words.contains(word) && words.contains("captive portal"), "\(words)")
+            }
+        }
+    }
+
+    private static func transport() throws -> CurlTransport {
+        try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test"))
+    }
+
+    private static func withProxy(_ body: (FaultProxy, HTTPRequest) async throws -> Void) async throws {
+        let server = try StandInFleetEngine()
+        let proxy = try FaultProxy(to: server.service.address)
+        let request = HTTPRequest(
+            .put, try HTTPURL("http://\(proxy.address)/v1/providers/p/vehicles/v?updateMask=lastLocation"),
+            headers: HTTPHeaders(["Authorization": "Bearer t"]), body: [UInt8](repeating: 0x20, count: 300),
+            limits: limits)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await server.service.run() }
+            try await body(proxy, request)
+            group.cancelAll()
+        }
+    }
+
+    private static func measure(
+        _ transport: CurlTransport, _ request: HTTPRequest
+    ) async -> (kind: Kind?, seconds: Double) {
+        let start = ContinuousClock.now
+        var outcome: UploadOutcome
+        do {
+            let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
+            outcome = UploadOutcome(of: try await transport.send(request), for: vehicle)
+        } catch let error as HTTPTransportError {
+            outcome = UploadOutcome(of: error)
+        } catch { outcome = .hold(reason: "\(error)") }
+        let kind: Kind? =
+            switch outcome {
+            case .delivered: .delivered
+            case .unreachable: .unreachable
+            default: nil
+            }
+        return (kind, start.duration(to: .now) / .seconds(1))
+    }
+}

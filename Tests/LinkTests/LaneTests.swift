@@ -1,0 +1,58 @@
+import Testing
+
+@testable import FaultProxy
+
+@Suite struct Lanes {
+    private func lane(_ count: Int, delay: Duration = .zero) -> Lane {
+        var lane = Lane()
+        lane.take(ArraySlice(repeating: 7, count: count), at: .zero, delay: delay)
+        return lane
+    }
+
+    @Test func holdsBytesForTheirDelayAndKeepsTheirOrder() {
+        var lane = lane(2, delay: .milliseconds(50))
+        lane.take([9], at: .milliseconds(1), delay: .zero)
+        #expect(lane.ready(at: .milliseconds(49), LaneFaults()).isEmpty)
+        #expect(lane.nextPass(LaneFaults()) == .milliseconds(50))
+        #expect(lane.ready(at: .milliseconds(50), LaneFaults()) == [7, 7])
+        lane.pass(2, at: .milliseconds(50), LaneFaults())
+        #expect(lane.ready(at: .milliseconds(50), LaneFaults()) == [9])
+    }
+
+    @Test func passesAtItsRate() {
+        var faults = LaneFaults()
+        faults.bytesPerSecond = 1000
+        var lane = lane(3000)
+        var (now, passed) = (Duration.zero, 0)
+        while let next = lane.nextPass(faults) {
+            now = max(now, next)
+            let count = lane.ready(at: now, faults).count
+            lane.pass(count, at: now, faults)
+            passed += count
+        }
+        #expect(passed == 3000)
+        #expect((.seconds(2.9)...(.seconds(3))).contains(now), "\(now)")
+    }
+
+    @Test func drips() {
+        var faults = LaneFaults()
+        (faults.largestPiece, faults.pause) = (1, .milliseconds(100))
+        var lane = lane(3)
+        #expect(lane.ready(at: .zero, faults) == [7])
+        lane.pass(1, at: .zero, faults)
+        #expect(lane.ready(at: .milliseconds(99), faults).isEmpty)
+        #expect(lane.nextPass(faults) == .milliseconds(100))
+    }
+
+    @Test func endsAfterItsLastByte() {
+        var faults = LaneFaults()
+        faults.end = (5, .reset)
+        var lane = lane(8)
+        let ready = lane.ready(at: .zero, faults).count
+        #expect(ready == 5 && !lane.isAtEnd(faults))
+        lane.pass(ready, at: .zero, faults)
+        #expect(lane.isAtEnd(faults) && lane.nextPass(faults) == nil && lane.ready(at: .seconds(9), faults).isEmpty)
+    }
+
+    @Test func holdsNoMoreThanItsCapacity() { #expect(lane(65_000).room == Lane.capacity - 65_000) }
+}

@@ -1,0 +1,81 @@
+import CurlTransport
+import FleetEngine
+import GNSS
+import HTTPMessages
+import LinuxPlatform
+import LocationReporting
+import VehicleAuthorization
+import WaypostTestSupport
+
+/// The real uploader over the real libcurl; the outbox is in memory and the clock moves when the uploader waits.
+struct LinkBench {
+    /// What an operator would have seen.
+    struct Seen {
+        var waits: [Duration] = []
+        /// Why each attempt failed, in the uploader's words.
+        var reasons: [String] = []
+        var ledger = Ledger()
+        var tokensDiscarded = 0
+        var quarantined: Set<Int64> = []
+    }
+
+    let clock = ManualClock()
+    let outbox = InMemoryOutbox()
+    let observer = RecordingObserver()
+    let authorization = ScriptedAuthorization()
+
+    /// Limits far away, so that a loaded machine meets none but the one that a test is about.
+    static let wide = HTTPLimits(connect: .seconds(50), total: .seconds(50), stall: .seconds(50))
+
+    func uploader(
+        to endpoint: String, limits: HTTPLimits = wide, caFile: String? = nil
+    ) throws -> Uploader {
+        let settings = UploadSettings(
+            vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
+            endpoint: try HTTPURL(endpoint), state: .online, limits: limits)
+        return Uploader(
+            settings: settings, outbox: outbox, authorization: authorization,
+            transport: try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile)),
+            clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
+    }
+
+    func accept(_ seconds: ClosedRange<Int>) async throws {
+        for second in seconds { try await outbox.append(LocationUpdate(Fix.onTheTestDay(second))) }
+    }
+
+    /// Runs `uploader` until everything is delivered or `waits` waits have come, the clock moving over each.
+    func drain(_ uploader: Uploader, waits limit: Int = 100) async throws -> Seen {
+        await uploader.finishWhenEmpty()
+        var seen = Seen()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await uploader.run() }
+            for await event in observer.stream {
+                if case .idle = event { break }
+                if case .failed(let outcome, _) = event { seen.reasons.append(outcome.reason) }
+                guard case .waiting(let delay, _) = event else { continue }
+                seen.waits.append(delay)
+                if seen.waits.count == limit { break }
+                // The heartbeat sleeps beside it.
+                while clock.sleeperCount < 2 { await Task.yield() }
+                clock.advance(by: delay)
+            }
+            group.cancelAll()
+        }
+        seen.ledger = try await outbox.ledger()
+        seen.tokensDiscarded = authorization.discarded.count
+        seen.quarantined = Set(await outbox.quarantinedReasons.keys)
+        return seen
+    }
+}
+
+extension Fix {
+    /// A fix so many seconds after ten o'clock.
+    static func onTheTestDay(_ second: Int) -> Fix {
+        // 2026-01-05T10:00:00Z
+        var fix = Fix(
+            timeOfFix: UTCTime(millisecondsSince1970: (1_767_607_200 + Int64(second)) * 1000),
+            latitude: 48 + Double(second) * 1e-5, longitude: 11, quality: .gps)
+        fix.speedMetersPerSecond = 10
+        return fix
+    }
+}

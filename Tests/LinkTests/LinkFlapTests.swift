@@ -1,0 +1,96 @@
+import LinuxPlatform
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+/// A hundred outages of 1 s to 10 min, in simulated time: how soon the first fresh position is accepted when the link
+/// is back.
+@Suite(.timeLimit(.minutes(2))) struct LinkFlaps {
+    struct Result: Sendable {
+        var latencies: [Duration] = []
+        var attempts: [SimulatedLink.Attempt] = []
+        var ledger = Ledger()
+    }
+
+    /// With the kernel's word of the network's return, and without.
+    @Test(arguments: [(true, 3), (false, 15)], [UInt64](1...2))
+    func areOverSoon(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
+        let result = try await onThread(named: "simulation") {
+            Swift.Result { try Self.run(flaps: 100, isSignalled: signal.isGiven, seed: seed) }
+        }.get()
+        let sorted = result.latencies.sorted()
+        try #require(sorted.count == 100)
+        print(
+            "link: 100 flaps \(signal.isGiven ? "with" : "without") signal, seed \(seed): "
+                + "p50 \(sorted[49]), p95 \(sorted[94]), max \(sorted[99]); \(result.attempts.count) attempts")
+        #expect(sorted[94] <= .seconds(signal.seconds))
+
+        // No storm: after a failure the next attempt begins a second later at the earliest.
+        let tooSoon = zip(result.attempts, result.attempts.dropFirst()).filter { first, second in
+            !first.hasArrived && second.begunAt - first.begunAt < .seconds(1)
+        }
+        #expect(tooSoon.isEmpty, "\(tooSoon)")
+        // Nothing lost, and never an older position in front.
+        let arrived = result.attempts.filter(\.hasArrived)
+        #expect(zip(arrived, arrived.dropFirst()).allSatisfy { $0.last <= $1.last })
+        #expect(result.ledger.pending == 0 && result.ledger.balances)
+        #expect(Set(arrived.flatMap { [$0.last] + $0.past }).count == Int(result.ledger.accepted))
+    }
+
+    private static func run(flaps: Int, isSignalled: Bool, seed: UInt64) throws -> Result {
+        let simulation = try LinkSimulation(seed: seed)
+        var chance = seed &* 7919
+        var result = Result()
+        simulation.begin()
+        for flap in 0..<flaps {
+            drive(simulation, for: 20 + 40 * LinkSimulation.draw(&chance))
+            simulation.link.set(outage: flap.isMultiple(of: 2) ? .refuses : .swallows)
+            // Evenly in the logarithm: as many short ones as long ones.
+            drive(simulation, for: power(600, LinkSimulation.draw(&chance)))
+            let upAt = simulation.now
+            simulation.link.set(outage: nil)
+            let isWaiting = simulation.ledger().pending > 0
+            let earlier = simulation.link.state.withLock { $0.attempts.count }
+            if isSignalled {
+                simulation.perform { [uploader = simulation.uploader] in await uploader.networkReturned() }
+            }
+            drive(simulation, for: 40)
+            // What was under way at that moment is lost: only later attempts can have arrived.
+            let first = simulation.link.state.withLock { $0.attempts[earlier...].first(where: \.hasArrived) }
+            // When nothing was waiting, there is nothing to be late with before the next position.
+            if let first, let arrivedAt = first.endedAt {
+                result.latencies.append(arrivedAt - (isWaiting ? upAt : max(upAt, .seconds(first.last))))
+            }
+        }
+        drive(simulation, for: 120)
+        (result.attempts, result.ledger) = (simulation.link.state.withLock { $0.attempts }, simulation.ledger())
+        simulation.end()
+        return result
+    }
+
+    /// A position every five seconds.
+    private static func drive(_ simulation: LinkSimulation, for seconds: Double) {
+        let end = simulation.now + .milliseconds(Int(seconds * 1000))
+        while true {
+            let next = Duration.seconds((simulation.wholeSeconds / 5 + 1) * 5)
+            if next > end { break }
+            simulation.advance(to: next)
+            simulation.accept()
+        }
+        simulation.advance(to: end)
+    }
+
+    /// `base` to the power of `exponent`, which is from 0..<1, to within some thousandths.
+    private static func power(_ base: Double, _ exponent: Double) -> Double {
+        var (result, root, rest) = (1.0, base, exponent)
+        for _ in 0..<10 {
+            root = root.squareRoot()
+            rest *= 2
+            if rest >= 1 {
+                result *= root
+                rest -= 1
+            }
+        }
+        return result
+    }
+}

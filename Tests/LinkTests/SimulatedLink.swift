@@ -1,0 +1,119 @@
+import HTTPMessages
+import LinuxPlatform
+import WaypostTestSupport
+
+/// A link to a Fleet Engine that takes everything: up or down, fast or slow, on the test's clock.
+final class SimulatedLink: HTTPTransport {
+    /// What a link that is down does to an attempt.
+    enum Outage: Sendable { case refuses, swallows }
+
+    struct Attempt: Sendable {
+        var begunAt: Duration
+        var endedAt: Duration?
+        /// The seconds of its positions, when they arrived.
+        var last: Int
+        var past: [Int]
+        var hasArrived = false
+    }
+
+    struct State: Sendable {
+        var outage: Outage?
+        /// Counts the outages: what was under way when one began is lost, though it be over.
+        var outages = 0
+        var roundTrip = Duration.milliseconds(200)
+        var bytesPerSecond: Double?
+        /// Requests with more past locations than this vanish.
+        var largestBatch: Int?
+        var attempts: [Attempt] = []
+    }
+
+    /// What a new connection takes beyond the exchange: TCP and TLS.
+    static let roundTripsToConnect = 3
+    static let connectLimit = Duration.seconds(10)
+    static let stallLimit = Duration.seconds(10)
+
+    let state = Locked(State())
+    private let isConnected = Locked(false)
+    /// What is being connected.
+    private let connecting = Locked([AsyncStream<Never>.Continuation]())
+    private let clock: ManualClock
+    private let start: ManualClock.Instant
+
+    init(clock: ManualClock) { (self.clock, start) = (clock, clock.now) }
+
+    func networkChanged() {
+        isConnected.withLock { $0 = false }
+        let waiting = connecting.withLock { connecting in
+            defer { connecting = [] }
+            return connecting
+        }
+        for attempt in waiting { attempt.finish() }
+    }
+
+    func set(outage: Outage?) {
+        state.withLock { state in
+            state.outage = outage
+            if outage != nil { state.outages += 1 }
+        }
+    }
+
+    func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+        let arrival = StandInFleetEngine.seconds(of: request.body)
+        let (index, before) = state.withLock { state in
+            state.attempts.append(
+                Attempt(
+                    begunAt: start.duration(to: clock.now), last: arrival.first ?? -1,
+                    past: Array(arrival.dropFirst())))
+            return (state.attempts.count - 1, state)
+        }
+        defer {
+            let now = start.duration(to: clock.now)
+            state.withLock { $0.attempts[index].endedAt = now }
+        }
+        switch before.outage {
+        case .refuses?: throw HTTPTransportError(.connectionFailed, "network is unreachable")
+        case .swallows?:
+            try await connectInVain()
+            throw fail(.timedOut)
+        case nil: break
+        }
+        let isNew = isConnected.withLock { !$0 }
+        let body = before.bytesPerSecond.map { Duration.seconds(Double(request.body.count + 900) / $0) } ?? .zero
+        try await sleep(before.roundTrip * (isNew ? Self.roundTripsToConnect + 1 : 1) + body)
+        let isLost = state.withLock { state in
+            let isTooLarge = state.largestBatch.map { arrival.count - 1 > $0 } ?? false
+            let isLost = isTooLarge || state.outages != before.outages
+            if !isLost { state.attempts[index].hasArrived = true }
+            return isLost
+        }
+        if isLost {
+            try await sleep(Self.stallLimit)
+            throw fail(.timedOut)
+        }
+        isConnected.withLock { $0 = true }
+        return HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
+    }
+
+    /// Until the time limit, or until the network changes.
+    private func connectInVain() async throws(HTTPTransportError) {
+        let (change, waiter) = AsyncStream.makeStream(of: Never.self)
+        connecting.withLock { $0.append(waiter) }
+        await withTaskGroup { group in
+            group.addTask { [clock] in try? await clock.sleep(for: Self.connectLimit) }
+            group.addTask { for await _ in change {} }
+            await group.next()
+            group.cancelAll()
+        }
+        if Task.isCancelled { throw fail(.cancelled) }
+    }
+
+    private func sleep(_ duration: Duration) async throws(HTTPTransportError) {
+        do { try await clock.sleep(for: duration) } catch { throw fail(.cancelled) }
+    }
+
+    /// A connection that failed is not used again.
+    private func fail(_ code: HTTPTransportError.Code) -> HTTPTransportError {
+        isConnected.withLock { $0 = false }
+        return HTTPTransportError(code, "\(code)")
+    }
+}

@@ -1,0 +1,71 @@
+import LocationReporting
+import Testing
+
+@Suite struct BatchSizes {
+    /// How long full batches take, in milliseconds, and the limit after each.
+    @Test(arguments: [
+        ([100, 100, 100, 100], [16, 32, 50, 50]), ([800, 999, 1000], [8, 8, 8]), ([1001], [7]),
+        ([2000], [5]), ([9000, 9000], [5, 5]), ([100, 100, 4000, 100, 500, 640], [16, 32, 8, 16, 25, 31]),
+    ])
+    func followTheTimeThatTheyTake(milliseconds: [Int], limits: [Int]) {
+        var size = BatchSize(maximum: 50)
+        let seen = milliseconds.map { took in
+            size.delivered(past: size.limit, took: .milliseconds(took))
+            return size.limit
+        }
+        #expect(seen == limits)
+    }
+
+    @Test func stayAsTheyAreAfterABatchThatWasNotFull() {
+        var size = BatchSize(maximum: 50)
+        size.delivered(past: 7, took: .milliseconds(10))
+        #expect(size.limit == 8)
+        // A live position alone that takes long says nothing about batches.
+        size.delivered(past: 0, took: .seconds(9))
+        #expect(size.limit == 8)
+    }
+
+    @Test(arguments: [1, 3, 8, 500]) func neverPassTheirMaximum(maximum: Int) {
+        var size = BatchSize(maximum: maximum)
+        #expect(size.limit == min(8, maximum))
+        for _ in 0..<10 { size.delivered(past: size.limit, took: .zero) }
+        #expect(size.limit == maximum)
+        size.givenUp(past: maximum)
+        size.delivered(past: 0, took: .zero)
+        #expect(size.limit <= maximum)
+    }
+
+    /// A server that takes at most 30, of which nothing is known beforehand.
+    @Test func findAnUnpublishedLimitAndKeepBelowIt() {
+        var size = BatchSize(maximum: 500)
+        var refusals: [Int] = []
+        for request in 0..<200 {
+            if size.limit <= 30 {
+                size.delivered(past: size.limit, took: .milliseconds(10))
+            } else {
+                refusals.append(request)
+                size.refused(past: size.limit, least: 0)
+            }
+        }
+        #expect((28...30).contains(size.limit))
+        // Found once, and looked at again a hundred batches later.
+        #expect(refusals.count <= 12 && refusals.allSatisfy { $0 < 30 || (100..<140).contains($0) }, "\(refusals)")
+    }
+
+    @Test func areSmallAfterAFailure() {
+        var size = BatchSize(maximum: 50)
+        for _ in 0..<5 { size.delivered(past: size.limit, took: .zero) }
+        size.startAgain()
+        #expect(size.limit == 8)
+        size.held()
+        size.held()
+        #expect(size.limit == 0)
+        size.delivered(past: 0, took: .zero)
+        #expect(size.limit == 8)
+        let limits = [8, 4, 4, 0].map { past in
+            size.unanswered(past: past)
+            return size.limit
+        }
+        #expect(limits == [4, 4, 4, 4])
+    }
+}

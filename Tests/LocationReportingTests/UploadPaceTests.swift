@@ -1,0 +1,35 @@
+import LocationReporting
+import Testing
+
+@Suite struct Pacing {
+    /// The rate, the past locations of a batch sent at second 10, and when the next may go, in milliseconds from then.
+    @Test(
+        arguments: [(100.0, 50, 500), (10, 50, 5000), (100, 0, 0), (2000, 50, 25), (nil, 50, 0)]
+            as [(Double?, Int, Int)])
+    func holdsABacklogToItsRate(rate: Double?, past: Int, milliseconds: Int) {
+        var pace = UploadPace(backlogUpdatesPerSecond: rate)
+        pace.willSend(past: past, at: .seconds(10))
+        #expect(pace.timeToBacklog(at: .seconds(10)) == .milliseconds(milliseconds))
+        #expect(pace.timeToBacklog(at: .seconds(16)) == .zero)
+        // The live position does not wait for it.
+        #expect(pace.timeToUpload(at: .seconds(10)) == .zero)
+    }
+
+    @Test func widensTheIntervalAndRecoversSlowly() {
+        var pace = UploadPace(backlogUpdatesPerSecond: nil)
+        let widened = (1...6).map { _ in
+            pace.throttled(at: .zero)
+            return pace.interval
+        }
+        #expect(widened == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
+        pace.willSend(past: 0, at: .seconds(100))
+        #expect(pace.timeToUpload(at: .seconds(130)) == .seconds(30))
+        var deliveries = 0
+        while pace.interval > .zero {
+            pace.delivered()
+            deliveries += 1
+        }
+        #expect((30...50).contains(deliveries))
+        #expect(pace.timeToUpload(at: .seconds(130)) == .zero)
+    }
+}

@@ -1,0 +1,66 @@
+import GNSS
+import Glibc
+import LocationReporting
+import LyingDisk
+
+@testable import SQLiteOutbox
+
+/// Drives as a gateway reports them, and how far one that was thinned is from the whole.
+enum Drives {
+    /// Ten seconds an update: legs with turns at 5 to 14 m/s, stops of a minute or two, now and then an engine off for
+    /// a quarter of an hour. `noise` in metres, as a receiver has.
+    static func town(updates: Int, seed: UInt64 = 1, noise: Double = 2) -> [LocationUpdate] {
+        var chance = SeededGenerator(seed: seed)
+        var (east, north, course, speed) = (0.0, 0.0, 0.0, 10.0)
+        var time = UTCTime(year: 2026, month: 1, day: 5)
+        var standing = 0
+        return (0..<updates).map { _ in
+            time = time.advanced(by: .seconds(10))
+            if standing > 0 {
+                standing -= 1
+                if standing == 0, Int.random(in: 0..<20, using: &chance) == 0 {
+                    time = time.advanced(by: .seconds(900))
+                }
+            } else {
+                switch Int.random(in: 0..<40, using: &chance) {
+                case 0: standing = Int.random(in: 2...12, using: &chance)
+                case 1...6: course += Double.random(in: -1.6...1.6, using: &chance)
+                case 7...9: speed = Double.random(in: 5...14, using: &chance)
+                default: break
+                }
+                east += sin(course) * speed * 10
+                north += cos(course) * speed * 10
+            }
+            let wander = standing > 0 ? 0 : noise
+            var update = LocationUpdate(
+                timeOfFix: time,
+                latitude: 48.1 + (north + .random(in: -wander...wander, using: &chance)) / 111_320,
+                longitude: 11.5 + (east + .random(in: -wander...wander, using: &chance)) / (111_320 * 0.668))
+            update.speedMetersPerSecond = standing > 0 ? 0 : speed
+            update.horizontalAccuracyMeters = 2.5
+            return update
+        }
+    }
+
+    /// How far `whole` is at worst, at its own times, from the way through `left`, whose first and last are those of
+    /// `whole`; and the longest time between two of `left` with others of `whole` between.
+    static func error(
+        of left: [LocationUpdate], against whole: [LocationUpdate]
+    ) -> (meters: Double, span: Duration) {
+        var worst = (meters: 0.0, span: Duration.zero)
+        var before = 0
+        for update in whole {
+            while before + 2 < left.count, left[before + 1].timeOfFix < update.timeOfFix { before += 1 }
+            let (one, next) = (left[before], left[before + 1])
+            if one == update || next == update { continue }
+            let span = one.timeOfFix.duration(to: next.timeOfFix)
+            let share = one.timeOfFix.duration(to: update.timeOfFix) / span
+            let latitude = one.latitude + (next.latitude - one.latitude) * share
+            let longitude = one.longitude + remainder(next.longitude - one.longitude, 360) * share
+            let place = Fix(timeOfFix: update.timeOfFix, latitude: latitude, longitude: longitude)
+            let truth = Fix(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
+            worst = (max(worst.meters, place.distance(to: truth)), max(worst.span, span))
+        }
+        return worst
+    }
+}

@@ -1,0 +1,149 @@
+import GNSS
+import LinuxPlatform
+import LocationReporting
+import LyingDisk
+import Testing
+
+@testable import SQLiteOutbox
+
+@Suite struct EconomicDurability {
+    /// A time that the test sets.
+    private let uptime = Locked(Duration.zero)
+
+    private func open(_ folder: TemporaryFolder) throws -> OutboxEngine {
+        var settings = folder.configuration()
+        settings.durability = .economy
+        settings.uptime = { [uptime] in uptime.withLock { $0 } }
+        return try OutboxEngine(settings)
+    }
+
+    private func onDisk(_ folder: TemporaryFolder) throws -> Ledger {
+        try OutboxReader(path: folder.store).summary().ledger
+    }
+
+    @Test(arguments: [
+        (OutboxDurability.full, 0, 0, false), (.full, 1, 0, true), (.economy, 0, 1000, false), (.economy, 1, 0, false),
+        (.economy, 1, 57, false), (.economy, 1, 58, true), (.economy, 29, 0, false), (.economy, 30, 0, true),
+    ])
+    func commitsWithinItsWindow(durability: OutboxDurability, count: Int, age: Int, isDue: Bool) {
+        #expect(durability.isCommitDue(count: count, age: .seconds(age), nextLookAfter: .seconds(2)) == isDue)
+    }
+
+    @Test func writesTogetherWhatComesWithinTheWindow() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try open(folder)
+        for second in 1...29 { #expect(try outbox.append(sample(second)).sequence == Int64(second)) }
+        #expect(try outbox.ledger() == Ledger(accepted: 29, pending: 29))
+        #expect(try onDisk(folder) == Ledger(), "what is not written is not accepted on the disk")
+        _ = try outbox.append(sample(30))
+        #expect(try onDisk(folder) == Ledger(accepted: 30, pending: 30))
+        _ = try outbox.append(sample(31))
+        uptime.withLock { $0 += .seconds(57) }
+        _ = try outbox.attend()
+        #expect(try onDisk(folder).accepted == 30)
+        uptime.withLock { $0 += .seconds(1) }
+        _ = try outbox.attend()
+        #expect(try onDisk(folder) == Ledger(accepted: 31, pending: 31))
+    }
+
+    @Test func writesNoRowForWhatWasDeliveredMeanwhile() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try open(folder)
+        for second in 1...29 {
+            _ = try outbox.append(sample(second))
+            let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50))
+            #expect(batch.pending.map(\.sequence) == [Int64(second)])
+            try outbox.acknowledge(batch)
+            #expect(try outbox.nextBatch(maximumPastLocations: 50) == nil)
+        }
+        #expect(try outbox.ledger() == Ledger(accepted: 29, delivered: 29))
+        #expect(try onDisk(folder) == Ledger())
+        _ = try outbox.append(sample(30))
+        #expect(try onDisk(folder) == Ledger(accepted: 30, delivered: 29, pending: 1))
+        #expect(try outbox.newest()?.sequence == 30)
+        try outbox.close()
+        #expect(try onDisk(folder) == Ledger(accepted: 30, delivered: 29, pending: 1))
+    }
+
+    /// A crash at any step: the copy balances, and lacks nothing but what the window allows.
+    @Test(arguments: [21, 22, 23] as [UInt64]) func losesTheWindowAtMost(seed: UInt64) throws {
+        let folder = try TemporaryFolder()
+        var chance = SeededGenerator(seed: seed)
+        var model = OutboxModel()
+        var acceptedAt: [Int64: Duration] = [:]
+        let outbox = try open(folder)
+        for step in 0..<300 {
+            uptime.withLock { $0 += .seconds(2) }
+            _ = try outbox.attend()
+            switch Int.random(in: 0..<10, using: &chance) {
+            case 0..<4:
+                let stored = try outbox.append(sample(step))
+                model.append(stored)
+                acceptedAt[stored.sequence] = uptime.withLock { $0 }
+            case 4..<6:
+                let limit = Int.random(in: 0...4, using: &chance)
+                let batch = try outbox.nextBatch(maximumPastLocations: limit)
+                try #require(batch == model.batch(maximumPastLocations: limit), "step \(step)")
+                if let batch {
+                    try outbox.acknowledge(batch)
+                    model.deliver(batch)
+                }
+            case 6:
+                guard let victim = model.pending.randomElement(using: &chance) else { continue }
+                try outbox.quarantine(victim, reason: "400")
+                model.quarantine(victim, reason: "400")
+            default: break
+            }
+            try #require(try outbox.ledger() == model.ledger, "step \(step)")
+            try #require(try outbox.newest() == model.newest, "step \(step)")
+            guard step % 3 == 0 else { continue }
+            try folder.copyStore(to: "copy")
+            let copy = try folder.open("copy")
+            let found = try copy.ledger()
+            try #require(found.balances)
+            let now = uptime.withLock { $0 }
+            for stored in model.pending where stored.sequence > found.accepted {
+                try #require(now - (acceptedAt[stored.sequence] ?? .zero) <= .seconds(60), "step \(step)")
+            }
+            try #require(model.ledger.accepted - found.accepted < 30)
+            let missing = Set(model.pending.filter { $0.sequence <= found.accepted })
+                .subtracting(try copy.pendingUpdates())
+            try #require(missing.isEmpty, "step \(step)")
+        }
+        try outbox.close()
+        #expect(try onDisk(folder) == model.ledger)
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    @Test func keepsWhatIsNotWrittenOverDamage() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try open(folder)
+        for second in 1...35 { _ = try outbox.append(sample(second)) }
+        try folder.execute("UPDATE records SET body = zeroblob(40) WHERE id = 7; PRAGMA wal_checkpoint(TRUNCATE)")
+        #expect(try outbox.pendingUpdates().map(\.sequence) == Array(1...6) + Array(8...35))
+        #expect(try outbox.ledger() == Ledger(accepted: 35, pending: 34, evicted: 1))
+        #expect(folder.recoveries.count == 1)
+    }
+
+    @Test func refusesTheUpdateWhoseCommitFindsNoRoom() throws {
+        let folder = try TemporaryFolder()
+        var settings = folder.configuration()
+        settings.durability = .economy
+        settings.pageLimit = 12
+        let outbox = try OutboxEngine(settings)
+        var accepted: Int64 = 0
+        let refusal = #expect(throws: OutboxError.self) {
+            while true {
+                _ = try outbox.append(sample(Int(accepted) + 1))
+                accepted += 1
+            }
+        }
+        #expect(refusal?.code == .full)
+        #expect(try outbox.ledger() == Ledger(accepted: accepted, pending: accepted))
+        #expect(try onDisk(folder).accepted == accepted - 29, "those before it wait on")
+        try outbox.deliverBatch(maximumPastLocations: 60)
+        _ = try outbox.append(sample(Int(accepted) + 1))
+        #expect(try outbox.ledger().balances)
+        #expect(try onDisk(folder).accepted > accepted - 29)
+    }
+}

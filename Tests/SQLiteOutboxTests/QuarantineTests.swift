@@ -1,0 +1,175 @@
+import FoundationEssentials
+import GNSS
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import SQLiteOutbox
+
+@Suite struct Quarantine {
+    /// Ten updates, of which 4, 6 and 10 are in quarantine, and the rest delivered.
+    private func filled(_ folder: TemporaryFolder) throws -> OutboxEngine {
+        let outbox = try folder.open()
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        for sequence in [4, 6, 10] as [Int64] {
+            try outbox.quarantine(StoredUpdate(sequence: sequence, update: sample(Int(sequence))), reason: "400")
+        }
+        try outbox.deliverBatch()
+        _ = try outbox.attend()
+        #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, quarantined: 3))
+        return outbox
+    }
+
+    private func range(_ first: Int, _ last: Int) -> ClosedRange<UTCTime> {
+        sample(first).timeOfFix...sample(last).timeOfFix
+    }
+
+    @Test func isRequeuedByNumberAndDeliveredOnceMore() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try filled(folder)
+        #expect(try outbox.carryOut(QuarantineRequest(.requeue, [4, 10])) == .done(count: 2, notKept: 0))
+        #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 2, quarantined: 1))
+        #expect(try outbox.summary().quarantined == UpdateTally(count: 1, timesOfFix: range(6, 6)))
+        let batch = try #require(try outbox.nextBatch(maximumPastLocations: 5))
+        #expect(batch.last.sequence == 10 && batch.lastIsPending, "it is the newest again")
+        #expect(batch.past.map(\.sequence) == [4])
+        try outbox.acknowledge(batch)
+        #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 9, quarantined: 1))
+        #expect(try outbox.newest()?.sequence == 10)
+        try outbox.close()
+        #expect(try OutboxReader(path: folder.store).quarantined().map(\.stored.sequence) == [6])
+    }
+
+    @Test func isDiscardedAndCountedAsEvicted() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try filled(folder)
+        #expect(try outbox.carryOut(QuarantineRequest(.discard, [6])) == .done(count: 1, notKept: 0))
+        #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 2, notKept: 0))
+        let summary = try outbox.summary()
+        #expect(summary.ledger == Ledger(accepted: 10, delivered: 7, evicted: 3))
+        #expect(summary.evictions[.discarded] == UpdateTally(count: 3, timesOfFix: range(4, 10)))
+        #expect(summary.quarantined == UpdateTally())
+        #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 0, notKept: 0))
+    }
+
+    @Test(arguments: [QuarantineRequest.Action.requeue, .discard])
+    func changesNothingForANumberThatIsNotInIt(action: QuarantineRequest.Action) throws {
+        let folder = try TemporaryFolder()
+        let outbox = try filled(folder)
+        let before = try outbox.summary()
+        #expect(try outbox.carryOut(QuarantineRequest(action, [4, 5, 99])) == .unknown([5, 99]))
+        #expect(try outbox.summary() == before)
+    }
+
+    /// Of more than are kept, the last ones can be requeued; all can be discarded.
+    @Test func accountsForThoseThatAreNotKept() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        for second in 1...300 {
+            try outbox.quarantine(try outbox.append(sample(second)), reason: "400")
+        }
+        #expect(try outbox.carryOut(QuarantineRequest(.requeue, [300])) == .done(count: 1, notKept: 0))
+        #expect(try outbox.summary().quarantined == UpdateTally(count: 299, timesOfFix: range(1, 300)))
+        #expect(try outbox.carryOut(QuarantineRequest(.requeue, nil)) == .done(count: 255, notKept: 44))
+        #expect(try outbox.ledger() == Ledger(accepted: 300, pending: 256, quarantined: 44))
+        #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 44, notKept: 0))
+        #expect(try outbox.ledger() == Ledger(accepted: 300, pending: 256, evicted: 44))
+    }
+
+    @Test func isChangedByTheOwnerForWhoAsksIt() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try filled(folder)
+        let requester = try OutboxRequester(path: folder.store)
+        let first = try requester.submit(QuarantineRequest(.requeue, [4]))
+        let second = try requester.submit(QuarantineRequest(.discard, [5]))
+        let third = try requester.submit(QuarantineRequest(.discard, [6]))
+        #expect(try requester.answer(to: first) == nil)
+        #expect(try outbox.ledger().quarantined == 3, "nothing is changed behind the owner's back")
+        #expect(try outbox.attend(), "something is pending again")
+        #expect(try requester.answer(to: first) == .done(count: 1, notKept: 0))
+        #expect(try requester.answer(to: second) == .unknown([5]))
+        #expect(try requester.answer(to: third) == .done(count: 1, notKept: 0))
+        #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 1, evicted: 1, quarantined: 1))
+        #expect(try !outbox.attend())
+        #expect(try requester.answer(to: first) == nil, "an answer is given once")
+    }
+
+    @Test func isLeftAloneOnceARequestIsWithdrawn() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try filled(folder)
+        let requester = try OutboxRequester(path: folder.store)
+        #expect(try requester.withdraw(try requester.submit(QuarantineRequest(.discard, nil))) == nil)
+        _ = try outbox.attend()
+        #expect(try outbox.ledger().quarantined == 3)
+        // Taken up in the last moment: then the answer comes with the withdrawal.
+        let late = try requester.submit(QuarantineRequest(.discard, nil))
+        _ = try outbox.attend()
+        #expect(try requester.withdraw(late) == .done(count: 3, notKept: 0))
+    }
+
+    /// Who asked may be gone before the answer, and the owner before the request: the next start takes it up, once.
+    @Test func isChangedAtTheNextStart() throws {
+        let folder = try TemporaryFolder()
+        var outbox: OutboxEngine? = try filled(folder)
+        _ = try OutboxRequester(path: folder.store).submit(QuarantineRequest(.requeue, [4]))
+        try outbox?.close()
+        outbox = try folder.open()
+        #expect(try outbox?.attend() == true)
+        #expect(try outbox?.ledger() == Ledger(accepted: 10, delivered: 7, pending: 1, quarantined: 2))
+        #expect(try outbox?.attend() == false)
+    }
+
+    @Test func isLeftAloneByARequestOfALaterRelease() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try filled(folder)
+        try folder.execute("INSERT INTO requests (id, body) VALUES (7, x'ff00')")
+        #expect(try !outbox.attend())
+        #expect(try OutboxRequester(path: folder.store).answer(to: 7) == .notUnderstood)
+        #expect(try outbox.ledger().quarantined == 3)
+    }
+
+    /// A requeued update is not taken for one in quarantine by a salvage that finds old copies of its row.
+    @Test func doesNotComeBackFromOldCopies() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try filled(folder)
+        _ = try outbox.carryOut(QuarantineRequest(.requeue, [4, 6]))
+        try folder.moveStore(owner: outbox)
+        try folder.execute("UPDATE records SET body = zeroblob(40) WHERE id = 0")
+        let again = try folder.open()
+        #expect(try again.pendingUpdates().map(\.sequence) == [4, 6])
+        #expect(try again.ledger().balances)
+        #expect(folder.recoveries.count == 1)
+    }
+
+    @Test func saysThatTheRunningServiceIsTooOld() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(try [UInt8](Data(contentsOf: Fixtures.url("outbox/version-1.sqlite"))), to: "outbox.sqlite")
+        let error = #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) }
+        #expect(
+            error?.detail == "\(folder.store): the service that runs is of an older release, which takes no requests; "
+                + "restart it first")
+    }
+
+    @Test func leavesARepairToTheService() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder).close()
+        try folder.write(Array("text".utf8), to: "outbox.sqlite")
+        var settings = folder.configuration()
+        settings.repairsDamage = false
+        let error = #expect(throws: OutboxError.self) { try OutboxEngine(settings) }
+        #expect(error?.detail.hasSuffix("the service repairs it at its next start") == true)
+        #expect(try folder.read("outbox.sqlite") == Array("text".utf8))
+    }
+
+    @Test(arguments: [
+        QuarantineRequest(.requeue, nil), QuarantineRequest(.discard, [1, 1 << 40]), QuarantineRequest(.requeue, []),
+    ])
+    func requestComesBackFromItsBytes(request: QuarantineRequest) {
+        #expect(QuarantineRequest(request.bytes) == request)
+    }
+
+    @Test(arguments: [QuarantineAnswer.notUnderstood, .done(count: 3, notKept: 1 << 33), .unknown([1, 1 << 40])])
+    func answerComesBackFromItsBytes(answer: QuarantineAnswer) {
+        #expect(QuarantineAnswer(answer.bytes) == answer)
+    }
+}

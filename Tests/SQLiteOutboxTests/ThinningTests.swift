@@ -1,0 +1,196 @@
+import FoundationEssentials
+import GNSS
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import SQLiteOutbox
+
+@Suite struct Thinning {
+    /// An update `second` seconds after the first, so many metres east and north of it.
+    private static func update(_ second: Int, _ east: Double, _ north: Double, _ speed: Double?) -> LocationUpdate {
+        var update = LocationUpdate(
+            timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),
+            latitude: north / 111_320, longitude: east / 111_320)
+        update.speedMetersPerSecond = speed
+        return update
+    }
+
+    /// What stays of a drive at a tolerance of 10 m, in words.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let updates: [LocationUpdate]
+        let kept: [Int]
+
+        init(_ description: String, _ updates: [LocationUpdate], kept: [Int]) {
+            (testDescription, self.updates, self.kept) = (description, updates, kept)
+        }
+    }
+
+    /// An update each 10 s, 50 m east of the one before while `range` runs from `start`.
+    private static func straight(
+        _ range: Range<Int>, from start: Double = 0, after pause: Int = 0, speed: (Int) -> Double? = { _ in nil }
+    ) -> [LocationUpdate] {
+        range.map { index in
+            let east = start + Double(index - range.lowerBound) * 50
+            return update(pause + index * 10, east, 0, speed(index))
+        }
+    }
+
+    private static func waiting(_ range: Range<Int>, at east: Double, speed: Double?) -> [LocationUpdate] {
+        range.map { update($0 * 10, east, 0, speed) }
+    }
+
+    private static var turn: [LocationUpdate] {
+        (0..<20).map { index in
+            let (east, north) = (min(index, 10) * 50, max(0, index - 10) * 50)
+            return update(index * 10, Double(east), Double(north), nil)
+        }
+    }
+
+    static let cases: [Case] = [
+        Case("none", [], kept: []),
+        Case("one", straight(0..<1), kept: [0]),
+        Case("two", straight(0..<2), kept: [0, 1]),
+        Case("a straight way at one speed", straight(0..<20), kept: [0, 19]),
+        Case("a turn", turn, kept: [0, 10, 19]),
+        Case(
+            "a wait that no speed tells: same place, another time",
+            straight(0..<10) + waiting(10..<20, at: 450, speed: nil) + straight(20..<30, from: 500),
+            kept: [0, 9, 19, 29]),
+        Case(
+            "a stop, begun and ended",
+            straight(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
+                + straight(20..<30, from: 500) { _ in 5 },
+            kept: [0, 9, 10, 19, 20, 29]),
+        Case(
+            "the fastest and the slowest of a leg", straight(0..<20) { $0 == 6 ? 8 : $0 == 13 ? 2 : 5 },
+            kept: [0, 6, 13, 19]),
+        Case(
+            "a gap: both drives end", straight(0..<10) + straight(10..<20, from: 500, after: 1000),
+            kept: [0, 9, 10, 19]),
+        Case(
+            "a time that goes back", [(0, 0), (10, 50), (5, 25), (15, 75)].map { update($0.0, $0.1, 0, nil) },
+            kept: [0, 1, 2, 3]),
+        Case(
+            "five minutes at most between two", (0..<20).map { update($0 * 60, 0, 0, nil) },
+            kept: [0, 5, 10, 15, 19]),
+        Case(
+            "no way is too far for a neighbour", [(0, 0), (10, 90_000), (20, 0)].map { update($0.0, $0.1, 0, nil) },
+            kept: [0, 1, 2]),
+    ]
+
+    @Test(arguments: cases) func keeps(row: Case) {
+        #expect(TrackThinning.kept(of: row.updates, tolerance: 10) == row.kept)
+    }
+
+    @Test func keepsWhatItIsTold() {
+        let updates = (0..<20).map { Self.update($0 * 10, Double($0) * 50, 0, nil) }
+        #expect(TrackThinning.kept(of: updates, tolerance: 10, fixed: [7]) == [0, 7, 19])
+    }
+
+    /// Whatever the drive: nothing that is left out was farther away than the tolerance, nor longer unseen than stated,
+    /// and ends, stops and extremes stay.
+    @Test(arguments: ThinningStep.allCases, [0.0, 2, 15, 200])
+    func staysWithinTheTolerance(step: ThinningStep, noise: Double) {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            let drive = Drives.town(updates: 600, seed: seed, noise: noise)
+            let kept = TrackThinning.kept(of: drive, tolerance: step.tolerance)
+            let worst = Drives.error(of: kept.map { drive[$0] }, against: drive)
+            #expect(worst.meters <= step.tolerance, "seed \(seed)")
+            #expect(worst.span <= TrackThinning.longestSpan, "seed \(seed)")
+            #expect(kept == Set(kept).sorted(), "each once, in order")
+            #expect(Self.landmarks(drive).isSubset(of: kept), "seed \(seed)")
+        }
+    }
+
+    /// What receivers really say, with their gaps, jumps and times that go back; recordings where they lie beside the
+    /// checkout (`Fixtures.recordedReceivers`).
+    @Test(arguments: ThinningStep.allCases) func staysWithinTheToleranceOfWhatReceiversSay(step: ThinningStep) throws {
+        var logs = try Self.files(in: Fixtures.url("nmea"), ending: ".nmea")
+        if let recorded = Fixtures.recordedReceivers {
+            logs += try Self.files(in: recorded.appending(path: "gpsd"), ending: ".log")
+        }
+        var updates = 0
+        for log in logs {
+            var drive: [LocationUpdate] = []
+            var decoder = NMEADecoder()
+            decoder.decode([UInt8](try Data(contentsOf: log)).span, receivedAt: .zero) {
+                drive.append(LocationUpdate($0))
+            }
+            decoder.finish { drive.append(LocationUpdate($0)) }
+            updates += drive.count
+            let kept = TrackThinning.kept(of: drive, tolerance: step.tolerance)
+            for (one, next) in zip(kept, kept.dropFirst()) where next > one + 1 {
+                let worst = Drives.error(of: [drive[one], drive[next]], against: Array(drive[one...next]))
+                #expect(worst.meters <= step.tolerance && worst.span <= TrackThinning.longestSpan, "\(log)")
+            }
+        }
+        #expect(updates > 1000)
+    }
+
+    private static func files(in folder: URL, ending: String) throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(ending) }.sorted()
+            .map { folder.appending(path: $0) }
+    }
+
+    /// Ends, stops and extremes as one would find them by hand.
+    private static func landmarks(_ drive: [LocationUpdate]) -> Set<Int> {
+        var found: Set<Int> = [0, drive.count - 1]
+        var leg: [Int] = []
+        func stands(_ index: Int) -> Bool { (drive[index].speedMetersPerSecond ?? 1) < 0.5 }
+        func endLeg() {
+            let speeds = leg.map { drive[$0].speedMetersPerSecond ?? 0 }
+            for speed in [speeds.min(), speeds.max()] {
+                if let index = leg.first(where: { drive[$0].speedMetersPerSecond == speed }) { found.insert(index) }
+            }
+            leg = []
+        }
+        for index in drive.indices {
+            let breaks =
+                index > 0 && drive[index - 1].timeOfFix.duration(to: drive[index].timeOfFix) > .seconds(300)
+            if breaks { found.formUnion([index - 1, index]) }
+            if index > 0, stands(index) != stands(index - 1) { found.insert(stands(index) ? index : index - 1) }
+            if breaks || stands(index) { endLeg() }
+            if !stands(index) { leg.append(index) }
+        }
+        endLeg()
+        return found
+    }
+
+    /// Steps one after another, in blocks as the outbox does it, each upon what the one before has left: the sum of
+    /// their errors stays within the bound of the last.
+    @Test(arguments: [1, 2, 3] as [UInt64]) func addsUpToTheStatedBound(seed: UInt64) {
+        let drive = Drives.town(updates: 5000, seed: seed, noise: 8)
+        var left = drive
+        for step in ThinningStep.allCases {
+            var thinned: [LocationUpdate] = []
+            var start = 0
+            while start < left.count - 1 {
+                let block = Array(left[start..<min(start + 256, left.count)])
+                thinned += TrackThinning.kept(of: block, tolerance: step.tolerance).dropLast().map { block[$0] }
+                start += block.count - 1
+            }
+            left = thinned + left.suffix(1)
+            let worst = Drives.error(of: left, against: drive)
+            #expect(worst.meters <= step.bound)
+            #expect(worst.span <= TrackThinning.longestSpan)
+        }
+        #expect(left.count < drive.count / 3)
+    }
+
+    @Test func boundsGrowAndAddUp() {
+        #expect(ThinningStep.allCases.map(\.bound) == [10, 25, 50, 100, 250])
+        #expect(ThinningStep.allCases.map(\.tolerance).reduce(0, +) == 250)
+    }
+
+    @Test func seesOverTheDateLine() {
+        let updates = (0..<20).map { index in
+            var update = Self.update(index * 10, 0, 0, nil)
+            update.longitude = 179.995 + Double(index) * 0.0005
+            if update.longitude > 180 { update.longitude -= 360 }
+            return update
+        }
+        #expect(TrackThinning.kept(of: updates, tolerance: 10) == [0, 19])
+    }
+}

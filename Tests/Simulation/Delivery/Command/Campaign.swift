@@ -1,0 +1,50 @@
+import LinuxPlatform
+
+/// Many worlds, one after the other on each of a few threads, until enough hours were lived or something broke.
+struct Campaign: Sendable {
+    /// Hours of one vehicle's life in a world.
+    static let worldHours = 24.0
+
+    var seed: UInt64
+    var hours: Double
+    var without: Set<FaultKind> = []
+    var bug: PlantedBug?
+    var threads = 2
+
+    /// Worlds in the order of their seeds, up to the first in which a law was broken.
+    func run() async throws -> [WorldReport] {
+        let count = max(1, Int((hours / Self.worldHours).rounded(.up)))
+        let length = min(hours, Self.worldHours)
+        let next = Locked(0)
+        let results = Locked([Int: WorldReport]())
+        let failure = Locked<String?>(nil)
+        await withDiscardingTaskGroup { group in
+            for thread in 0..<min(threads, count) {
+                group.addTask {
+                    await onThread(named: "world-\(thread)") {
+                        while let index = next.withLock({ $0 < count ? $0 : nil }) {
+                            next.withLock { $0 += 1 }
+                            let scenario = Scenario(
+                                seed: seed &* 1_000_000 &+ UInt64(index), hours: length, without: without, bug: bug)
+                            do {
+                                let report = try WorldReport(of: scenario)
+                                results.withLock { $0[index] = report }
+                                if report.violation != nil { next.withLock { $0 = count } }
+                            } catch {
+                                failure.withLock { $0 = "\(error)" }
+                                return
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if let failure = failure.withLock({ $0 }) { throw CampaignError(description: failure) }
+        let reports = results.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value)
+        let first = reports.firstIndex { $0.violation != nil }
+        return Array(reports[..<(first.map { $0 + 1 } ?? reports.count)])
+    }
+}
+
+/// A world that could not be made: no place for its disk.
+struct CampaignError: Error, CustomStringConvertible { let description: String }

@@ -1,0 +1,41 @@
+/// What a campaign has lived through, in figures.
+struct CampaignSummary: CustomStringConvertible {
+    let hours: Double
+    private let worlds: Int
+    private let took: Duration
+    private let marks: [Int]
+    private let faults: [Int]
+    private let hash: UInt64
+
+    init(_ reports: [WorldReport], took: Duration) {
+        hours = reports.reduce(0) { $0 + $1.hours }
+        worlds = reports.count
+        self.took = took
+        marks = Self.sum(reports.map(\.marks), count: Trace.Mark.allCases.count)
+        faults = Self.sum(reports.map(\.faults), count: FaultKind.allCases.count)
+        hash = reports.reduce(0) { ($0 ^ $1.hash) &* 0x100_0000_01B3 }
+    }
+
+    /// Kinds of fault that never fell: their laws were not tried.
+    var missingFaults: Set<FaultKind> { Set(FaultKind.allCases.filter { faults[$0.rawValue] == 0 }) }
+
+    var description: String {
+        func count(_ mark: Trace.Mark) -> Int { marks[mark.rawValue] }
+        let rate = hours / max(took.inSeconds, 0.001)
+        return """
+            \(decimal(hours)) vehicle hours in \(worlds) worlds took \(decimal(took.inSeconds)) s: \
+            \(decimal(rate)) h/s, \(Int(rate * 3600)) times real time
+            \(count(.fix)) fixes, \(count(.accepted)) accepted, \(count(.request)) requests, \(count(.token)) tokens, \
+            \(count(.start)) starts, \(count(.cut)) power cuts, \(count(.kill)) kills, \(count(.stop)) stops, \
+            \(count(.notStored)) not stored, \(count(.quarantined)) quarantined
+            faults: \(FaultKind.allCases.map { "\($0.name) \(faults[$0.rawValue])" }.joined(separator: ", "))
+            trace hash \(String(hash, radix: 16))
+            """
+    }
+
+    private static func sum(_ rows: [[Int]], count: Int) -> [Int] {
+        rows.reduce(into: [Int](repeating: 0, count: count)) { sum, row in
+            for (index, value) in row.enumerated() { sum[index] += value }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// Makes a failing scenario small: less time, fewer kinds of fault, as long as the same law is broken.
+struct Shrinker {
+    private let law: Law
+    private(set) var report: WorldReport
+
+    init?(_ report: WorldReport) {
+        guard let violation = report.violation else { return nil }
+        (law, self.report) = (violation.law, report)
+    }
+
+    mutating func run() throws {
+        try shorten()
+        for kind in report.kinds {
+            var smaller = report.scenario
+            smaller.without.insert(kind)
+            try take(smaller)
+        }
+        try shorten()
+        // Kinds that this world does not have need no mention.
+        let had = Set(try WorldReport(of: Scenario(seed: report.scenario.seed, hours: 0.001)).kinds)
+        var plain = report.scenario
+        plain.without.formIntersection(had)
+        try take(plain)
+    }
+
+    private mutating func shorten() throws {
+        guard let violation = report.violation else { return }
+        let needed = (violation.at.inSeconds / 36).rounded(.up) / 100
+        for hours in [needed / 4, needed / 2, needed, needed + 0.02] where hours < report.scenario.hours {
+            var shorter = report.scenario
+            shorter.hours = hours
+            if try take(shorter) { return }
+        }
+    }
+
+    /// Whether the law is broken there too.
+    @discardableResult
+    private mutating func take(_ scenario: Scenario) throws -> Bool {
+        let smaller = try WorldReport(of: scenario)
+        guard smaller.violation?.law == law else { return false }
+        report = smaller
+        return true
+    }
+}

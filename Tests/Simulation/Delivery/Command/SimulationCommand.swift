@@ -1,0 +1,100 @@
+import Glibc
+
+/// Lives many vehicles' days with the real parts over a simulated world.
+///
+///     DeliverySimulation campaign --hours 10000 --seed 1 [--threads 2]
+///     DeliverySimulation planted [--planted NAME] [--hours 1000] [--seed 1]
+///     DeliverySimulation world --seed N --hours 24 [--without KIND,...] [--planted NAME] [--trace]
+@main enum SimulationCommand {
+    static func main() async {
+        keepHashingTheSame()
+        do {
+            let options = try SimulationOptions(CommandLine.arguments.dropFirst())
+            let isWell =
+                switch options.command {
+                case .campaign: try await campaign(options)
+                case .planted: try await planted(options)
+                case .world: try world(options)
+                }
+            exit(isWell ? 0 : 1)
+        } catch {
+            print("DeliverySimulation: \(error)")
+            exit(64)
+        }
+    }
+
+    /// The order of sets and dictionaries must not depend on the process: Swift reads this before anything else runs.
+    private static func keepHashingTheSame() {
+        guard unsafe getenv("SWIFT_DETERMINISTIC_HASHING") == nil else { return }
+        unsafe setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
+        unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
+    }
+
+    /// Whether no law was broken, and every kind of fault fell.
+    private static func campaign(_ options: SimulationOptions) async throws -> Bool {
+        let start = ContinuousClock.now
+        let campaign = Campaign(
+            seed: options.seed, hours: options.hours ?? 1000, without: options.without, bug: options.bug,
+            threads: options.threads)
+        let reports = try await campaign.run()
+        let summary = CampaignSummary(reports, took: ContinuousClock.now - start)
+        print(summary)
+        guard let failed = reports.last, failed.violation != nil else {
+            let isFull = summary.hours < 1000 || summary.missingFaults.subtracting(options.without).isEmpty
+            if !isFull { print("never fell: \(summary.missingFaults.map(\.name).sorted())") }
+            return isFull
+        }
+        try tell(failed)
+        return false
+    }
+
+    private static func tell(_ failed: WorldReport) throws {
+        print("BROKEN \(failed.violation?.description ?? "")")
+        print("  replay: DeliverySimulation world \(failed.scenario.arguments)   (trace hash \(hex(failed.hash)))")
+        guard var shrinker = Shrinker(failed) else { return }
+        try shrinker.run()
+        print("  shrunk: DeliverySimulation world \(shrinker.report.scenario.arguments) --trace")
+        print("          \(shrinker.report.violation?.description ?? "")")
+    }
+
+    /// Whether each planted bug was found.
+    private static func planted(_ options: SimulationOptions) async throws -> Bool {
+        var isEachFound = true
+        for bug in options.bug.map({ [$0] }) ?? PlantedBug.allCases {
+            let campaign = Campaign(
+                seed: options.seed, hours: options.hours ?? 1000, without: options.without, bug: bug,
+                threads: options.threads)
+            let reports = try await campaign.run()
+            let hours = reports.reduce(0) { $0 + $1.hours }
+            let name = bug.rawValue.padded(to: 26)
+            if let violation = reports.last?.violation {
+                print("\(name) found after \(decimal(hours).leftPadded(to: 7)) h by \(violation.law.rawValue)")
+            } else {
+                print("\(name) NOT found in \(decimal(hours)) h")
+                isEachFound = false
+            }
+        }
+        return isEachFound
+    }
+
+    /// Whether no law was broken in one world.
+    private static func world(_ options: SimulationOptions) throws -> Bool {
+        let scenario = Scenario(
+            seed: options.seed, hours: options.hours ?? Campaign.worldHours, without: options.without, bug: options.bug)
+        let report = try WorldReport(of: scenario, tell: options.tellsEvents ? { print($0) } : nil)
+        print("faults: \(report.kinds.map(\.name).joined(separator: " "))")
+        print(report.violation.map { "BROKEN \($0)" } ?? "all laws held for \(decimal(report.hours)) h")
+        print("trace hash \(hex(report.hash))")
+        return report.violation == nil
+    }
+
+    private static func hex(_ value: UInt64) -> String { String(value, radix: 16) }
+}
+
+/// With one digit after the point.
+func decimal(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+
+extension String {
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    func leftPadded(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}

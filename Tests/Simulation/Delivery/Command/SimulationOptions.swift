@@ -1,0 +1,64 @@
+/// What the command was asked for.
+struct SimulationOptions {
+    enum Command: String, CaseIterable { case campaign, planted, world }
+
+    struct Problem: Error, CustomStringConvertible { let description: String }
+
+    var command: Command
+    var seed: UInt64 = 1
+    var hours: Double?
+    var without: Set<FaultKind> = []
+    var bug: PlantedBug?
+    var threads = 2
+    var tellsEvents = false
+
+    init(_ arguments: ArraySlice<String>) throws(Problem) {
+        guard let command = arguments.first.flatMap(Command.init) else {
+            throw Problem(description: "give one of \(Command.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        self.command = command
+        var rest = arguments.dropFirst()
+        while let option = rest.popFirst() {
+            if option == "--trace" {
+                tellsEvents = true
+                continue
+            }
+            guard let value = rest.popFirst() else { throw Problem(description: "\(option) needs a value") }
+            try take(option, value)
+        }
+    }
+
+    private mutating func take(_ option: String, _ value: String) throws(Problem) {
+        switch option {
+        case "--seed":
+            guard let seed = UInt64(value) else { throw Problem(description: "\(value) is no seed") }
+            self.seed = seed
+        case "--hours":
+            guard let hours = Double(value), hours > 0 else { throw Problem(description: "\(value) are no hours") }
+            self.hours = hours
+        case "--threads":
+            guard let threads = Int(value), threads > 0 else { throw Problem(description: "\(value) are no threads") }
+            self.threads = threads
+        case "--without":
+            for name in value.split(separator: ",") {
+                guard let kind = FaultKind.allCases.first(where: { $0.name == name }) else {
+                    throw Problem(
+                        description: "there is no fault \(name); there are " + Self.list(FaultKind.allCases.map(\.name))
+                    )
+                }
+                without.insert(kind)
+            }
+        case "--planted":
+            if value == "all" { return }
+            guard let bug = PlantedBug(rawValue: value) else {
+                throw Problem(
+                    description: "there is no bug \(value); there are " + Self.list(PlantedBug.allCases.map(\.rawValue))
+                )
+            }
+            self.bug = bug
+        default: throw Problem(description: "there is no option \(option)")
+        }
+    }
+
+    private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
+}

@@ -1,0 +1,72 @@
+import CSimulatedExecutor
+
+/// Every job that is ready to run, of all tasks and actors, on one thread; the seed decides which is next.
+///
+/// `@unchecked Sendable`: used by the thread of its simulation only.
+@safe final class RunQueue: SerialExecutor, @unchecked Sendable {
+    @unsafe private struct Entry {
+        let job: UnownedJob
+        /// Whether it belongs to an actor that has this queue for its executor; all other jobs are of the pool.
+        let isOwn: Bool
+    }
+
+    private var entries: [Entry] = unsafe []
+    private var head = 0
+    private var dice: Dice
+    /// How often, of 1, another than the oldest job is taken.
+    private let disorder: Double
+    /// Jobs run so far.
+    private(set) var count = 0
+    /// The most jobs that were ever ready at once.
+    private(set) var longest = 0
+
+    init(seed: UInt64, disorder: Double) {
+        dice = Dice(seed: seed, stream: .order)
+        self.disorder = disorder
+    }
+
+    /// For an actor that wants an executor of its own.
+    func enqueue(_ job: consuming ExecutorJob) { unsafe add(Entry(job: UnownedJob(job), isOwn: true)) }
+
+    /// Makes this queue the executor of everything that is started on this thread while `body` runs.
+    func run<Result>(_ body: () -> Result) -> Result {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe csimulated_enter(context, takeJob)
+        defer { csimulated_leave() }
+        return body()
+    }
+
+    /// Runs the next job; `false` when none is ready.
+    func runNext() -> Bool {
+        guard unsafe head < entries.count else { return false }
+        if disorder > 0, unsafe entries.count - head > 1, dice.chance(disorder) {
+            unsafe entries.swapAt(head, head + dice.below(entries.count - head))
+        }
+        let entry = unsafe entries[head]
+        head += 1
+        if unsafe head == entries.count {
+            unsafe entries.removeAll(keepingCapacity: true)
+            head = 0
+        }
+        count += 1
+        if unsafe entry.isOwn {
+            unsafe entry.job.runSynchronously(on: asUnownedSerialExecutor())
+        } else {
+            unsafe csimulated_run(unsafeBitCast(entry.job, to: UnsafeMutableRawPointer.self))
+        }
+        return true
+    }
+
+    fileprivate func addToPool(_ job: UnsafeMutableRawPointer) {
+        unsafe add(Entry(job: unsafeBitCast(job, to: UnownedJob.self), isOwn: false))
+    }
+
+    @unsafe private func add(_ entry: Entry) {
+        unsafe entries.append(entry)
+        longest = unsafe max(longest, entries.count - head)
+    }
+}
+
+private func takeJob(_ context: UnsafeMutableRawPointer, _ job: UnsafeMutableRawPointer) {
+    unsafe Unmanaged<RunQueue>.fromOpaque(context).takeUnretainedValue().addToPool(job)
+}

@@ -1,0 +1,156 @@
+import GNSS
+import LocationReporting
+
+/// What the world knows of every update: accepted by the outbox, seen by Fleet Engine, and how long it may take.
+///
+/// The laws that need no more than counting are judged here; each judgement is `nil` when all is well.
+struct DeliveryAccount {
+    typealias Breach = (law: Law, detail: String)
+
+    private struct Fate {
+        var isAccepted: Bool
+        var isSeen = false
+    }
+
+    private var updates: [UpdateKey: Fate] = [:]
+    /// The last sequence that the outbox gave.
+    private(set) var accepted: Int64 = 0
+    /// Appends that failed or were cut off: they may have reached the disk all the same.
+    private(set) var doubtful: Int64 = 0
+    /// Accepted updates that Fleet Engine has.
+    private var seen: Int64 = 0
+    /// Updates that were not stored for sure, and that Fleet Engine has.
+    private var seenDoubtful: Int64 = 0
+    private var duplicates = 0
+    /// How many updates may be sent twice: answers that were lost, cuts, failures of the disk.
+    private var allowedDuplicates = 0
+    /// The newest last location so far; an overruling update begins anew.
+    private var floor: UTCTime?
+    /// Whether the newest last location was sent from memory, and a new process cannot know it.
+    private var isFloorDoubtful = false
+    private var lateness = LatenessWatch()
+    private(set) var ledger = Ledger()
+    private let mayEvict: Bool
+    private var refused: Set<UpdateKey> = []
+
+    /// `mayEvict`: the store is small enough to be full one day.
+    init(mayEvict: Bool) { self.mayEvict = mayEvict }
+
+    // MARK: The vehicle's side
+
+    /// An append has begun that may come to its end or not.
+    mutating func begin(_ update: LocationUpdate) {
+        doubtful += 1
+        if updates[UpdateKey(update)] == nil { updates[UpdateKey(update)] = Fate(isAccepted: false) }
+    }
+
+    mutating func accept(_ stored: StoredUpdate, overrulingEarlier: Bool, at now: Duration) -> Breach? {
+        let range = (accepted + 1)...(accepted + doubtful)
+        defer { (accepted, doubtful) = (stored.sequence, 0) }
+        if overrulingEarlier { floor = nil }
+        let key = UpdateKey(stored.update)
+        let fate = updates[key]
+        updates[key] = Fate(isAccepted: true, isSeen: fate?.isSeen ?? false)
+        if fate?.isSeen == true, fate?.isAccepted == false { (seen, seenDoubtful) = (seen + 1, seenDoubtful - 1) }
+        lateness.accept(stored.update.timeOfFix, isStored: true, overrules: overrulingEarlier, at: now)
+        return range.contains(stored.sequence)
+            ? nil : (.acceptedSurvives, "update \(stored.sequence) was accepted after \(accepted)")
+    }
+
+    /// The outbox could not take the update; it goes out from memory, once.
+    mutating func offer(_ update: LocationUpdate, overrulingEarlier: Bool, at now: Duration) {
+        if overrulingEarlier { floor = nil }
+        lateness.accept(update.timeOfFix, isStored: false, overrules: overrulingEarlier, at: now)
+    }
+
+    /// The store was opened by a new process.
+    mutating func open(_ found: Ledger, at now: Duration) -> Breach? {
+        let range = accepted...(accepted + doubtful)
+        guard range.contains(found.accepted) else {
+            return (.acceptedSurvives, "\(accepted) updates were accepted, the store knows of \(found.accepted)")
+        }
+        (accepted, doubtful) = (found.accepted, 0)
+        if isFloorDoubtful { floor = nil }
+        lateness.start(at: now)
+        return check(found, at: now)
+    }
+
+    /// The process has ended, however it did.
+    mutating func stop() { lateness.stop() }
+
+    mutating func check(_ found: Ledger, at now: Duration) -> Breach? {
+        ledger = found
+        lateness.pending(found.pending, at: now)
+        guard found.balances else { return (.ledgerBalances, "\(found)") }
+        guard found.delivered <= seen + seenDoubtful else {
+            return (.deliveredWasSeen, "\(found.delivered) count as delivered, Fleet Engine has \(seen + seenDoubtful)")
+        }
+        guard found.accepted >= accepted, found.accepted <= accepted + doubtful else {
+            return (.acceptedSurvives, "\(accepted) updates were accepted, the ledger says \(found.accepted)")
+        }
+        guard found.quarantined <= Int64(refused.count) else {
+            return (
+                .quarantineIsRefused,
+                "\(found.quarantined) are in quarantine, Fleet Engine has refused \(refused.count)"
+            )
+        }
+        guard found.evicted == 0 || mayEvict else {
+            return (.evictionNeedsFullStore, "\(found.evicted) were evicted from a store with room")
+        }
+        return nil
+    }
+
+    // MARK: Fleet Engine's side
+
+    /// Fleet Engine has taken an update with these locations.
+    mutating func receive(last: UpdateKey, past: [UpdateKey], at now: Duration) -> Breach? {
+        for (index, key) in (past + [last]).enumerated() {
+            guard var fate = updates[key] else {
+                return (.onlyWhatWasAccepted, "the position of \(key.time) was never accepted")
+            }
+            if !fate.isSeen {
+                if fate.isAccepted { seen += 1 } else { seenDoubtful += 1 }
+                fate.isSeen = true
+                updates[key] = fate
+            } else if index < past.count, fate.isAccepted {
+                duplicates += 1
+            }
+        }
+        lateness.receive(last.time, at: now)
+        if let floor, last.time < floor {
+            return (.neverBackwards, "the last location is of \(last.time), the one before was of \(floor)")
+        }
+        if floor.map({ $0 < last.time }) ?? true {
+            (floor, isFloorDoubtful) = (last.time, updates[last]?.isAccepted == false)
+        }
+        guard duplicates <= allowedDuplicates else {
+            return (.fewDuplicates, "\(duplicates) past locations came twice, \(allowedDuplicates) may have")
+        }
+        return nil
+    }
+
+    /// Fleet Engine refuses the update for good.
+    mutating func refuse(_ key: UpdateKey, at now: Duration) {
+        refused.insert(key)
+        lateness.refuse(key.time, at: now)
+    }
+
+    /// Something has happened after which so many updates may be sent once more.
+    mutating func allowDuplicates(_ count: Int) { allowedDuplicates += count }
+
+    // MARK: Time
+
+    mutating func trouble(until time: Duration) { lateness.trouble(until: time) }
+
+    /// A law on time that will be broken before the next thing happens, at `next`.
+    func overdue(before next: Duration) -> Breach? { lateness.overdue(before: next) }
+
+    /// Everything accepted is delivered or set aside.
+    var isDrained: Bool { ledger.pending == 0 && lateness.isCaughtUp }
+
+    /// Accepted updates that Fleet Engine has never seen and that are not accounted for otherwise.
+    var missing: Int64 {
+        let unseen = updates.values.reduce(Int64(0)) { $0 + ($1.isAccepted && !$1.isSeen ? 1 : 0) }
+        return unseen - ledger.evicted - ledger.quarantined
+    }
+}

@@ -1,0 +1,113 @@
+import HTTPMessages
+
+/// The way to Fleet Engine: slow, lossy, half open, gone for hours, or caught in a login page.
+///
+/// `@unchecked Sendable`: used by the thread of its simulation only.
+final class Network: HTTPTransport, @unchecked Sendable {
+    private let world: World
+    private let server: FleetEngineDouble
+    private var dice: Dice
+    /// The connection that is kept is dead without anybody's knowing.
+    private var isHalfOpen = false
+    /// Of the process that sends.
+    private var life = ProcessLife()
+
+    /// The longest consequence of an exchange that failed: its own time, then the longest wait.
+    private static let consequence = Duration.seconds(15 + 16)
+
+    init(_ world: World, server: FleetEngineDouble) {
+        self.world = world
+        self.server = server
+        dice = Dice(seed: world.scenario.seed, stream: .network)
+    }
+
+    /// A new process: the connections of the old one are gone.
+    func processStarted(_ life: ProcessLife) { (self.life, isHalfOpen) = (life, false) }
+
+    /// Whether there is a way out.
+    var isUp: Bool { !world.holds(.outage) && !world.holds(.silentOutage) }
+
+    func networkChanged() { isHalfOpen = false }
+
+    func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+        server.willSend(request)
+        let started = world.now
+        if isHalfOpen {
+            try await hang(request, since: started, "half open")
+            isHalfOpen = false
+            throw failure(.timedOut, "no answer on an old connection")
+        }
+        try requireWay()
+        if world.holds(.captivePortal) { return try await portal() }
+        // Drawn always, so that a kind left out moves nothing else.
+        let isLost = world.strikes(.lostRequest)
+        let isAnswerLost = world.strikes(.lostAnswer)
+        let isReset = world.strikes(.reset)
+        try await travel()
+        if isReset, !isAnswerLost { throw failure(.connectionLost, "reset before the request was read") }
+        try requireWay()
+        if isLost {
+            try await hang(request, since: started, "request lost")
+            throw failure(.timedOut, "no answer")
+        }
+        let answer = server.receive(request)
+        let isDelivered = answer.status == 200
+        do throws(HTTPTransportError) {
+            if isAnswerLost {
+                if isReset { throw failure(.connectionLost, "reset before the answer was read") }
+                try await hang(request, since: started, "answer lost")
+                throw failure(.timedOut, "no answer")
+            }
+            try await travel()
+            try requireWay()
+        } catch {
+            if isDelivered { server.answerWasLost() }
+            throw error
+        }
+        return answer
+    }
+
+    /// Half of a round trip.
+    private func travel() async throws(HTTPTransportError) {
+        var delay = dice.seconds(0.01...0.15)
+        if world.holds(.slowNetwork) {
+            delay = dice.seconds(0.2...5)
+            world.trouble(for: .seconds(20))
+        }
+        await world.clock.wait(for: delay)
+        if !life.isAlive { await world.clock.wait(for: .seconds(36_000)) }  // without power, until it is cancelled
+        if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
+    }
+
+    private func requireWay() throws(HTTPTransportError) {
+        if isUp { return }
+        let isKnown = world.holds(.outage)
+        if !isKnown, world.strikes(.halfOpen) { isHalfOpen = true }
+        throw failure(isKnown ? .nameNotResolved : .connectionFailed, "no way out")
+    }
+
+    private func failure(_ code: HTTPTransportError.Code, _ detail: String) -> HTTPTransportError {
+        world.trouble(for: Self.consequence)
+        world.note(.answer, -1, 0, "network: \(detail)")
+        return HTTPTransportError(code, detail)
+    }
+
+    private func hang(_ request: HTTPRequest, since start: Duration, _ why: String) async throws(HTTPTransportError) {
+        world.trouble(for: Self.consequence)
+        world.note(.answer, -2, 0, "network: \(why), the exchange hangs")
+        await world.clock.wait(for: request.limits.total - (world.now - start))
+        if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
+    }
+
+    private func portal() async throws(HTTPTransportError) -> HTTPResponse {
+        world.trouble(for: .seconds(62))
+        try await travel()
+        world.note(.answer, -3, 0, "network: a login page answers")
+        switch dice.below(4) {
+        case 0: return HTTPResponse(status: 302, headers: HTTPHeaders(["Location": "http://portal.invalid/"]))
+        case 1: return HTTPResponse(status: 511, body: Array("<html>".utf8))
+        case 2: return HTTPResponse(status: 200)
+        default: return HTTPResponse(status: 200, body: Array("<html><body>Welcome</body></html>".utf8))
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import GNSS
+import VehicleAuthorization
+
+/// The operator's token backend: slow, busy, down, or wrong. Also an oracle: it knows every token that it gave.
+///
+/// `@unchecked Sendable`: used by the thread of its simulation only.
+final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
+    enum Verdict { case good, dead, foreign }
+
+    /// What is known of a token that was given out.
+    private struct Issued {
+        let vehicleID: String
+        let end: Duration
+        /// The life left when it is not to be handed out any more.
+        let margin: Duration
+        var isRevoked = false
+    }
+
+    private let world: World
+    private var dice: Dice
+    private var issued: [String: Issued] = [:]
+    private var serial = 0
+    private var inFlight: Set<String> = []
+    private var fetches = TokenBucket(capacity: 40, interval: .seconds(10))
+    /// Seconds that a token of this backend lives.
+    private let life: Double
+    /// Whether the way to it is open; the one to Fleet Engine leads there as well.
+    var isReachable: () -> Bool = { true }
+
+    init(_ world: World) {
+        self.world = world
+        dice = Dice(seed: world.scenario.seed, stream: .issuer)
+        let (long, short) = (dice.uniform(400...3600), dice.uniform(20...400))
+        life = world.has(.shortTokens) ? short : long
+    }
+
+    /// A new process: what the old one had asked for is nobody's concern any more.
+    func processStarted() { inFlight = [] }
+
+    func networkReturned() async { fetches.give(6) }
+
+    func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        let vehicleID = context.vehicleID
+        world.require(.oneFetch, inFlight.insert(vehicleID).inserted, "two fetches for \(vehicleID) at once")
+        defer { inFlight.remove(vehicleID) }
+        world.require(.fewFetches, fetches.take(at: world.now), "the backend is asked too often")
+        // Drawn always, so that a kind left out moves nothing else.
+        let isSlow = world.strikes(.slowIssuer)
+        let isBusy = world.strikes(.issuerBusy)
+        let isDown = world.strikes(.issuerError)
+        let delay = isSlow ? dice.seconds(1...40) : dice.seconds(0.02...0.4)
+        world.trouble(for: delay + .seconds(1))
+        await world.clock.wait(for: delay)
+        if Task.isCancelled { throw AuthorizationError(.cancelled, "cancelled") }
+        if !isReachable() { throw failure(.unavailable, "cannot be reached") }
+        if isBusy {
+            throw failure(
+                .unavailable, "503", retryAfter: .seconds(dice.below(10) == 0 ? dice.below(900) : dice.below(60)))
+        }
+        if isDown { throw failure(dice.element(of: [.unavailable, .refused, .unusableAnswer]), "500") }
+        return issue(for: vehicleID, after: delay)
+    }
+
+    private func failure(
+        _ code: AuthorizationError.Code, _ detail: String, retryAfter: Duration? = nil
+    ) -> AuthorizationError {
+        let asked = min(retryAfter ?? .zero, .seconds(600))
+        world.trouble(for: max(asked, .seconds(60)) + .seconds(66))
+        world.note(.token, 0, 0, "the token backend fails: \(detail)")
+        return AuthorizationError(code, "token backend: \(detail)", retryAfter: retryAfter)
+    }
+
+    private func issue(for vehicleID: String, after delay: Duration) -> AuthorizationToken {
+        let isForeign = world.strikes(.wrongVehicle)
+        let isExpired = world.strikes(.expiredToken)
+        let isOpaque = world.strikes(.opaqueToken)
+        let subject = isForeign && !isOpaque ? vehicleID + "-other" : vehicleID
+        let now = Int(world.utc.millisecondsSince1970 / 1000)
+        // A backend that caches gives a token whose life is partly over.
+        let age = isExpired ? Int(life) + dice.below(100) : dice.chance(0.2) ? Int(dice.uniform(0...(life * 0.9))) : 0
+        let end = now - age + Int(life)
+        serial += 1
+        let text =
+            isOpaque
+            ? "opaque-\(serial)" : Self.signed(subject: subject, issuedAt: now - age, end: end, serial: serial)
+        let left = Duration.seconds(end) - .milliseconds(world.utc.millisecondsSince1970)
+        // Life is counted from the beginning of the fetch: a slow answer makes it shorter. Clocks of tokens and answers
+        // tell whole seconds.
+        issued[text] = Issued(
+            vehicleID: subject, end: world.now + left,
+            margin: left - delay > .seconds(301) ? .seconds(299) : .zero)
+        if issued.count > 400 { issued = issued.filter { $0.value.end > world.now - .seconds(3600) } }
+        if isForeign || isExpired { world.trouble(for: .seconds(126)) }
+        world.note(.token, Int64(serial), Int64(end - now), "token \(serial) for \(subject), \(end - now) s of life")
+        let lifetime = isOpaque ? left : Self.lifetime(of: text, issuerTime: Double(now))
+        return AuthorizationToken(value: text, lifetime: lifetime)
+    }
+
+    // MARK: The oracle
+
+    /// A request with this token is about to go out.
+    func willUse(_ text: Substring, for vehicleID: String) {
+        guard let token = issued[String(text)] else {
+            return world.breach(.ownToken, "a token that was never given")
+        }
+        world.require(.ownToken, token.vehicleID == vehicleID, "a token of \(token.vehicleID) for \(vehicleID)")
+        let left = token.end - world.now
+        world.require(
+            .tokenMargin, left > .zero && left >= token.margin,
+            "\(left) of life are left, \(token.margin) are promised")
+    }
+
+    /// What Fleet Engine makes of a token that has arrived.
+    func judge(_ text: Substring, for vehicleID: String) -> Verdict {
+        guard let token = issued[String(text)], token.end > world.now, !token.isRevoked else { return .dead }
+        return token.vehicleID == vehicleID ? .good : .foreign
+    }
+
+    func revoke(_ text: Substring) { issued[String(text)]?.isRevoked = true }
+
+    // MARK: JSON Web Tokens, signed by nobody
+
+    private static func lifetime(of text: String, issuerTime: Double) -> Duration? {
+        TokenExpiry(
+            token: try? JSONWebToken(text), stated: nil, format: .automatic, issuerTime: issuerTime, localTime: 0
+        ).lifetime
+    }
+
+    private static func signed(subject: String, issuedAt: Int, end: Int, serial: Int) -> String {
+        let payload =
+            "{\"aud\":\"https://fleetengine.googleapis.com/\",\"iat\":\(issuedAt),\"exp\":\(end),\"jti\":\"\(serial)\","
+            + "\"authorization\":{\"vehicleid\":\"\(subject)\"}}"
+        return [#"{"alg":"RS256","typ":"JWT"}"#, payload, "nobody"].map { base64URL(Array($0.utf8)) }
+            .joined(separator: ".")
+    }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        var (bits, count) = (UInt32(0), 0)
+        for byte in bytes {
+            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
+            while count >= 6 {
+                text.append(alphabet[Int(bits >> UInt32(count - 6)) & 63])
+                count -= 6
+            }
+        }
+        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count)) & 63]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,72 @@
+import LocationReporting
+
+/// An outbox that does not keep its contract.
+actor FaultyOutbox: Outbox {
+    private let base: any Outbox
+    private let bug: PlantedBug
+    /// An update that was accepted and is not stored yet.
+    private var held: (update: LocationUpdate, overrules: Bool)?
+    private var calls: Int64 = 0
+    private var countedTwice: Int64 = 0
+
+    init(_ base: any Outbox, bug: PlantedBug) { (self.base, self.bug) = (base, bug) }
+
+    func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
+        guard bug == .losesTheNewest else { return try await base.append(update, overrulingEarlier: overrulingEarlier) }
+        try await storeHeld()
+        held = (update, overrulingEarlier)
+        return StoredUpdate(sequence: try await base.ledger().accepted + 1, update: update)
+    }
+
+    func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+        // Stored with the next one, or when it is to be sent: too late for a power cut.
+        calls += 1
+        if calls % 3 == 0 { try await storeHeld() }
+        guard let batch = try await base.nextBatch(maximumPastLocations: maximumPastLocations) else { return nil }
+        switch bug {
+        case .sendsOldestAsLast:
+            guard let oldest = batch.past.first, batch.lastIsPending else { return batch }
+            return UploadBatch(last: oldest, lastIsPending: true, past: batch.past.dropFirst() + [batch.last])
+        case .movesPositions where calls % 100 == 0:
+            var update = batch.last.update
+            update.latitude += 0.001
+            let moved = StoredUpdate(sequence: batch.last.sequence, update: update)
+            return UploadBatch(last: moved, lastIsPending: batch.lastIsPending, past: batch.past)
+        case .neverSendsThePast where batch.lastIsPending:
+            return UploadBatch(last: batch.last, lastIsPending: true, past: [])
+        case .neverSendsThePast: return nil
+        default: return batch
+        }
+    }
+
+    func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
+        calls += 1
+        if bug == .forgetsAcknowledgements, calls % 50 < 2 { return }
+        if bug == .countsTwice, !batch.lastIsPending { countedTwice += 1 }
+        try await base.acknowledge(batch)
+    }
+
+    func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
+        try await base.quarantine(update, reason: reason)
+    }
+
+    func newest() async throws(OutboxError) -> StoredUpdate? { try await base.newest() }
+
+    func ledger() async throws(OutboxError) -> Ledger {
+        var ledger = try await base.ledger()
+        ledger.delivered += countedTwice
+        if held != nil { (ledger.accepted, ledger.pending) = (ledger.accepted + 1, ledger.pending + 1) }
+        return ledger
+    }
+
+    func close() async throws(OutboxError) {
+        try await storeHeld()
+        try await base.close()
+    }
+
+    private func storeHeld() async throws(OutboxError) {
+        guard let held else { return }
+        self.held = nil
+        try await base.append(held.update, overrulingEarlier: held.overrules)
+    }
+}

@@ -1,0 +1,42 @@
+import HTTPMessages
+import LocationReporting
+import VehicleAuthorization
+
+/// Mistakes that a delivery can make, put around the real parts to see that the laws notice each.
+enum PlantedBug: String, CaseIterable, Sendable {
+    // Transport: what the uploader is told of an exchange.
+    case countsUnsentAsDelivered, dropsOn401, quarantinesOn503, acknowledgesAllAfter413, leaksATask, ignoresCancellation
+    // Outbox.
+    case sendsOldestAsLast, losesTheNewest, countsTwice, forgetsAcknowledgements, movesPositions, neverSendsThePast
+    // Tokens.
+    case keepsTokensToTheirEnd, mixesVehicles, asksAtEachUpload
+    // Settings.
+    case retriesWithoutPause, ignoresTheNetwork, hasNoHeartbeat
+    // Disk.
+    case doesNotSync
+
+    func around(_ transport: any HTTPTransport, _ world: World) -> any HTTPTransport {
+        FaultyTransport(base: transport, bug: self, world: world)
+    }
+
+    func around(_ outbox: any Outbox, _ world: World) -> any Outbox { FaultyOutbox(outbox, bug: self) }
+
+    func around(
+        _ cached: any VehicleAuthorization, issuer: any VehicleAuthorization, _ world: World
+    ) -> any VehicleAuthorization {
+        switch self {
+        case .keepsTokensToTheirEnd, .mixesVehicles, .asksAtEachUpload:
+            FaultyCache(cached, issuer: issuer, bug: self, world: world)
+        default: cached
+        }
+    }
+
+    func change(_ settings: inout UploadSettings) {
+        switch self {
+        case .ignoresTheNetwork:
+            settings.retry = RetryPolicy(initialDelay: .seconds(120), maximumDelay: .seconds(36_000))
+        case .hasNoHeartbeat: settings.heartbeat = .seconds(36_000)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import FleetEngine
+import GNSS
+import HTTPMessages
+import LocationReporting
+import SQLiteOutbox
+import VehicleAuthorization
+
+/// One life of the service: the real parts, wired as `VehicleAgent` wires them, over the simulated world.
+///
+/// `@unchecked Sendable`: used by the thread of its simulation only.
+final class AgentProcess: @unchecked Sendable {
+    /// What of the world it is connected to.
+    struct Surroundings {
+        let world: World
+        let vehicle: VehicleName
+        let endpoint: HTTPURL
+        let receiver: Receiver
+        let network: Network
+        let issuer: TokenIssuer
+        let disk: VehicleDisk
+    }
+
+    private let world: World
+    private let life: ProcessLife
+    private let outbox: any Outbox
+    private let uploader: Uploader
+    private let authorization: any VehicleAuthorization
+    private let sendsState: Bool
+    private var task: Task<Void, Never>?
+
+    /// Opens the outbox and puts everything together.
+    init(_ place: Surroundings) async throws(OutboxError) {
+        let world = place.world
+        let life = ProcessLife()
+        (self.world, self.life) = (world, life)
+        place.issuer.processStarted()
+        place.network.processStarted(life)
+        let bug = world.scenario.bug
+        var dice = Dice(seed: world.scenario.seed &+ UInt64(world.eventCount), stream: .jitter)
+        let seed = dice.next()
+        let jitter = JitterDice(seed: seed)
+
+        let store = try await SQLiteOutbox.open(place.disk.settings, on: world.queue)
+        var opened: any Outbox = store
+        if let bug { opened = bug.around(opened, world) }
+        let ledger = try await opened.ledger()
+        if let breach = world.account.open(ledger, at: world.now) { world.breach(breach.law, breach.detail) }
+        outbox = WatchedOutbox(opened, world, life, place.disk)
+
+        let issuer: any VehicleAuthorization = place.issuer
+        let cached = CachedAuthorization(issuer, clock: world.clock, jitter: { jitter.draw() }, report: { _ in })
+        if let bug {
+            authorization = bug.around(cached, issuer: issuer, world)
+        } else {
+            authorization = cached
+        }
+        var settings = UploadSettings(
+            vehicle: place.vehicle, endpoint: place.endpoint,
+            state: place.vehicle.service == .onDemandTrips ? .online : nil)
+        bug?.change(&settings)
+        let witness = Witness(world: world, life: life)
+        var transport: any HTTPTransport = place.network
+        if let bug { transport = bug.around(transport, world) }
+        let isHasty = bug == .retriesWithoutPause
+        let draw: @Sendable () -> Double = { isHasty ? 0 : jitter.draw() }
+        uploader = Uploader(
+            settings: settings, outbox: outbox, authorization: authorization, transport: transport,
+            clock: MonotonicClock(world.clock), jitter: draw,
+            observer: witness)
+        sendsState = settings.state != nil
+        let knowsPresent = dice.chance(0.7)
+        let intake = LocationIntake(
+            plausibility: Plausibility(
+                earliest: world.origin, expected: knowsPresent ? world.utc : world.origin.advanced(by: .seconds(-9e7))),
+            policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), outbox: outbox,
+            uploader: uploader, latestTime: { world.utc.advanced(by: .seconds(600)) }, observer: witness)
+        let pipeline = ReportingPipeline(source: place.receiver, intake: intake, uploader: uploader)
+        let companion = Companion(world: world, authorization: authorization, vehicleID: place.vehicle.vehicleID + "-b")
+        world.note(.start, ledger.accepted, ledger.pending, "the service starts: \(ledger)")
+        task = Task {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await companion.run() }
+                do { try await pipeline.run() } catch { world.breach(.neverStuck, "the pipeline ended: \(error)") }
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// A way to the network is announced.
+    func networkReturned() async {
+        guard life.isAlive, world.scenario.bug != .ignoresTheNetwork else { return }
+        await uploader.networkReturned()
+    }
+
+    /// SIGTERM: cancelled, then the last state within three seconds, and the outbox closed.
+    func terminate() async {
+        world.note(.stop, 0, 0, "SIGTERM")
+        await cancel()
+        if sendsState {
+            await withTaskGroup { group in
+                group.addTask { [uploader] in _ = try? await uploader.send(state: .offline) }
+                group.addTask { [world] in await world.clock.wait(for: .seconds(3)) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+        if let ledger = try? await outbox.ledger(), let breach = world.account.check(ledger, at: world.now) {
+            world.breach(breach.law, breach.detail)
+        }
+        life.isAlive = false
+        do { try await outbox.close() } catch { world.account.allowDuplicates(FleetEngineDouble.batch) }
+        world.account.stop()
+    }
+
+    /// Its end without a word; the disk is dead already.
+    func die() async {
+        life.isAlive = false
+        world.account.stop()
+        world.account.allowDuplicates(FleetEngineDouble.batch)
+        await cancel()
+    }
+
+    private func cancel() async {
+        let begun = world.now
+        task?.cancel()
+        await task?.value
+        task = nil
+        world.require(.stopsAtOnce, world.now == begun, "the end took \(world.now - begun)")
+    }
+}

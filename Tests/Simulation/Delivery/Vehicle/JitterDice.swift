@@ -1,0 +1,11 @@
+/// The jitter of one process.
+///
+/// `@unchecked Sendable`: used by the thread of its simulation only.
+final class JitterDice: @unchecked Sendable {
+    private var dice: Dice
+
+    init(seed: UInt64) { dice = Dice(seed: seed, stream: .jitter) }
+
+    /// Draws from 0...1.
+    func draw() -> Double { dice.unit() }
+}

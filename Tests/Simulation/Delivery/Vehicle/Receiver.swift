@@ -1,0 +1,116 @@
+import GNSS
+import LocationReporting
+
+/// The receiver of the vehicle: sentences for each moment, damaged now and then, read by the real decoder.
+///
+/// `@unchecked Sendable`: used by the thread of its simulation only.
+final class Receiver: FixSource, @unchecked Sendable {
+    /// How the vehicle uses it.
+    enum Activity { case driving, parked, off }
+
+    private let world: World
+    private var dice: Dice
+    private var road: RoadTrip
+    private var pen = SentencePen()
+    /// Set by whoever drives.
+    var activity = Activity.off
+    /// By how much the receiver's clock is wrong.
+    private var clockError = Duration.zero
+    /// Epochs for which it stays wrong.
+    private var wrongEpochs = 0
+
+    init(_ world: World) {
+        self.world = world
+        dice = Dice(seed: world.scenario.seed, stream: .receiver)
+        road = RoadTrip(seed: world.scenario.seed)
+    }
+
+    func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        while !Task.isCancelled {
+            var decoder = NMEADecoder(options: NMEADecoderOptions(dates: dates))
+            await deliver(.state(.receiving(source: "line")))
+            await read(with: &decoder, deliver)
+            if world.holds(.unplugged) {
+                await deliver(.state(.waiting(source: "line", reason: "unplugged")))
+                while world.holds(.unplugged), !Task.isCancelled { await world.clock.wait(for: .seconds(5)) }
+            }
+        }
+        throw FixSourceError(.cancelled, "stopped")
+    }
+
+    /// As the service asks for a live receiver.
+    private var dates: NMEADecoderOptions.Dates {
+        .repaired(reference: { [world] in world.utc }, earliest: world.origin)
+    }
+
+    /// Reads epoch after epoch, until the receiver is unplugged or the task is cancelled.
+    private func read(
+        with decoder: inout NMEADecoder, _ deliver: @escaping @Sendable (FixSourceEvent) async -> Void
+    ) async {
+        while !Task.isCancelled, !world.holds(.unplugged) {
+            let interval: Int64 = activity == .driving ? 1 : 5
+            let next = (world.now.components.seconds / interval + 1) * interval
+            await world.clock.wait(for: .seconds(next) - world.now)
+            road.advance(Double(interval), isDriving: activity == .driving)
+            guard !Task.isCancelled, activity != .off, !world.holds(.gap) else { continue }
+            await take(writeEpoch(), with: &decoder, deliver)
+        }
+    }
+
+    /// Writes what the receiver sends now into the pen; gives the places where its bytes pause.
+    private func writeEpoch() -> [Int] {
+        pen.clear()
+        var epoch = ReceiverEpoch(
+            time: world.utc.advanced(by: clockError), latitude: road.latitude + (dice.unit() - 0.5) * 2e-5,
+            longitude: road.longitude + (dice.unit() - 0.5) * 3e-5, speed: road.speed, course: road.course,
+            isVerbose: dice.chance(0.1))
+        disturb(&epoch)
+        pen.write(epoch)
+        if world.strikes(.noise), !pen.bytes.isEmpty {
+            for _ in 0...dice.below(3) { pen.damage(at: dice.below(pen.bytes.count), bit: dice.below(8)) }
+        }
+        if world.strikes(.garbage) {
+            pen.write(noise: (0..<dice.below(1500)).map { _ in UInt8(truncatingIfNeeded: dice.next()) })
+        }
+        guard world.strikes(.pauseInEpoch) || dice.chance(0.02) else { return [] }
+        return (0...dice.below(3)).map { _ in dice.below(pen.bytes.count) }.sorted()
+    }
+
+    private func disturb(_ epoch: inout ReceiverEpoch) {
+        if world.strikes(.jump) {
+            epoch.latitude += (dice.unit() - 0.5) * 0.2
+        }
+        if wrongEpochs > 0 {
+            wrongEpochs -= 1
+            if wrongEpochs == 0 { clockError = .zero }
+        } else if world.strikes(.wrongDate) {
+            // A week count that rolled over, a date before there was any satellite, a day ahead.
+            clockError = dice.element(of: [.seconds(-1024 * 7 * 86_400), .seconds(-9_000 * 86_400), .seconds(86_400)])
+            wrongEpochs = 1 + dice.below(20)
+        } else if world.strikes(.clockSetBack) {
+            clockError = .seconds(-60 - dice.below(3000))
+            wrongEpochs = 2 + dice.below(60)
+        }
+    }
+
+    /// Reads the pen's bytes in pieces, with a pause at each of `cuts`, and delivers the fixes.
+    private func take(
+        _ cuts: [Int], with decoder: inout NMEADecoder,
+        _ deliver: @escaping @Sendable (FixSourceEvent) async -> Void
+    ) async {
+        var begin = 0
+        for end in cuts + [pen.bytes.count] where end > begin {
+            if begin > 0 { await world.clock.wait(for: dice.seconds(0.01...0.4)) }
+            var fixes: [Fix] = []
+            decoder.decode(pen.bytes[begin..<end].span, receivedAt: world.now) { fixes.append($0) }
+            begin = end
+            for fix in fixes { await deliver(.fix(fix)) }
+        }
+        guard let deadline = decoder.idleDeadline else { return }
+        await world.clock.wait(for: deadline - world.now)
+        var fixes: [Fix] = []
+        decoder.lineIsIdle(at: world.now) { fixes.append($0) }
+        for fix in fixes { await deliver(.fix(fix)) }
+        while let warning = decoder.takeWarning() { await deliver(.warning(warning)) }
+    }
+}

@@ -1,0 +1,55 @@
+/// Where the vehicle is and how it moves: a wandering way through a town, cheap to compute and the same everywhere.
+struct RoadTrip {
+    /// Degrees.
+    private(set) var latitude = 53.55
+    private(set) var longitude = 10.0
+    /// Metres a second.
+    private(set) var speed = 0.0
+    /// Whole degrees from north.
+    private(set) var course = 0
+    private var dice: Dice
+    private var target = 0.0
+    private var turn = 0
+    private var secondsToChange = 0.0
+
+    private static let metersPerDegree = 111_319.49
+    /// At the latitude of the town.
+    private static let cosine = 0.594
+
+    init(seed: UInt64) { dice = Dice(seed: seed, stream: .road) }
+
+    /// Moves on by so many seconds; `isDriving` or coming to rest.
+    mutating func advance(_ seconds: Double, isDriving: Bool) {
+        if !isDriving, speed == 0 { return }
+        secondsToChange -= seconds
+        if secondsToChange <= 0 {
+            secondsToChange = dice.uniform(5...40)
+            // A red light now and then.
+            target = dice.chance(0.25) ? 0 : dice.uniform(5...33)
+            turn = dice.chance(0.5) ? 0 : dice.below(21) - 10
+        }
+        let wanted = isDriving ? target : 0
+        let change = max(-2.5 * seconds, min(1.8 * seconds, wanted - speed))
+        speed = max(0, speed + change)
+        if speed == 0 { return }
+        course = (course + turn + 360) % 360
+        let step = min(speed * seconds, 40)
+        let (sine, cosine) = Self.directions[course]
+        latitude += step * cosine / Self.metersPerDegree
+        longitude += step * sine / (Self.metersPerDegree * Self.cosine)
+    }
+
+    /// Sine and cosine of whole degrees, by turning a pointer: the C library's differ from machine to machine.
+    private static let directions: [(sine: Double, cosine: Double)] = {
+        var pointer = (sine: 0.0, cosine: 1.0)
+        return (0..<360).map { _ in
+            defer {
+                let (sine, cosine) = (0.017_452_406_437_283_51, 0.999_847_695_156_391_3)
+                pointer = (
+                    pointer.sine * cosine + pointer.cosine * sine, pointer.cosine * cosine - pointer.sine * sine
+                )
+            }
+            return pointer
+        }
+    }()
+}

@@ -1,0 +1,125 @@
+import FleetEngine
+import GNSS
+import HTTPMessages
+import LocationReporting
+
+/// The days of one vehicle: drives and stops, and at many stops the power goes.
+///
+/// `@unchecked Sendable`: used by the thread of its simulation only.
+final class VehicleDay: @unchecked Sendable {
+    private let world: World
+    private let place: AgentProcess.Surroundings
+    private let server: FleetEngineDouble
+    private var dice: Dice
+    private var process: AgentProcess?
+
+    init(_ world: World) throws {
+        self.world = world
+        var dice = Dice(seed: world.scenario.seed, stream: .power)
+        let vehicle = try VehicleName(
+            service: dice.chance(0.7) ? .onDemandTrips : .scheduledTasks, providerID: "fleet",
+            vehicleID: "van-\(world.scenario.seed)")
+        let issuer = TokenIssuer(world)
+        server = FleetEngineDouble(world, issuer: issuer, vehicle: vehicle)
+        let network = Network(world, server: server)
+        issuer.isReachable = { [unowned network] in network.isUp }
+        place = AgentProcess.Surroundings(
+            world: world, vehicle: vehicle, endpoint: try HTTPURL("https://fleetengine.googleapis.com"),
+            receiver: Receiver(world), network: network, issuer: issuer, disk: try VehicleDisk(world))
+        self.dice = dice
+    }
+
+    /// Leaves nothing behind on this machine.
+    func remove() { place.disk.remove() }
+
+    /// Lives until the last fault has passed and everything has drained.
+    func run() async {
+        let link = Task { await watchLink() }
+        while world.now < world.faultsEnd {
+            await start()
+            place.receiver.activity = .driving
+            await spend(dice.skewedSeconds(120...7200))
+            place.receiver.activity = dice.chance(0.7) ? .parked : .off
+            await stop()
+        }
+        link.cancel()
+        await link.value
+        await drain()
+    }
+
+    /// The end of a drive.
+    private func stop() async {
+        await spend(dice.skewedSeconds(1...600))
+        if world.strikes(.powerCut) {
+            await cut()
+        } else if world.strikes(.kill) {
+            world.note(.kill, 0, 0, "kill -9")
+            place.disk.cutOff()
+            await end()
+            await world.clock.wait(for: .seconds(5))
+        } else if world.strikes(.termination) {
+            await process?.terminate()
+            process = nil
+            await world.clock.wait(for: dice.skewedSeconds(5...3600))
+        } else {
+            await spend(dice.skewedSeconds(60...14_400))
+        }
+    }
+
+    private func cut() async {
+        place.disk.cutPower(within: dice.chance(0.5) ? 0 : 1 + dice.below(30))
+        for _ in 0..<120 where !place.disk.isOff { await world.clock.wait(for: .seconds(1)) }
+        place.disk.cutPower(within: 0)
+        world.note(.cut, 0, 0, "the power is cut")
+        await end()
+        await world.clock.wait(for: dice.skewedSeconds(10...3600))
+    }
+
+    private func end() async {
+        await process?.die()
+        process = nil
+    }
+
+    /// Starts the service unless it runs; as long as it cannot, again every five seconds, as systemd does.
+    private func start() async {
+        while process == nil {
+            place.disk.powerOn()
+            place.disk.prepare()
+            do { process = try await AgentProcess(place) } catch {
+                world.note(.outboxFailed, 0, 0, "the service cannot start: \(error)")
+                await world.clock.wait(for: .seconds(5))
+            }
+        }
+    }
+
+    private func spend(_ time: Duration) async {
+        await world.clock.wait(for: min(time, max(.seconds(1), world.faultsEnd - world.now)))
+    }
+
+    /// Announces the way out after each outage that the kernel notices.
+    private func watchLink() async {
+        while !Task.isCancelled, let outage = world.nextSpell(.outage) {
+            await world.clock.wait(for: outage.upperBound - world.now + .milliseconds(1))
+            if Task.isCancelled { return }
+            world.note(.networkBack, 0, 0, "the network is back")
+            server.networkReturned()
+            await process?.networkReturned()
+        }
+    }
+
+    /// No faults any more: what is pending has to go.
+    private func drain() async {
+        place.receiver.activity = .off
+        await start()
+        let patience = world.now + .seconds(3600)
+        while !world.account.isDrained, world.now < patience, world.violation == nil {
+            await world.clock.wait(for: .seconds(10))
+        }
+        await process?.terminate()
+        process = nil
+        let ledger = world.account.ledger
+        world.require(.drains, world.account.isDrained, "an hour after the last fault: \(ledger)")
+        world.require(.drains, world.account.missing <= 0, "\(world.account.missing) updates are nowhere: \(ledger)")
+        world.note(.end, ledger.accepted, ledger.delivered, "the end: \(ledger)")
+    }
+}

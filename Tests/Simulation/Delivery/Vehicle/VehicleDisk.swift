@@ -1,0 +1,79 @@
+import Glibc
+import LinuxPlatform
+import LyingDisk
+import SQLiteOutbox
+
+/// The vehicle's disk: real files in a folder of their own, under a disk that fills up, fails, and loses power.
+///
+/// `@unchecked Sendable`: used by the thread of its simulation only.
+final class VehicleDisk: @unchecked Sendable {
+    private let world: World
+    private let disk: LyingDisk
+    private var dice: Dice
+
+    init(_ world: World) throws {
+        self.world = world
+        let parent = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        let folder = "\(parent)/waypost-simulation-\(getpid())-\(world.scenario.seed)"
+        try FileSystem.createFolder(at: folder)
+        disk = LyingDisk(folder: folder, seed: world.scenario.seed)
+        disk.ignoresSync = world.scenario.bug == .doesNotSync
+        dice = Dice(seed: world.scenario.seed, stream: .disk)
+    }
+
+    /// Nothing of it is needed any more.
+    func remove() {
+        for name in (try? FileSystem.names(inFolder: disk.folder)) ?? [] {
+            try? FileSystem.removeFile(at: "\(disk.folder)/\(name)")
+        }
+        unsafe rmdir(disk.folder)
+    }
+
+    var settings: OutboxSettings {
+        var settings = OutboxSettings(
+            path: disk.folder + "/outbox.sqlite", maximumBytes: world.has(.smallStore) ? 0 : 64 << 20,
+            now: { [world] in world.utc }, disk: disk,
+            reportRecovery: { [world] recovery in
+                world.note(.disk, 1, recovery.lost.upperBound, "the store was replaced: \(recovery)")
+                world.require(.acceptedSurvives, recovery.lost.upperBound == 0, "the store was damaged: \(recovery)")
+            })
+        settings.uptime = { [world] in world.now }
+        return settings
+    }
+
+    /// Before the process uses it: it may be full, or fail once.
+    func prepare() {
+        let isFull = world.holds(.fullDisk)
+        if isFull, disk.capacity == nil {
+            world.note(.disk, 2, 0, "the disk is full")
+            disk.capacity = used + Int64(dice.below(3) * 3000)
+        } else if !isFull {
+            disk.capacity = nil
+        }
+        guard world.strikes(.diskError) else { return }
+        let call = dice.element(of: [DiskCall.write, .sync, .read, .open, .truncate])
+        let failure: DiskFault.Failure = dice.chance(0.3) ? .shortWrite : .error(DiskErrno.inputOutput)
+        world.note(.disk, 3, 0, "a \(call) will fail: \(failure)")
+        disk.order(DiskFault(failure, at: 1 + dice.below(6), of: call))
+    }
+
+    // MARK: Power
+
+    var isOff: Bool { disk.isOff }
+
+    /// The power goes, now or within one of the next calls.
+    func cutPower(within calls: Int) {
+        if calls == 0 { disk.powerCut() } else { disk.order(DiskFault(.powerCut, at: calls)) }
+    }
+
+    /// The process is killed: what it has written stays.
+    func cutOff() { disk.cutOff() }
+
+    func powerOn() { disk.powerOn() }
+
+    private var used: Int64 {
+        ((try? FileSystem.names(inFolder: disk.folder)) ?? []).reduce(0) { sum, name in
+            sum + ((try? FileSystem.fileSize(at: "\(disk.folder)/\(name)")) ?? 0)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import LocationReporting
+
+/// The real outbox, with the account looking over its shoulder after each call.
+struct WatchedOutbox: Outbox {
+    private let base: any Outbox
+    private let world: World
+    private let life: ProcessLife
+    private let disk: VehicleDisk
+
+    init(_ base: any Outbox, _ world: World, _ life: ProcessLife, _ disk: VehicleDisk) {
+        (self.base, self.world, self.life, self.disk) = (base, world, life, disk)
+    }
+
+    /// Whether the process still lives after a call; the power may have gone within it.
+    private var isAlive: Bool {
+        if disk.isOff, life.isAlive {
+            world.note(.cut, 1, 0, "the power was cut within a call")
+            life.isAlive = false
+            world.account.stop()
+        }
+        return life.isAlive
+    }
+
+    func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
+        guard life.isAlive else { throw OutboxError(.closed, "the process is dead") }
+        world.account.begin(update)
+        disk.prepare()
+        do {
+            let stored = try await base.append(update, overrulingEarlier: overrulingEarlier)
+            guard isAlive else { return stored }
+            judge(world.account.accept(stored, overrulingEarlier: overrulingEarlier, at: world.now))
+            await check()
+            return stored
+        } catch {
+            if isAlive {
+                world.account.offer(update, overrulingEarlier: overrulingEarlier, at: world.now)
+                world.trouble(for: .seconds(61))
+            }
+            throw error
+        }
+    }
+
+    func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+        try await watched { () throws(OutboxError) in
+            try await base.nextBatch(maximumPastLocations: maximumPastLocations)
+        }
+    }
+
+    func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
+        do throws(OutboxError) {
+            try await watched { () throws(OutboxError) in try await base.acknowledge(batch) }
+        } catch {
+            world.account.allowDuplicates(batch.pending.count)
+            throw error
+        }
+        // On a full disk acknowledgements wait in memory; a cut forgets them.
+        if world.holds(.fullDisk) { world.account.allowDuplicates(batch.pending.count) }
+        await check()
+    }
+
+    func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
+        try await watched { () throws(OutboxError) in try await base.quarantine(update, reason: reason) }
+        await check()
+    }
+
+    func newest() async throws(OutboxError) -> StoredUpdate? {
+        try await watched { () throws(OutboxError) in try await base.newest() }
+    }
+
+    func ledger() async throws(OutboxError) -> Ledger { try await base.ledger() }
+
+    func close() async throws(OutboxError) { try await base.close() }
+
+    private func watched<Result>(_ body: () async throws(OutboxError) -> Result) async throws(OutboxError) -> Result {
+        guard life.isAlive else { throw OutboxError(.closed, "the process is dead") }
+        disk.prepare()
+        do { return try await body() } catch {
+            guard isAlive else { throw error }
+            world.trouble(for: .seconds(62))
+            throw error
+        }
+    }
+
+    private func check() async {
+        guard let ledger = try? await base.ledger(), isAlive else { return }
+        judge(world.account.check(ledger, at: world.now))
+    }
+
+    private func judge(_ breach: DeliveryAccount.Breach?) {
+        if let breach { world.breach(breach.law, breach.detail) }
+    }
+}

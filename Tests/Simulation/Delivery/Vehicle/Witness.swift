@@ -1,0 +1,42 @@
+import GNSS
+import LocationReporting
+
+/// Writes what the process tells into the trace.
+struct Witness: ReportingObserver {
+    let world: World
+    let life: ProcessLife
+
+    func observe(_ event: ReportingEvent) {
+        guard life.isAlive else { return }
+        switch event {
+        case .receiver(let state): world.note(.receiver, 0, 0, "receiver: \(state)")
+        case .receiverWarning(let warning): world.note(.receiver, 1, Int64(warning.rawValue), "receiver: \(warning)")
+        case .progress: break
+        case .fix(let fix):
+            world.note(.fix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix)")
+        case .refused(let fix, let why):
+            world.note(.refusedFix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix) refused: \(why)")
+        case .accepted(let stored):
+            world.note(.accepted, stored.sequence, 0, "accepted \(stored.sequence) of \(stored.update.timeOfFix)")
+        case .notStored(let error): world.note(.notStored, 0, 0, "not stored: \(error.code)")
+        case .uploading(let batch):
+            world.note(
+                .uploading, batch.last.sequence, Int64(batch.past.count),
+                "uploading \(batch.last.sequence) of \(batch.last.update.timeOfFix)"
+                    + "\(batch.lastIsPending ? "" : " (again)") with \(batch.past.count) past")
+        case .delivered(let batch, _, _):
+            world.note(
+                .delivered, batch.last.sequence, Int64(batch.past.count), "delivered \(batch.pending.map(\.sequence))")
+        case .failed(let outcome, _): world.note(.failed, 0, 0, "attempt failed: \(outcome)")
+        case .noToken(let error): world.note(.noToken, 0, 0, "no token: \(error)")
+        case .outboxFailed(let error): world.note(.outboxFailed, 0, 0, "outbox failed: \(error)")
+        case .waiting(let delay, let reason):
+            world.note(.waiting, delay.components.seconds, 0, "waits \(delay) because of \(reason)")
+        case .quarantined(let stored, let reason):
+            world.note(.quarantined, stored.sequence, 0, "quarantined \(stored.sequence): \(reason)")
+        case .serverTime: break
+        case .idle: world.note(.idle, 0, 0, "idle")
+        case .stateSent(let state, _): world.note(.stateSent, 0, 0, "state \(state) sent")
+        }
+    }
+}

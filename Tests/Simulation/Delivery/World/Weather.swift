@@ -1,0 +1,98 @@
+/// Which faults a world has, and whether one falls now.
+///
+/// Each kind draws from dice of its own and at every occasion, so that leaving one out moves no other.
+struct Weather {
+    private struct Fault {
+        let isHere: Bool
+        /// The probability of a strike.
+        let probability: Double
+        var dice: Dice
+        /// Of a spell: when it begins and ends; the next one is drawn when it is over.
+        var spell: Range<Duration>
+        let pause: ClosedRange<Double>
+        let length: ClosedRange<Double>
+        /// How often it fell: strikes, or spells that somebody met.
+        var count = 0
+        var lastMet: Duration?
+
+        mutating func drawSpell(after time: Duration) {
+            let begin = time + dice.skewedSeconds(pause)
+            spell = begin..<(begin + .milliseconds(1) + dice.skewedSeconds(length))
+        }
+    }
+
+    private var faults: [Fault]
+    /// No fault falls from here on.
+    let end: Duration
+
+    init(_ scenario: Scenario) {
+        var climate = Dice(seed: scenario.seed, stream: .climate)
+        end = .milliseconds(Int64(scenario.hours * 3_600_000))
+        faults = FaultKind.allCases.enumerated().map { index, kind in
+            let isDrawn = climate.chance(0.5)
+            let isHere = isDrawn && !scenario.without.contains(kind)
+            let dice = Dice(seed: scenario.seed &+ UInt64(index) << 40, stream: .weather)
+            var fault: Fault
+            switch kind.shape {
+            case .strike(let range):
+                fault = Fault(
+                    isHere: isHere, probability: climate.skewed(range), dice: dice, spell: .zero..<(.zero),
+                    pause: 0...0, length: 0...0)
+            case .spell(let hours, let seconds):
+                let mean = climate.uniform(hours) * 3600
+                let length = seconds.lowerBound...climate.uniform(seconds)
+                fault = Fault(
+                    isHere: isHere, probability: 0, dice: dice, spell: .zero..<(.zero), pause: mean / 4...mean * 2,
+                    length: length)
+                fault.drawSpell(after: .zero)
+            case .trait:
+                fault = Fault(
+                    isHere: isHere, probability: 0, dice: dice, spell: .zero..<(.zero), pause: 0...0, length: 0...0)
+            }
+            return fault
+        }
+    }
+
+    /// The kinds that this world has.
+    var kinds: [FaultKind] { FaultKind.allCases.enumerated().filter { faults[$0.offset].isHere }.map(\.element) }
+
+    /// How often each kind fell; a trait counts once.
+    var counts: [Int] {
+        FaultKind.allCases.map { kind in
+            if case .trait = kind.shape { faults[kind.rawValue].isHere ? 1 : 0 } else { faults[kind.rawValue].count }
+        }
+    }
+
+    /// Whether the world has it all the time.
+    func has(_ kind: FaultKind, at now: Duration = .zero) -> Bool { faults[kind.rawValue].isHere && now < end }
+
+    /// Whether it falls on this occasion.
+    mutating func strikes(_ kind: FaultKind, at now: Duration) -> Bool {
+        let index = kind.rawValue
+        let falls = faults[index].dice.chance(faults[index].probability)
+        guard falls, faults[index].isHere, now < end else { return false }
+        faults[index].count += 1
+        return true
+    }
+
+    /// The spell that lasts now.
+    mutating func spell(_ kind: FaultKind, at now: Duration) -> Range<Duration>? {
+        let spell = nextSpell(kind, after: now)
+        guard let spell, spell.lowerBound <= now else { return nil }
+        if faults[kind.rawValue].lastMet != spell.lowerBound {
+            faults[kind.rawValue].lastMet = spell.lowerBound
+            faults[kind.rawValue].count += 1
+        }
+        return spell
+    }
+
+    /// The spell that lasts now or comes next; `nil` when none will.
+    mutating func nextSpell(_ kind: FaultKind, after now: Duration) -> Range<Duration>? {
+        let index = kind.rawValue
+        guard faults[index].isHere, now < end else { return nil }
+        while faults[index].spell.upperBound <= now { faults[index].drawSpell(after: faults[index].spell.upperBound) }
+        let spell = faults[index].spell
+        guard spell.lowerBound < end else { return nil }
+        return spell.lowerBound..<min(spell.upperBound, end)
+    }
+}

@@ -1,0 +1,102 @@
+import GNSS
+
+/// One vehicle's world: its time, its chance, what goes wrong in it, and the laws that must hold.
+///
+/// `@unchecked Sendable`: used by the thread of its simulation only.
+final class World: @unchecked Sendable {
+    let scenario: Scenario
+    let clock = VirtualClock()
+    let queue: RunQueue
+    private var weather: Weather
+    private var trace: Trace
+    /// Whether the delivery is as it must be.
+    var account: DeliveryAccount
+    /// The first law that was broken; ends the run.
+    private(set) var violation: Violation?
+    /// UTC at the beginning of the run.
+    let origin = UTCTime(year: 2026, month: 6, day: 1, millisecondOfDay: 6 * 3_600_000)
+
+    init(_ scenario: Scenario, tell: ((String) -> Void)? = nil) {
+        self.scenario = scenario
+        weather = Weather(scenario)
+        var dice = Dice(seed: scenario.seed, stream: .climate)
+        queue = RunQueue(
+            seed: scenario.seed, disorder: weather.has(.disorder) ? dice.uniform(0.05...0.9) : 0)
+        trace = Trace(tell: tell)
+        account = DeliveryAccount(mayEvict: weather.has(.smallStore))
+    }
+
+    /// Time since the run began.
+    var now: Duration { clock.elapsed }
+    var utc: UTCTime { origin.advanced(by: now) }
+    /// When the last fault may fall.
+    var faultsEnd: Duration { weather.end }
+    var traceHash: UInt64 { trace.hash }
+    var eventCount: Int { trace.count }
+    var faultKinds: [FaultKind] { weather.kinds }
+    /// How often each kind of fault fell.
+    var faultCounts: [Int] { weather.counts }
+    /// How often each mark was made.
+    var markCounts: [Int] { trace.counts }
+
+    // MARK: Faults
+
+    func has(_ kind: FaultKind) -> Bool { weather.has(kind, at: now) }
+    func strikes(_ kind: FaultKind) -> Bool { weather.strikes(kind, at: now) }
+    func holds(_ kind: FaultKind) -> Bool { weather.spell(kind, at: now) != nil }
+    func nextSpell(_ kind: FaultKind) -> Range<Duration>? { weather.nextSpell(kind, after: now) }
+
+    /// A fault has been felt whose consequence may keep an update back for so long.
+    func trouble(for duration: Duration) { account.trouble(until: now + duration) }
+
+    // MARK: Events
+
+    func note(
+        _ mark: Trace.Mark, _ one: Int64 = 0, _ other: Int64 = 0, _ words: @autoclosure () -> String
+    ) {
+        trace.note(mark, at: now, one, other, words())
+    }
+
+    func breach(_ law: Law, _ detail: @autoclosure () -> String) {
+        guard violation == nil else { return }
+        violation = Violation(law: law, at: now, detail: detail())
+        trace.tell?("\(now.clockText)  BROKEN: \(law.rawValue): \(detail())")
+    }
+
+    /// Breaks `law` unless the claim is true.
+    func require(_ law: Law, _ claim: Bool, _ detail: @autoclosure () -> String) {
+        if !claim { breach(law, detail()) }
+    }
+
+    // MARK: Time
+
+    /// Runs `body`, and whatever it starts, until it has ended or a law is broken.
+    func run(_ body: @escaping @Sendable () async -> Void) {
+        queue.run {
+            let done = Flag()
+            // The first task of the run; everything else is started by it.
+            _ = Task {
+                await body()
+                done.isSet = true
+            }
+            while !done.isSet, violation == nil {
+                if queue.runNext() { continue }
+                guard let next = clock.nextDeadline else {
+                    breach(.neverStuck, "no job is ready and nobody sleeps, but the run has not ended")
+                    break
+                }
+                checkBounds()
+                if let late = account.overdue(before: next.offset) { breach(late.law, late.detail) }
+                clock.jump(to: next)
+            }
+        }
+    }
+
+    private func checkBounds() {
+        require(.bounded, clock.sleeperCount <= 48, "\(clock.sleeperCount) tasks sleep at once")
+        require(.bounded, queue.longest <= 256, "\(queue.longest) jobs were ready at once")
+    }
+
+    /// `@unchecked Sendable`: as the world.
+    private final class Flag: @unchecked Sendable { var isSet = false }
+}

@@ -1,0 +1,237 @@
+"""What the trials of delivery with real processes share: a drive as sentences, a simulator, a service, their figures."""
+
+import datetime
+import json
+import math
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+WORDS = ("accepted", "delivered", "pending", "evicted", "quarantined")
+ONE_COMMAND_SECONDS = 60
+SPEED_METERS_PER_SECOND, RADIUS_METERS = 14.0, 3000.0
+
+
+class Failed(Exception):
+    """A promise was broken; the words say which, on which value."""
+
+
+def moment(text):
+    """Seconds since 1970 of a time in RFC 3339."""
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def sentence(payload):
+    checksum = 0
+    for byte in payload.encode():
+        checksum ^= byte
+    return f"${payload}*{checksum:02X}\r\n"
+
+
+def angle(degrees, digits, letters):
+    whole = int(abs(degrees))
+    minutes = (abs(degrees) - whole) * 60
+    return f"{whole:0{digits}d}{minutes:08.5f},{letters[degrees < 0]}"
+
+
+def epoch(second, now):
+    """RMC and GGA after so many seconds of a drive along a wide circle, at `now` in seconds since 1970."""
+    turn = SPEED_METERS_PER_SECOND * second / RADIUS_METERS
+    latitude = 48.1 + RADIUS_METERS * math.cos(turn) / 111_195
+    longitude = 11.5 + RADIUS_METERS * math.sin(turn) / (111_195 * math.cos(math.radians(48.1)))
+    course = (math.degrees(turn) + 90) % 360
+    utc = datetime.datetime.fromtimestamp(now, datetime.timezone.utc)
+    clock = f"{utc:%H%M%S}.{utc.microsecond // 10_000:02d}"
+    place = f"{angle(latitude, 2, 'NS')},{angle(longitude, 3, 'EW')}"
+    return (sentence(f"GNRMC,{clock},A,{place},{SPEED_METERS_PER_SECOND / 0.514444:.1f},{course:.1f},{utc:%d%m%y},,,A")
+            + sentence(f"GNGGA,{clock},{place},1,10,0.9,520.0,M,47.0,M,,"))
+
+
+def write_drive(path, begin, seconds):
+    """A log at 1 Hz, beginning at `begin` in seconds since 1970."""
+    with open(path, "w", newline="") as log:
+        log.writelines(epoch(second, begin + second) for second in range(seconds))
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def fetch(url):
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return answer.read().decode()
+
+
+def release_binary(given):
+    """The binary as it is installed; built when none is named, here or by $WAYPOST."""
+    given = given or os.environ.get("WAYPOST")
+    if given is None:
+        subprocess.run([ROOT / "scripts/release"], check=True, stdout=sys.stderr)
+        given = ROOT / "build/waypost"
+    return str(pathlib.Path(given).resolve())
+
+
+def folder(name):
+    """Of the trial's own, below the checkout: /tmp may be in memory, where a commit costs nothing."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    made = pathlib.Path(tempfile.mkdtemp(prefix=f"{name}-", dir=ROOT / "build"))
+    os.chmod(made, 0o700)
+    return made
+
+
+def configuration(path, origin, vehicle="van-1", **sections):
+    """Writes a configuration for the simulator at `origin`; `sections` are put over the sections of that name."""
+    document = {
+        "vehicle": {"providerId": "trial", "vehicleId": vehicle},
+        "receiver": {"type": "stdin"},
+        "authorization": {"type": "http", "url": origin + "/token/driver/{vehicleId}"},
+        "reporting": {"intervalSeconds": 5, "heartbeatSeconds": 60},
+        "upload": {"endpoint": origin, "timeoutSeconds": 5,
+                   "retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 1}},
+        "outbox": {"path": str(path.with_suffix(".sqlite"))},
+    }
+    for name, section in sections.items():
+        document[name] = document.get(name, {}) | section
+    path.write_text(json.dumps(document, indent=2))
+    return path
+
+
+class Simulator:
+    """`waypost simulator` on a port that it keeps over restarts; what arrives is also in `record`."""
+
+    def __init__(self, waypost, folder, record=True):
+        self.waypost, self.log = waypost, folder / "simulator.log"
+        self.record = folder / "record.jsonl" if record else None
+        self.origin = f"http://127.0.0.1:{free_port()}"
+        self.process = None
+
+    def start(self, *faults):
+        arguments = [self.waypost, "simulator", "--listen", self.origin.removeprefix("http://"), *map(str, faults)]
+        if self.record:
+            arguments += ["--record", str(self.record)]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                with socket.create_connection(self.origin.removeprefix("http://").split(":"), timeout=1):
+                    return
+            except OSError:
+                time.sleep(0.02)
+        raise SystemExit("the simulator does not answer: " + self.log.read_text())
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def summary(self):
+        return json.loads(fetch(self.origin + "/record.json"))["summary"]
+
+    def vehicle(self, name):
+        """What arrived for a vehicle since the start."""
+        found = json.loads(fetch(self.origin + "/record.json"))["vehicles"].get(f"providers/trial/vehicles/{name}")
+        return found or {"fixTimes": [], "forgottenFixTimes": 0}
+
+
+class Service:
+    """`waypost run` that reads standard input and answers at a status address."""
+
+    def __init__(self, waypost, configuration, log, environment=None):
+        self.port = free_port()
+        document = json.loads(configuration.read_text()) | {"status": {"listen": f"127.0.0.1:{self.port}"}}
+        configuration.write_text(json.dumps(document, indent=2))
+        self.waypost, self.configuration, self.log = waypost, configuration, log
+        self.started = time.time()
+        with open(log, "ab") as errors:
+            self.process = subprocess.Popen(
+                [waypost, "run", "--config", str(configuration)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                stderr=errors, env=environment)
+
+    def feed(self, text):
+        try:
+            self.process.stdin.write(text.encode())
+            self.process.stdin.flush()
+        except OSError:
+            raise Failed(f"the service ended with {self.process.wait()}: {self.last_words()}") from None
+
+    def metrics(self):
+        """Names, labels included, to values; `None` while nothing answers."""
+        try:
+            lines = fetch(f"http://127.0.0.1:{self.port}/metrics").splitlines()
+        except (urllib.error.URLError, OSError):
+            return None
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[:1] not in "#")}
+
+    def stop(self):
+        """Ends the service in order; gives its exit status."""
+        self.process.terminate()
+        try:
+            return self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise Failed(f"the service does not stop within 20 s: {self.last_words()}") from None
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def last_words(self):
+        return self.log.read_text(errors="replace")[-2000:]
+
+    def memory(self, name):
+        """A line of /proc/PID/status that counts memory, as VmHWM, in KiB."""
+        return int(self._proc("status").split(f"\n{name}:", 1)[1].split(None, 1)[0])
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/task"))
+
+    def bytes_read(self):
+        """All that was read by system calls, and what of it came from the device."""
+        figures = dict(line.split(": ") for line in self._proc("io").splitlines())
+        return int(figures["rchar"]), int(figures["read_bytes"])
+
+    def _proc(self, name):
+        return pathlib.Path(f"/proc/{self.process.pid}/{name}").read_text()
+
+
+def outbox(waypost, configuration, verb, *options):
+    """The lines of `waypost outbox VERB`."""
+    answer = subprocess.run(
+        [waypost, "outbox", verb, "--config", str(configuration), *options], stdin=subprocess.DEVNULL,
+        capture_output=True, timeout=ONE_COMMAND_SECONDS)
+    if answer.returncode != 0:
+        raise Failed(f"outbox {verb} ends with {answer.returncode}: {answer.stderr.decode()}")
+    return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+def ledger(waypost, configuration):
+    """The five words of the outbox, which must balance."""
+    [listing] = outbox(waypost, configuration, "list", "--json")
+    words = {word: listing[word] for word in WORDS}
+    if words["accepted"] != sum(words[word] for word in WORDS[1:]):
+        raise Failed(f"the ledger does not balance: {words}")
+    return words
+
+
+def arrivals(record):
+    """The lines of a simulator's record, as long as they are complete: kind, time of fix, time of arrival."""
+    with open(record) as lines:
+        for line in lines:
+            if line.endswith("\n"):
+                arrived = json.loads(line)
+                yield arrived["kind"], moment(arrived["time"]), moment(arrived["receivedAt"])
