@@ -70,6 +70,23 @@ import WaypostTestSupport
         #expect(report(monitor).delivery.trouble == nil)
     }
 
+    @Test func tellsThatPositionsAreSentFromMemoryOnlyUntilOneIsAccepted() {
+        let monitor = monitor()
+        monitor.observe(.notStored(OutboxError(.unusable, "/o: the file system is read-only")))
+        monitor.observe(.delivered(Self.batch, traffic: HTTPTraffic(), took: .zero))
+        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
+        #expect(report(monitor).delivery.memoryOnly == "/o: the file system is read-only")
+        let words = "positions are sent from memory only: /o: the file system is read-only"
+        #expect(report(monitor).headline.hasSuffix(words))
+        #expect(report(monitor).isHealthy)
+        clock.advance(by: .seconds(300))
+        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
+        #expect(!report(monitor).isHealthy)
+        monitor.observe(.accepted(Self.batch.last))
+        #expect(report(monitor).delivery.memoryOnly == nil)
+        #expect(report(monitor).isHealthy)
+    }
+
     @Test func isUnhealthyWithoutAFixForMinutes() {
         let monitor = monitor()
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
