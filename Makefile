@@ -3,10 +3,14 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 # How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread,
+# make power-test CUTS=5000, make damage-test SEEDS=1000, make disk-test ROUNDS=5,
 # make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60,
 # make fault-test CALLS=10, make link-test FLAPS=20.
 SECONDS ?= 60
 KILLS ?= 50
+CUTS ?= 200
+SEEDS ?= 300
+ROUNDS ?= 20
 CLOCK_SECONDS ?= 1200
 TOKEN_LIFE ?= 360
 UPDATES ?= 1000000
@@ -20,7 +24,8 @@ DEMO_CONFIGURATION ?= debug
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
-	kill-test clock-test backlog-test soak-test fault-test link-test server-test service-check fixtures clean-clone clean
+	kill-test power-test damage-test disk-test clock-test backlog-test soak-test fault-test link-test server-test \
+	service-check fixtures clean-clone clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 16
@@ -70,6 +75,15 @@ sanitize: prepare ## all tests under each of SANITIZERS
 
 kill-test: prepare ## SIGKILL at random moments, KILLS times; nothing may be lost
 	@scripts/kill-test $(KILLS)
+
+power-test: prepare ## power cuts at any call of the outbox, CUTS of them; nothing may be lost
+	POWER_CUTS=$(CUTS) FILTER='PowerCuts|LyingDisk' VERBOSE=1 scripts/test
+
+damage-test: prepare ## SEEDS damaged stores, and every call of the disk failing; all that is sound must be found
+	DAMAGE_SEEDS=$(SEEDS) FILTER='DamagedStore|FailingCalls' VERBOSE=1 scripts/test
+
+disk-test: prepare ## a disk that fills up under the service, ROUNDS times; needs root
+	@scripts/disk-test $(ROUNDS)
 
 clock-test: prepare ## a wrong clock and tokens of TOKEN_LIFE seconds, for CLOCK_SECONDS; no update may wait
 	@scripts/clock-test $(CLOCK_SECONDS) --token-life $(TOKEN_LIFE)

@@ -102,7 +102,9 @@ let package = Package(
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),
-        tests("SQLiteOutbox", ["SQLiteOutbox", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
+        tests("LyingDisk", ["LyingDisk", "SQLiteOutbox", "LinuxPlatform", "CSQLite"]),
+        tests(
+            "SQLiteOutbox", ["SQLiteOutbox", "LyingDisk", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests(
             "FleetEngineSimulator",

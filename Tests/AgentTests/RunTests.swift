@@ -112,7 +112,7 @@ import WaypostTestSupport
         try disk.fill()
         while refused == nil, let epoch = drive.next() {
             try receiver.send(epoch)
-            let (stored, lost) = ("accepted update \(accepted.count + 1)", "not stored, sent from memory only")
+            let (stored, lost) = ("accepted update \(accepted.count + 1)", "positions are sent from memory only")
             try #require(
                 await service.errors.wait { lines in
                     lines.contains { $0.text.hasSuffix(stored) || $0.text.contains(lost) }
@@ -130,6 +130,43 @@ import WaypostTestSupport
         #expect(await service.errors.line(saying: "accepted update \(accepted.count + 1)") != nil)
         #expect(await bench.arrival(of: next) != nil)
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// A store that cannot be opened keeps no vehicle from being seen, and is taken when it can be.
+    @Test(
+        .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"),
+        arguments: ["read-only", "a folder"])
+    func startsWithoutItsOutbox(trouble: String) async throws {
+        let bench = try ServiceBench()
+        let disk = try TinyFileSystem(at: bench.folder.path("disk"), megabytes: 2)
+        let store = bench.folder.path("disk/outbox.sqlite")
+        switch trouble {
+        case "full": try disk.fill()
+        case "read-only": try disk.setReadOnly(true)
+        default: try FileSystem.createFolder(at: store)
+        }
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start { $0.outbox = "disk/outbox.sqlite" }
+        try #require(await service.errors.line(saying: "positions are sent from memory only: \(store): ") != nil)
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        var drive = RecentDrive(epochs: 2000)
+        for _ in 1...3 {
+            let following = drive.next()
+            let epoch = try #require(following)
+            try receiver.send(epoch)
+            try #require(await bench.arrival(of: epoch) != nil)
+        }
+        switch trouble {
+        case "full": try disk.free()
+        case "read-only": try disk.setReadOnly(false)
+        default: try FileManager.default.removeItem(atPath: store)
+        }
+        while !service.errors.text.contains("the outbox takes updates again"), let epoch = drive.next() {
+            try receiver.send(epoch)
+            try #require(await bench.arrival(of: epoch) != nil)
+        }
+        #expect(await service.terminate().ending == .exited(0))
+        #expect(service.errors.text.contains("accepted update 1"))
     }
 
     /// Waits until the service has told of so many delivered updates.

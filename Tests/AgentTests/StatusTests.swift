@@ -70,6 +70,23 @@ import WaypostTestSupport
         #expect(report(monitor).delivery.trouble == nil)
     }
 
+    @Test func tellsThatPositionsAreSentFromMemoryOnlyUntilOneIsAccepted() {
+        let monitor = monitor()
+        monitor.observe(.notStored(OutboxError(.unusable, "/o: the file system is read-only")))
+        monitor.observe(.delivered(Self.batch, traffic: HTTPTraffic(), took: .zero))
+        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
+        #expect(report(monitor).delivery.memoryOnly == "/o: the file system is read-only")
+        let words = "positions are sent from memory only: /o: the file system is read-only"
+        #expect(report(monitor).headline.hasSuffix(words))
+        #expect(report(monitor).isHealthy)
+        clock.advance(by: .seconds(300))
+        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
+        #expect(!report(monitor).isHealthy)
+        monitor.observe(.accepted(Self.batch.last))
+        #expect(report(monitor).delivery.memoryOnly == nil)
+        #expect(report(monitor).isHealthy)
+    }
+
     @Test func isUnhealthyWithoutAFixForMinutes() {
         let monitor = monitor()
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
@@ -211,16 +228,6 @@ import WaypostTestSupport
                 "<4>the token is refused, updates are kept: 401 UNAUTHENTICATED (13 more times since last told)",
                 "<4>the token is refused, updates are kept: 401 UNAUTHENTICATED (13 more times since last told)",
             ])
-    }
-
-    /// The disk is full and positions go out from memory: told now and then, not at each of them.
-    @Test func remindsOfWhatIsNotStored() {
-        let log = log()
-        for _ in 0..<3 {
-            log.observe(.notStored(OutboxError(.full, "no space is left")))
-            log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
-        }
-        #expect(lines.all == ["<3>not stored, sent from memory only: no space is left"])
     }
 
     @Test func tellsTheRecovery() {

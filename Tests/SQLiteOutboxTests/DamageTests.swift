@@ -1,5 +1,7 @@
+import FoundationEssentials
 import GNSS
 import LocationReporting
+import LyingDisk
 import Testing
 
 @testable import SQLiteOutbox
@@ -127,5 +129,16 @@ private struct CutStore: Sendable {
         #expect(next.sequence == after.accepted + 1)
         try outbox.close()
         #expect(try OutboxReader(path: folder.store).summary().ledger.balances)
+    }
+
+    /// `make damage-test` gives the number of seeds.
+    @Test func givesBackWhatIsSoundWhateverTheDamage() throws {
+        let seeds = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 16
+        let samples = [try DamageTrial.Sample(rows: 600), try DamageTrial.Sample(rows: 3000)]
+        var trial = DamageTrial()
+        for seed in 1...seeds { try trial.run(samples[Int(seed % 2)], seed: seed) }
+        print(
+            "damage: \(seeds) stores of \(trial.rows) rows in all, \(trial.sound) undamaged, \(trial.salvaged) of these "
+                + "salvaged, \(trial.counted) counted as lost, slowest opening \(trial.slowestOpening)")
     }
 }

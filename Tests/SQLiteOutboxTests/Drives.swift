@@ -1,6 +1,7 @@
 import GNSS
 import Glibc
 import LocationReporting
+import LyingDisk
 
 @testable import SQLiteOutbox
 

@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import LyingDisk
 import Testing
 
 @testable import SQLiteOutbox
@@ -63,34 +64,6 @@ import Testing
         #expect(try reader.summary().ledger == model.ledger)
         let listed = try reader.quarantined().map { [$0.stored.sequence: $0.reason] }
         #expect(listed == model.quarantined.sorted { $0.key < $1.key }.map { [$0.key: $0.value] })
-        #expect(folder.recoveries.isEmpty)
-    }
-
-    /// A power cut after each step: the files as they lie there are copied, and the copy is opened.
-    @Test(arguments: [11, 12] as [UInt64])
-    func surviveAPowerCutAtAnyStep(seed: UInt64) throws {
-        let folder = try TemporaryFolder()
-        var chance = SeededGenerator(seed: seed)
-        var model = OutboxModel()
-        let outbox = try folder.open()
-        for step in 0..<100 {
-            if Bool.random(using: &chance) {
-                model.append(try outbox.append(sample(step)))
-            } else if let batch = try outbox.nextBatch(maximumPastLocations: Int.random(in: 0...3, using: &chance)) {
-                try outbox.acknowledge(batch)
-                model.deliver(batch)
-            }
-            try folder.copyStore(to: "copy")
-            let copy = try folder.open("copy")
-            let found = try copy.pendingUpdates()
-            let missing = Set(model.pending).subtracting(found)
-            try #require(missing.isEmpty, "step \(step)")
-            let repeated = Set(found).subtracting(model.pending)
-            try #require(repeated.count <= 1, "step \(step): at most the acknowledgement that was not written")
-            let ledger = try copy.ledger()
-            try #require(ledger.balances)
-            try #require(ledger.accepted == model.ledger.accepted)
-        }
         #expect(folder.recoveries.isEmpty)
     }
 

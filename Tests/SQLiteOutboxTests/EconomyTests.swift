@@ -1,6 +1,7 @@
 import GNSS
 import LinuxPlatform
 import LocationReporting
+import LyingDisk
 import Testing
 
 @testable import SQLiteOutbox

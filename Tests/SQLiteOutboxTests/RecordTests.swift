@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import LyingDisk
 import Testing
 
 @testable import SQLiteOutbox

@@ -2,6 +2,7 @@ import FoundationEssentials
 import GNSS
 import LinuxPlatform
 import LocationReporting
+import LyingDisk
 
 @testable import SQLiteOutbox
 
@@ -32,10 +33,12 @@ final class TemporaryFolder: Sendable {
         get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
     }
 
-    func configuration(_ name: String = "outbox.sqlite", maximumBytes: Int64 = 64_000_000) -> OutboxSettings {
+    func configuration(
+        _ name: String = "outbox.sqlite", maximumBytes: Int64 = 64_000_000, on disk: any StoreDisk = SystemDisk()
+    ) -> OutboxSettings {
         OutboxSettings(
             path: path(name), maximumBytes: maximumBytes,
-            now: { UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_250) },
+            now: { UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_250) }, disk: disk,
             reportRecovery: { [told] recovery in told.withLock { $0.append(recovery) } })
     }
 
@@ -45,7 +48,9 @@ final class TemporaryFolder: Sendable {
         try connection.execute("PRAGMA secure_delete = ON; \(sql)")
     }
 
-    func open(_ name: String = "outbox.sqlite") throws -> OutboxEngine { try OutboxEngine(configuration(name)) }
+    func open(_ name: String = "outbox.sqlite", on disk: any StoreDisk = SystemDisk()) throws -> OutboxEngine {
+        try OutboxEngine(configuration(name, on: disk))
+    }
 
     func read(_ name: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: url.appending(path: name))) }
 
@@ -54,6 +59,9 @@ final class TemporaryFolder: Sendable {
     }
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+
+    /// A disk over this folder that can be made to fail.
+    func lyingDisk(seed: UInt64) -> LyingDisk { LyingDisk(folder: url.path, seed: seed) }
 
     /// A store with that many pending updates, made at once.
     func buildBacklog(_ count: Int) throws {

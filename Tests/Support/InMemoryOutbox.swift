@@ -10,8 +10,12 @@ package actor InMemoryOutbox: Outbox {
     package private(set) var quarantinedReasons: [Int64: String] = [:]
     /// What the next appends throw; `nil` accepts.
     private var appendFailure: OutboxError?
+    /// What every call throws that asks for updates; `nil`: all is well.
+    private var failure: OutboxError?
 
     package init() {}
+
+    package func failEverything(with error: OutboxError?) { (failure, appendFailure) = (error, error) }
 
     package func failAppends(with error: OutboxError?) { appendFailure = error }
 
@@ -29,6 +33,7 @@ package actor InMemoryOutbox: Outbox {
     }
 
     package func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+        if let failure { throw failure }
         guard let last = newestUpdate, !rows.isEmpty else { return nil }
         let past = rows.filter { $0.sequence != last.sequence }.prefix(maximumPastLocations)
             .sorted { $0.update.timeOfFix < $1.update.timeOfFix }
@@ -36,6 +41,7 @@ package actor InMemoryOutbox: Outbox {
     }
 
     package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
+        if let failure { throw failure }
         let delivered = Set(batch.pending.map(\.sequence))
         let before = rows.count
         for row in rows where delivered.contains(row.sequence) { newestDelivered = newer(newestDelivered, row) }
@@ -53,7 +59,10 @@ package actor InMemoryOutbox: Outbox {
         if newestUpdate?.sequence == update.sequence { newestUpdate = rows.reduce(newestDelivered) { newer($0, $1) } }
     }
 
-    package func newest() async throws(OutboxError) -> StoredUpdate? { newestUpdate }
+    package func newest() async throws(OutboxError) -> StoredUpdate? {
+        if let failure { throw failure }
+        return newestUpdate
+    }
 
     package func ledger() async throws(OutboxError) -> Ledger { account }
 

@@ -32,6 +32,12 @@ package final class TinyFileSystem {
         do { while true { try filler.writeAll(block.span) } } catch { if error.number != ENOSPC { throw error } }
     }
 
+    /// Refuses writes, or takes them again; files that are open for writing keep it from being refused.
+    package func setReadOnly(_ isReadOnly: Bool) throws {
+        let flags = UInt(MS_REMOUNT) | (isReadOnly ? UInt(MS_RDONLY) : 0)
+        try valueOrSystemError("remount \(path)") { unsafe mount("tmpfs", path, "tmpfs", flags, nil) }
+    }
+
     /// Gives it back.
     package func free() throws { try FileSystem.removeFile(at: path + "/filler") }
 }

@@ -20,9 +20,13 @@ extension OutboxEngine {
                 try withSystem(files.path) { () throws(SystemError) in try files.adoptRebuilt() }
             }
             do throws(StoreError) { try openExisting() } catch {
-                guard error.kind == .damaged, configuration.repairsDamage else { throw error }
-                try rescue(reason: error.reason, known: nil)
-                try openExisting()
+                guard error.kind == .damaged else { throw error }
+                // Looked at twice: what is read wrongly may be read rightly the next time.
+                do throws(StoreError) { try openExisting() } catch {
+                    guard error.kind == .damaged, configuration.repairsDamage else { throw error }
+                    try rescue(reason: error.reason, known: nil)
+                    try openExisting()
+                }
             }
         }
     }
@@ -37,8 +41,7 @@ extension OutboxEngine {
     }
 
     private func rescue(reason: String, known: OutboxAccount?) throws(StoreError) {
-        store?.refuseChanges()
-        store = nil
+        distrustStore()
         let result = try StoreSalvage(files: files, known: known).build()
         let setAside = try withSystem(files.path) { () throws(SystemError) in
             let name = try files.setAside(at: configuration.now())
@@ -54,19 +57,42 @@ extension OutboxEngine {
 
     /// Whether there has never been a store here. Ends a replacement that a power cut interrupted.
     private func needsFirstStore() throws(StoreError) -> Bool {
-        try withSystem(files.path) { () throws(SystemError) in
-            let isMissing = try files.disk.entry(at: files.path) == nil
-            guard try files.disk.entry(at: files.rebuilt) != nil else {
-                guard isMissing else { return false }
-                return try files.disk.fileSize(at: files.log) == 0
+        func bytes(_ path: String) throws(StoreError) -> Int64? {
+            try withSystem(files.path) { () throws(SystemError) in
+                try files.disk.entry(at: path) == nil ? nil : files.disk.fileSize(at: path)
             }
-            if isMissing, try files.disk.entry(at: files.rebuilt + "-wal") == nil {
-                _ = try files.setAside(at: configuration.now())  // the log, should it still be there
-                try files.adoptRebuilt()
-            } else {
-                // Half made: what it was made from is still in its place.
+        }
+        let isMissing = try bytes(files.path) == nil
+        if try bytes(files.rebuilt) != nil {
+            let hasLog = try bytes(files.rebuilt + "-wal") != nil
+            let isComplete = isMissing && !hasLog ? try isRebuiltComplete() : false
+            try withSystem(files.path) { () throws(SystemError) in
+                if isComplete {
+                    _ = try files.setAside(at: configuration.now())  // the log, should it still be there
+                    return try files.adoptRebuilt()
+                }
+                // Half made: what it was made from is still in its place, or there was nothing.
                 for suffix in ["", "-wal", "-shm"] { try files.disk.removeFile(at: files.rebuilt + suffix) }
             }
+            if isComplete { return false }
+        }
+        let logBytes = try bytes(files.log) ?? 0
+        return isMissing && logBytes == 0
+    }
+
+    /// Whether the store that was being made is whole; one that was made from a damaged store and stands alone is.
+    private func isRebuiltComplete() throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            let version = try StoreHeader(path: files.rebuilt, on: files.disk).version
+            let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
+            guard try connection.text("PRAGMA quick_check(1)") == "ok",
+                try connection.integer(StoreFormat.countTables) == StoreFormat.tableCount(ofVersion: version)
+            else { return false }
+            // An empty one is sooner made again than believed: it may never have been synchronized.
+            return try StoreRows(connection).account().lastSequence > 0
+        } catch {
+            // What cannot be read may be all that is left.
+            guard error.kind == .damaged else { throw error }
             return false
         }
     }
@@ -86,9 +112,14 @@ extension OutboxEngine {
             try opened.check()
         }
         var loaded = try Self.load(opened, files)
-        if logBytes > 0 { try refuseHiddenRows(after: loaded.lastSequence) }
+        var places = logBytes > 0 ? [files.log] : []
+        // The log may be of an earlier time than the database, and lie over what came later.
+        if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
+        let cutOff = try appendCutOff(after: loaded.lastSequence, in: places)
         opened.acceptChanges()
+        if logBytes > 0 { try emptyLog(of: opened) }
         try opened.migrate(&loaded)
+        if let cutOff { try complete(cutOff, in: opened, &loaded) }
         store = opened
         // A commit that failed may have reached the disk all the same: those are not gathered any more.
         gathered.removeFirst(Int(max(0, loaded.lastSequence - account.lastSequence)))
@@ -96,6 +127,26 @@ extension OutboxEngine {
         for sequence in unwritten.keys where sequence <= account.lastSequence {
             if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
         }
+    }
+
+    /// Puts what a log holds into the database before anything is added to it.
+    ///
+    /// The log may be one whose sync has failed, now or before a restart: then it is read from memory, is not on the
+    /// disk, and no sync will bring it there. Written to another place it is.
+    private func emptyLog(of opened: OutboxStore) throws(StoreError) {
+        do throws(StoreError) { try opened.emptyLog() } catch {
+            // There is no room to move it: it stays where it is.
+            guard error.kind == .full, !error.isFailedSync else { throw error }
+            return
+        }
+        // Should its old pages come back after a power cut, they would lie over newer ones.
+        try withSystem(files.path) { () throws(SystemError) in try files.disk.synchronizeFile(at: files.log) }
+    }
+
+    /// Lets go of a store that has failed: what it holds is looked at again before it is used.
+    func distrustStore() {
+        store?.refuseChanges()
+        store = nil
     }
 
     private static func load(_ store: OutboxStore, _ files: StoreFiles) throws(StoreError) -> OutboxAccount {
@@ -110,15 +161,36 @@ extension OutboxEngine {
         return account
     }
 
-    /// A log with a damaged frame ends there for SQLite, silently, and so does what was accepted after it.
-    private func refuseHiddenRows(after lastSequence: Int64) throws(StoreError) {
-        var hidden: Int64 = 0
-        try RecordScan.scan(path: files.log, on: files.disk) { found in
-            if case .update(let record, _) = found { hidden = max(hidden, record.stored.sequence) }
+    /// The append during which the power went, when its row reached the log in one piece and its commit did not.
+    ///
+    /// - Throws: `damaged` when rows lie behind that one: a log with a damaged frame ends there for SQLite, silently,
+    ///   and so does what was accepted after it.
+    private func appendCutOff(
+        after lastSequence: Int64, in places: [String]
+    ) throws(StoreError) -> UpdateRecord? {
+        var hidden: UpdateRecord?
+        for path in places {
+            try RecordScan.scan(path: path, on: files.disk) { found in
+                guard case .update(let record, _) = found, record.stored.sequence > lastSequence else { return }
+                if record.stored.sequence >= hidden?.stored.sequence ?? 0 { hidden = record }
+            }
         }
-        if hidden > lastSequence {
+        if let sequence = hidden?.stored.sequence, sequence > lastSequence + 1 {
             throw StoreError(
-                .damaged, path: files.log, reason: "its write-ahead log is damaged before update \(hidden)")
+                .damaged, path: files.log, reason: "its write-ahead log does not lead to update \(sequence)")
+        }
+        return hidden
+    }
+
+    /// Accepts it after all: should it be one that was promised, by a disk that damaged the end of the log, it is safe.
+    private func complete(
+        _ record: UpdateRecord, in store: OutboxStore, _ account: inout OutboxAccount
+    ) throws(StoreError) {
+        let isNewest = record.newestSequence == record.stored.sequence
+        let accepted = account.accept(record.stored.update, overrulingEarlier: isNewest)
+        let newest = account.newest?.sequence ?? accepted.sequence
+        try store.transaction { () throws(StoreError) in
+            try store.insert(UpdateRecord(accepted, newestSequence: newest))
         }
     }
 }

@@ -75,7 +75,7 @@ extension OutboxEngine {
     /// Runs `body` again with the reserve given back when the disk is full.
     func withReserve<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         do throws(StoreError) { return try body() } catch {
-            guard error.kind == .full else { throw error }
+            guard error.kind == .full, !error.isFailedSync else { throw error }
             try releaseReserve()
             return try body()
         }

@@ -50,7 +50,8 @@ extension OutboxEngine {
         _ updates: some Collection<StoredUpdate>, in store: OutboxStore, _ next: inout OutboxAccount
     ) throws(StoreError) -> Bool {
         var isAny = false
-        for stored in updates where try store.remove(stored.sequence) {
+        // In one order always, so that the same work writes the same pages.
+        for stored in updates.sorted(by: { $0.sequence < $1.sequence }) where try store.remove(stored.sequence) {
             next.deliver(stored)
             isAny = true
         }

@@ -78,7 +78,7 @@ final class OutboxEngine {
                 try withReserve { () throws(StoreError) in try commit(store) }
                 try store.compactIfNearlyEmpty()
             } catch {
-                guard error.kind == .full, unwritten.count <= Self.unwrittenLimit else {
+                guard error.kind == .full, !error.isFailedSync, unwritten.count <= Self.unwrittenLimit else {
                     unwritten = before
                     throw error
                 }
@@ -149,7 +149,7 @@ final class OutboxEngine {
                 return try body(try openedStore())
             }
         } catch {
-            if error.kind != .full { store = nil }
+            if error.kind != .full || error.isFailedSync { distrustStore() }
             throw portError(error)
         }
     }

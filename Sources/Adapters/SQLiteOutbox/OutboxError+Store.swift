@@ -23,6 +23,11 @@ func outboxError(_ error: StoreError) -> OutboxError {
             .unusable,
             "\(error.path): damaged again after a repair (\(error.reason)); check the disk, or give an outbox "
                 + "path on another one")
+    case .readOnly:
+        OutboxError(
+            .unusable,
+            "\(error.path): the file system is read-only (\(error.reason)); if it was not mounted so, the kernel found "
+                + "errors on the disk (journalctl -k): check it and mount it writable again")
     case .unusable:
         OutboxError(
             .unusable,

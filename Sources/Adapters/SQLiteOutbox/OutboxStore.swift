@@ -35,12 +35,11 @@ final class OutboxStore {
         guard version <= StoreFormat.version else {
             throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(StoreFormat.version)")
         }
-        let tables = try connection.integer(
-            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
-                + "AND name IN ('records', 'quarantined', 'requests')")
+        let tables = try connection.integer(StoreFormat.countTables)
         guard version >= 1, tables == StoreFormat.tableCount(ofVersion: version) else {
             throw StoreError(.damaged, path: path, reason: "it is not an outbox")
         }
+        try connection.useWriteAheadLog()
         if let pageLimit { _ = try connection.integer("PRAGMA max_page_count = \(pageLimit)") }
         begin = try SQLiteStatement(connection, "BEGIN IMMEDIATE")
         commit = try SQLiteStatement(connection, "COMMIT")
@@ -155,6 +154,9 @@ final class OutboxStore {
         let answer = try connection.text("PRAGMA quick_check(1)") ?? "no answer"
         if answer != "ok" { throw StoreError(.damaged, path: connection.path, reason: answer) }
     }
+
+    /// Moves everything from the log into the database, and leaves the log empty.
+    func emptyLog() throws(StoreError) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
     /// Pages of the database, with those that are only in the log.
     func pages() throws(StoreError) -> Int64 { try integer(pageCount) }

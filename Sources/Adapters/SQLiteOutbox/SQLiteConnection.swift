@@ -55,6 +55,13 @@ import CSQLite
         return try statement.step() ? statement.text(0) : nil
     }
 
+    /// Leaves the rollback journal, with which a power cut may undo the last commit: its removal is not synchronized.
+    func useWriteAheadLog() throws(StoreError) {
+        // SQLite answers with the mode that it could have, which is no error to it.
+        let mode = try text("PRAGMA journal_mode = WAL") ?? "none"
+        if mode != "wal" { throw StoreError(.unusable, path: path, reason: "its journal stays in the mode \(mode)") }
+    }
+
     /// Rows that the last insert, update or delete has changed.
     var changes: Int64 { unsafe sqlite3_changes64(handle) }
 

@@ -1,3 +1,4 @@
+import GNSS
 import LinuxPlatform
 package import LocationReporting
 
@@ -8,8 +9,19 @@ package import LocationReporting
 /// one commit an update is all; a crash in between repeats one delivery.
 /// `docs/architecture.md` has the whole; `StoreFormat` the form of the file.
 package actor SQLiteOutbox: Outbox {
+    private enum State {
+        case open(OutboxEngine)
+        /// It could not be opened yet, and was last tried then.
+        case failed(OutboxError, triedAt: UTCTime)
+        case closed
+    }
+
     private let executor: any SerialExecutor
-    private var engine: OutboxEngine?
+    private let configuration: OutboxSettings
+    private var state = State.closed
+
+    /// A store that cannot be opened is tried again at the first call after this time.
+    private static let retryMilliseconds: Int64.Magnitude = 2000
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -22,15 +34,39 @@ package actor SQLiteOutbox: Outbox {
     package static func open(
         _ configuration: OutboxSettings, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) async throws(OutboxError) -> SQLiteOutbox {
-        let outbox = SQLiteOutbox(executor)
-        try await outbox.start(configuration)
+        let outbox = SQLiteOutbox(configuration, executor)
+        try await outbox.start()
         return outbox
     }
 
-    private init(_ executor: any SerialExecutor) { self.executor = executor }
+    /// The same, and where the disk does not let it (full, read-only, not sound), an outbox whose calls throw why, and
+    /// which opens the store as soon as it can.
+    ///
+    /// - Throws: `locked` or `newerSchema`, which no waiting mends.
+    package static func openInTime(
+        _ configuration: OutboxSettings, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
+    ) async throws(OutboxError) -> SQLiteOutbox {
+        let outbox = SQLiteOutbox(configuration, executor)
+        do throws(OutboxError) { try await outbox.start() } catch {
+            if error.code == .locked || error.code == .newerSchema { throw error }
+        }
+        return outbox
+    }
 
-    private func start(_ configuration: OutboxSettings) throws(OutboxError) {
-        engine = try OutboxEngine(configuration)
+    private init(_ configuration: OutboxSettings, _ executor: any SerialExecutor) {
+        (self.configuration, self.executor) = (configuration, executor)
+    }
+
+    /// Why the store is not open yet; `nil` once it has been.
+    package var openingFailure: OutboxError? {
+        if case .failed(let error, _) = state { error } else { nil }
+    }
+
+    private func start() throws(OutboxError) {
+        do throws(OutboxError) { state = .open(try OutboxEngine(configuration)) } catch {
+            state = .failed(error, triedAt: configuration.now())
+            throw error
+        }
     }
 
     @discardableResult
@@ -70,12 +106,20 @@ package actor SQLiteOutbox: Outbox {
 
     /// Releases the lock as well; closing twice is no error, every other call afterwards is.
     package func close() async throws(OutboxError) {
-        try engine?.close()
-        engine = nil
+        if case .open(let engine) = state { try engine.close() }
+        state = .closed
     }
 
     private func opened() throws(OutboxError) -> OutboxEngine {
-        guard let engine else { throw OutboxError(.closed, "the outbox has been closed; nothing is accepted any more") }
+        if case .failed(let error, let triedAt) = state {
+            // The host's clock may jump, which is no reason to wait.
+            let since = configuration.now().millisecondsSince1970 - triedAt.millisecondsSince1970
+            guard since.magnitude >= Self.retryMilliseconds else { throw error }
+            try start()
+        }
+        guard case .open(let engine) = state else {
+            throw OutboxError(.closed, "the outbox has been closed; nothing is accepted any more")
+        }
         return engine
     }
 }

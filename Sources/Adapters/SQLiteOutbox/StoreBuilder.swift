@@ -71,7 +71,8 @@ final class StoreBuilder {
         let lowest = try rows.lowestSequence()
         let ledger = LedgerRecord(account, oldestPending: lowest > 0 ? lowest : account.lastSequence + 1)
         try Self.run(insertRow, LedgerRecord.id, ledger.bytes)
-        try connection.execute("COMMIT; PRAGMA journal_mode = WAL;")
+        try connection.execute("COMMIT")
+        try connection.useWriteAheadLog()
     }
 
     private static func run(

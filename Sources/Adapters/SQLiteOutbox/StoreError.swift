@@ -14,7 +14,9 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case newerSchema
         /// An older release has it open.
         case olderOwner
-        /// Everything else: no permission, read-only, busy, an input/output error.
+        /// The file system takes no writes: mounted so, or made so by the kernel after errors.
+        case readOnly
+        /// Everything else: no permission, busy, an input/output error.
         case unusable
     }
 
@@ -22,16 +24,21 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     let path: String
     /// SQLite's words, the system's, or ours.
     let reason: String
+    /// Whether a sync failed. The kernel may call the pages clean then: no later sync writes them, and reading them
+    /// shows what is not on the disk.
+    private(set) var isFailedSync = false
 
     init(_ kind: Kind, path: String, reason: String) { (self.kind, self.path, self.reason) = (kind, path, reason) }
 
     /// `code` is an extended result code, `systemNumber` the `errno` that SQLite saw, or 0.
     init(code: Int32, systemNumber: Int32, path: String, reason: String) {
         self.init(Self.kind(ofCode: code, systemNumber: systemNumber), path: path, reason: "\(reason) (SQLite \(code))")
+        isFailedSync = [Self.failedSync, Self.failedFolderSync].contains(code)
     }
 
     init(_ error: SystemError, path: String) {
-        self.init(Self.noSpace.contains(error.number) ? .full : .unusable, path: path, reason: error.description)
+        let kind: Kind = error.number == Self.readOnlySystem ? .readOnly : .unusable
+        self.init(Self.noSpace.contains(error.number) ? .full : kind, path: path, reason: error.description)
     }
 
     var description: String { "\(path): \(reason)" }
@@ -45,14 +52,30 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case SQLITE_FULL: .full
         // A constraint fails only when a sequence is there that the ledger does not know of.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT: .damaged
+        case SQLITE_READONLY: .readOnly
         case SQLITE_IOERR, SQLITE_CANTOPEN:
-            if code == shortRead { .damaged } else { noSpace.contains(systemNumber) ? .full : .unusable }
+            if systemNumber == readOnlySystem {
+                .readOnly
+            } else if code == shortRead || (code == failedRead && systemNumber == inputOutput) {
+                .damaged
+            } else {
+                noSpace.contains(systemNumber) ? .full : .unusable
+            }
         default: .unusable
         }
     }
 
-    /// `SQLITE_IOERR_SHORT_READ`, a macro expression that Swift does not import: the file ends too early.
+    /// EROFS on Linux.
+    private static let readOnlySystem: Int32 = 30
+    /// EIO on Linux: a sector is bad, or the disk is going.
+    private static let inputOutput: Int32 = 5
+
+    // Macro expressions, which Swift does not import: `SQLITE_IOERR_READ`, `_SHORT_READ` (the file ends too early),
+    // `_FSYNC` and `_DIR_FSYNC`.
+    private static let failedRead = SQLITE_IOERR | (1 << 8)
     private static let shortRead = SQLITE_IOERR | (2 << 8)
+    private static let failedSync = SQLITE_IOERR | (4 << 8)
+    private static let failedFolderSync = SQLITE_IOERR | (5 << 8)
 }
 
 /// Runs calls of the system on behalf of the store at `path`.

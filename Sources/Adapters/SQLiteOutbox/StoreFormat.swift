@@ -10,7 +10,10 @@ enum StoreFormat {
     static let applicationID: Int64 = 0x5761_7970
     /// 1 had no requests, two reasons of eviction, and no times of those in quarantine.
     static let version: Int64 = 2
-    /// By version: what `sqlite_schema` must hold.
+    static let countTables =
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('records', 'quarantined', 'requests')"
+
+    /// By version: what `countTables` must find.
     static func tableCount(ofVersion version: Int64) -> Int64 { version == 1 ? 2 : 3 }
 
     static let requestTable = "CREATE TABLE requests (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer BLOB);"

@@ -75,7 +75,9 @@ struct StoreSalvage {
     static func lost(
         ledger: LedgerRecord?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
     ) -> ClosedRange<Int64> {
-        let gaps = max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined)
+        // While a backlog drains, the newest of all has gone before the rest.
+        let delivered: Int64 = ledger?.account.newestDelivered.map { $0.sequence >= oldestPending ? 1 : 0 } ?? 0
+        let gaps = max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
         guard let settled = ledger?.account.ledger else { return 0...gaps }
         let missing = max(0, lastSequence - settled.delivered - settled.evicted - settled.quarantined - pending)
         // Thinning leaves gaps that are accounted for.

@@ -6,6 +6,7 @@ import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
+import SQLiteOutbox
 public import VehicleAuthorization
 
 /// The service: one vehicle's position, reported from a receiver to Fleet Engine until told to stop.
@@ -144,7 +145,7 @@ public struct Agent: Sendable {
             latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor,
             observers: [progress] + [recorder].compactMap { $0 }
                 + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
-            present: isRecording ? nil : present)
+            present: isRecording ? nil : present, startsWithoutOutbox: true)
         if let recorder { parts.jitter = { recorder.draw(of: "upload") } }
         parts.storeCalls = store
         let agent = try await VehicleAgent(configuration, parts)
@@ -158,11 +159,13 @@ public struct Agent: Sendable {
         of agent: VehicleAgent, clock: MonotonicClock
     ) -> @Sendable () async -> StatusReport? {
         let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
+        let last = Locked(StoreSummary(Ledger()))
         return {
-            guard let summary = try? await agent.summary() else { return nil }  // the answer says so: 503
+            // While the outbox fails, what it last said; why it fails is told beside it.
+            if let summary = try? await agent.summary() { last.withLock { $0 = summary } }
             return StatusReport(
-                vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: summary, durability: durability,
-                at: clock.now)
+                vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: last.withLock { $0 },
+                durability: durability, at: clock.now)
         }
     }
 

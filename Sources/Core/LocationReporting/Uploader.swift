@@ -120,7 +120,15 @@ package actor Uploader {
         case idle
     }
 
+    /// What happens next; while the outbox fails, a position in memory goes out alone.
     private func nextStep() async throws(OutboxError) -> Step {
+        do throws(OutboxError) { return try await storedStep() } catch {
+            guard let batch = next.batch(pending: nil, newest: nil, at: clock.now) else { throw error }
+            return step(for: batch)
+        }
+    }
+
+    private func storedStep() async throws(OutboxError) -> Step {
         let pause = decisions.pace.timeToBacklog(at: clock.now)
         var pending = try await outbox.nextBatch(maximumPastLocations: pause > .zero ? 0 : decisions.batchSize.limit)
         let newest: StoredUpdate?
@@ -131,17 +139,21 @@ package actor Uploader {
         }
         let pauses = pause > .zero && pending?.pending.isEmpty == true
         if pauses { pending = nil }
-        if let batch = next.batch(pending: pending, newest: newest, at: clock.now) {
-            let rest = decisions.pace.timeToUpload(at: clock.now)
-            return rest > .zero ? .pause(rest) : .send(batch)
-        }
+        if let batch = next.batch(pending: pending, newest: newest, at: clock.now) { return step(for: batch) }
         return pauses ? .pause(pause) : .idle
     }
 
+    private func step(for batch: UploadBatch) -> Step {
+        let rest = decisions.pace.timeToUpload(at: clock.now)
+        return rest > .zero ? .pause(rest) : .send(batch)
+    }
+
+    /// Tells of it and asks again after a while; sooner when there is something to send from memory.
     private func outboxFailed(_ error: OutboxError) async {
         observer.observe(.outboxFailed(error))
         guard case .wait(let delay) = decisions.receiveOutboxFailure(jitter: jitter()) else { return }
-        await wait(delay, because: error.description)
+        observer.observe(.waiting(delay: delay, reason: error.description))
+        await waitForNews(within: delay)
     }
 
     private func attempt(_ batch: UploadBatch) async {
@@ -216,7 +228,7 @@ package actor Uploader {
             switch action {
             case .acknowledge:
                 next.didDeliver(batch, at: clock.now)
-                try await outbox.acknowledge(batch)
+                if !batch.pending.isEmpty { try await outbox.acknowledge(batch) }
             case .quarantine(let update):
                 try await outbox.quarantine(update, reason: reason)
                 observer.observe(.quarantined(update, reason: reason))

@@ -9,7 +9,7 @@ import LinuxPlatform
 @safe final class OpenFile {
     let disk: LyingDisk
     let path: String
-    /// Whether the name of a journal that may be new is still to be made durable, which SQLite does with its first sync.
+    /// Whether the name of a journal that may be new is still to be made durable: SQLite does so with its first sync.
     private var syncsFolder: Bool
     private let real: UnsafePointer<sqlite3_io_methods>
     private let methods: UnsafeMutablePointer<sqlite3_io_methods>

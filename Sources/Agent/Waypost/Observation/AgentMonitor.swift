@@ -19,6 +19,9 @@ package final class AgentMonitor: ReportingObserver {
         /// Why nothing is sent at this moment; `nil` while all is well.
         package var trouble: String?
         package var troubleSince: Duration?
+        /// Why the outbox takes no updates, so that positions are sent from memory only; `nil` while it does.
+        package var memoryOnly: String?
+        package var memoryOnlySince: Duration?
         package var isIdle = true
         /// When the request under way went out; `nil` when there is none.
         package var requestSince: Duration?
@@ -70,10 +73,13 @@ package final class AgentMonitor: ReportingObserver {
                 state.note(trouble: outcome.reason, at: now)
             case .noToken(let error): state.note(trouble: "no token: \(error)", at: now)
             case .outboxFailed(let error): state.note(trouble: error.description, at: now)
-            case .notStored(let error): state.note(trouble: error.description, at: now)
+            case .notStored(let error):
+                state.memoryOnly = error.description
+                state.memoryOnlySince = state.memoryOnlySince ?? now
+            case .accepted: (state.memoryOnly, state.memoryOnlySince) = (nil, nil)
             case .idle: state.isIdle = true
             case .waiting(let delay, _): state.waitsUntil = now + delay
-            case .refused, .accepted, .quarantined, .stateSent, .serverTime: break
+            case .refused, .quarantined, .stateSent, .serverTime: break
             }
         }
     }

@@ -15,6 +15,8 @@ package final class EventLog: ReportingObserver {
         var receiver = ""
         /// The trouble that was told last, when, and how often it has come since.
         var trouble: (text: String, toldAt: Duration, count: Int)?
+        /// Why the outbox takes nothing, and when that was told last.
+        var unstored: (text: String, at: Duration)?
         /// When each refusal of fixes and each warning of the receiver was told last, by its label.
         var toldAt: [String: Duration] = [:]
     }
@@ -28,10 +30,10 @@ package final class EventLog: ReportingObserver {
         case .receiver(let receiver): tell(receiver)
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
         case .refused(_, let refusal): remind(of: refusal.label, "a fix is not believed: \(refusal)")
-        case .accepted(let stored): log.write(.debug, "accepted update \(stored.sequence)")
-        // Delivery goes on, so that it is no trouble which a delivery ends.
-        case .notStored(let error):
-            remind(of: "notStored \(error.code)", "not stored, sent from memory only: \(error)", .error)
+        case .accepted(let stored):
+            tellStored()
+            log.write(.debug, "accepted update \(stored.sequence)")
+        case .notStored(let error): tellUnstored("positions are sent from memory only: \(error)")
         case .delivered(let batch, let traffic, let took):
             tellRecovery(delivered: batch.pending.count)
             log.write(
@@ -40,7 +42,7 @@ package final class EventLog: ReportingObserver {
                     + "\(traffic.bytesReceived) received")
         case .failed(let outcome, _): tellTrouble(Self.words(for: outcome), Self.level(of: outcome))
         case .noToken(let error): tellTrouble("no token, updates are kept: \(error)", .warning)
-        case .outboxFailed(let error): remind(of: "outbox \(error.code)", "outbox: \(error)", .error)
+        case .outboxFailed(let error): remind(of: "outbox: \(error.code)", "outbox: \(error)", .error)
         case .waiting(let delay, _): log.write(.debug, "next attempt in \(delay)")
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) is set aside, Fleet Engine will not take it: \(reason)")
@@ -67,6 +69,24 @@ package final class EventLog: ReportingObserver {
             return true
         }
         if isDue { log.write(level, text) }
+    }
+
+    private func tellUnstored(_ text: String) {
+        let now = clock.now
+        let isDue = state.withLock { state in
+            if let told = state.unstored, told.text == text, now - told.at < Self.reminderInterval { return false }
+            state.unstored = (text, now)
+            return true
+        }
+        if isDue { log.write(.error, text) }
+    }
+
+    private func tellStored() {
+        let wasUnstored = state.withLock { state in
+            defer { state.unstored = nil }
+            return state.unstored != nil
+        }
+        if wasUnstored { log.write(.info, "the outbox takes updates again") }
     }
 
     private func tellTrouble(_ text: String, _ level: LogLevel) {

@@ -25,6 +25,9 @@ package struct StatusReport: Sendable, Hashable, Codable {
         /// Why nothing is sent; absent while all is well.
         package var trouble: String?
         package var troubleSeconds: Int?
+        /// Why the outbox takes no updates: positions are sent from memory only. Absent while it does.
+        package var memoryOnly: String?
+        package var memoryOnlySeconds: Int?
         /// Seconds until the next attempt, while one is waited for.
         package var nextAttemptSeconds: Int?
     }
@@ -83,7 +86,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         delivery = Delivery(
             secondsSinceDelivery: seconds(since: snapshot.lastDeliveryAt),
             timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble,
-            troubleSeconds: seconds(since: snapshot.troubleSince),
+            troubleSeconds: seconds(since: snapshot.troubleSince), memoryOnly: snapshot.memoryOnly,
+            memoryOnlySeconds: seconds(since: snapshot.memoryOnlySince),
             nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? Int(($0 - now) / .seconds(1)) : nil })
         ledger = Account(outbox.ledger)
         evictions = TallyReport.byReason(outbox.evictions)
@@ -102,9 +106,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
         lastStall = snapshot.lastStall
     }
 
-    /// Whether somebody should look: a receiver without a fix and a delivery in trouble for minutes are both reasons.
+    /// Whether somebody should look: a receiver without a fix, a delivery in trouble, an outbox that takes nothing are
+    /// reasons, each after some minutes.
     package var isHealthy: Bool {
-        (delivery.troubleSeconds ?? 0) < 300 && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
+        (delivery.troubleSeconds ?? 0) < 300 && (delivery.memoryOnlySeconds ?? 0) < 300
+            && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
     }
 
     private var fixIsExpected: Bool {
@@ -117,7 +123,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         let why = fixIsExpected ? "" : " (\(receiver.state))"
         let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? "nothing delivered yet"
         let trouble = delivery.trouble.map { "; \($0)" } ?? ""
-        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)"
+        let memoryOnly = delivery.memoryOnly.map { "; positions are sent from memory only: \($0)" } ?? ""
+        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)"
     }
 }
 

@@ -24,6 +24,8 @@ package struct VehicleAgent: Sendable {
         package var observers: [any ReportingObserver]
         /// Learns of the last good time of fix that the outbox keeps; `nil` for recorded logs.
         package var present: ApproximatePresent?
+        /// Whether it starts although its outbox cannot be opened yet: a vehicle under way shall be seen.
+        package var startsWithoutOutbox: Bool
         /// The outbox's calls, where the service watches its progress.
         package var storeCalls: StageCalls?
         /// Chance for the waits, from 0...1.
@@ -34,7 +36,7 @@ package struct VehicleAgent: Sendable {
             earliestFix: UTCTime?, expectedFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?,
             clock: MonotonicClock,
             log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
-            present: ApproximatePresent? = nil
+            present: ApproximatePresent? = nil, startsWithoutOutbox: Bool = false
         ) {
             self.source = source
             self.authorization = authorization
@@ -47,6 +49,7 @@ package struct VehicleAgent: Sendable {
             self.monitor = monitor
             self.observers = observers
             self.present = present
+            self.startsWithoutOutbox = startsWithoutOutbox
         }
     }
 
@@ -65,7 +68,9 @@ package struct VehicleAgent: Sendable {
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
         let log = parts.log
         outbox = WatchedOutbox(
-            try await Self.openOutbox(configuration.outbox, clock: parts.clock, log: log), calls: parts.storeCalls)
+            try await Self.openOutbox(
+                configuration.outbox, insisting: !parts.startsWithoutOutbox, clock: parts.clock, log: log),
+            calls: parts.storeCalls)
         owedState = OwedState(besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
         if let newest = try? await outbox.newest() { parts.present?.note(lastGood: newest.update.timeOfFix) }
@@ -195,11 +200,18 @@ package struct VehicleAgent: Sendable {
     }
 
     private static func openOutbox(
-        _ configuration: OutboxConfiguration, clock: MonotonicClock, log: LogWriter
+        _ configuration: OutboxConfiguration, insisting: Bool, clock: MonotonicClock, log: LogWriter
     ) async throws(AgentError) -> SQLiteOutbox {
         var settings = OutboxSettings(configuration) { log.write(.error, "\($0)") }
         settings.uptime = { clock.now }
-        do { return try await SQLiteOutbox.open(settings) } catch {
+        do {
+            if insisting { return try await SQLiteOutbox.open(settings) }
+            let outbox = try await SQLiteOutbox.openInTime(settings)
+            if let failure = await outbox.openingFailure {
+                log.write(.error, "positions are sent from memory only: \(failure)")
+            }
+            return outbox
+        } catch {
             throw AgentError(.unavailable, error.description)
         }
     }

@@ -63,7 +63,7 @@ final class FleetEngineDouble: @unchecked Sendable {
                 ? refusal(403, "PERMISSION_DENIED", "vehicle") : refusal(401, "UNAUTHENTICATED", "token")
         }
         if world.holds(.missingVehicle) {
-            world.trouble(for: .seconds(301))
+            world.trouble(for: .seconds(301))  // the pauses between probes grow to five minutes
             return refusal(404, "NOT_FOUND", "no such vehicle")
         }
         switch UpdateReader.read(request, for: vehicle) {

@@ -26,7 +26,7 @@ struct FaultyTransport: HTTPTransport {
             case (.countsUnsentAsDelivered, .timedOut), (.countsUnsentAsDelivered, .connectionLost):
                 return delivered(request)
             case (.ignoresTheNetwork, .nameNotResolved), (.ignoresTheNetwork, .connectionFailed):
-                throw HTTPTransportError(.tlsFailed, "a failure that the network's return does not end")
+                throw HTTPTransportError(.responseTooLarge, "a failure that the network's return does not end")
             default: throw error
             }
         }

@@ -111,6 +111,7 @@ final class VehicleDay: @unchecked Sendable {
     private func drain() async {
         place.receiver.activity = .off
         await start()
+        await world.clock.wait(for: .seconds(5))  // for the last fix
         let patience = world.now + .seconds(3600)
         while !world.account.isDrained, world.now < patience, world.violation == nil {
             await world.clock.wait(for: .seconds(10))

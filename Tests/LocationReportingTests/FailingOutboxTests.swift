@@ -1,0 +1,29 @@
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+extension Uploading {
+    /// Neither the store's failure nor the wait after it keeps a position in memory from going out.
+    @Test func sendsPositionsFromMemoryWhileTheOutboxFails() async throws {
+        await outbox.failEverything(with: OutboxError(.unusable, "read-only"))
+        let transport = ScriptedTransport { _ in Self.delivered }
+        let uploader = try uploader(transport)
+        let running = Task { await uploader.run() }
+        defer { running.cancel() }
+        var events = observer.stream.makeAsyncIterator()
+        for second in 1...3 {
+            while let event = await events.next() { if case .waiting = event { break } }
+            await uploader.offer(unstored: LocationUpdate(.sample(Double(second))))
+            while let event = await events.next() { if case .delivered = event { break } }
+        }
+        #expect(transport.requests.count == 3)
+        while let event = await events.next() { if case .waiting = event { break } }
+        await outbox.failEverything(with: nil)
+        try await accept(9...9)
+        while clock.sleeperCount < 2 { await Task.yield() }
+        clock.advance(by: .seconds(60))
+        while let event = await events.next() { if case .delivered = event { break } }
+        while try await outbox.ledger().pending > 0 { await Task.yield() }
+        #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
+    }
+}

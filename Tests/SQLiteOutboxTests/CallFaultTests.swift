@@ -1,0 +1,32 @@
+import FoundationEssentials
+import LyingDisk
+import Testing
+
+@testable import SQLiteOutbox
+
+/// The first call of a kind fails, the second in another run, and so on: each with `make damage-test`, some with
+/// `make test`.
+@Suite struct FailingCalls {
+    private static let isLong = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"] != nil
+    private static let numbers = isLong ? Array(1...200) : [1, 2, 3, 5, 9, 33, 129]
+    private static let errors =
+        [DiskErrno.inputOutput, DiskErrno.noSpace] + (isLong ? [DiskErrno.readOnly, DiskErrno.interrupted] : [])
+
+    @Test(arguments: DiskCall.allCases)
+    func loseNothing(call: DiskCall) throws {
+        let failures = Self.errors.map { DiskFault.Failure.error($0) } + (call == .write ? [.shortWrite] : [])
+        var (runs, failed) = (0, 0)
+        for failure in failures {
+            for lasts in [false, true] {
+                for number in Self.numbers {
+                    let fault = DiskFault(failure, at: number, of: call, lasts: lasts)
+                    var trial = try CallFaultTrial(fault)
+                    do { if try !trial.run() { break } } catch { Issue.record(error, "\(fault)") }
+                    (runs, failed) = (runs + 1, failed + trial.failures)
+                }
+            }
+        }
+        #expect(runs > 0)
+        print("faults of \(call): \(runs) runs, \(failed) calls of the outbox failed, lost 0")
+    }
+}

@@ -1,0 +1,71 @@
+import LocationReporting
+import LyingDisk
+
+@testable import SQLiteOutbox
+
+/// Work in the midst of which one call of the disk fails, or all from that one on until somebody repairs it; then the
+/// power is cut, which takes whatever was not synchronized.
+struct CallFaultTrial {
+    let folder: TemporaryFolder
+    let disk: LyingDisk
+    private var promises = Promises()
+    private var outbox: OutboxEngine?
+    /// Calls of the outbox that failed.
+    private(set) var failures = 0
+
+    private static let patience = 3
+
+    init(_ fault: DiskFault) throws {
+        folder = try TemporaryFolder()
+        disk = folder.lyingDisk(seed: UInt64(fault.number))
+        disk.order(fault)
+    }
+
+    /// Whether the work came to the call that was to fail.
+    var struck: Bool { disk.faults.allSatisfy { $0.number <= 0 } }
+
+    /// - Throws: `BrokenPromise`, or the outbox's error when it does not work again.
+    mutating func run() throws -> Bool {
+        for second in 1...60 {
+            try insist { try $0.append(sample(second), to: $1) }
+            if second < 30 { try insist { try $0.deliver(from: $1, maximumPastLocations: 5) } }
+            switch second {
+            case 40, 55: try reopen()
+            case 45: try insist { try $0.deliver(from: $1, maximumPastLocations: 8) }
+            case 50: try insist { try $0.quarantine(48, in: $1) }
+            default: break
+            }
+        }
+        let struck = struck
+        disk.heal()
+        disk.powerCut(keeping: 0)
+        outbox = nil
+        disk.powerOn()
+        try promises.check(try folder.open(on: disk), isReopened: true)
+        if let recovery = folder.recoveries.first { throw BrokenPromise(description: "\(recovery)") }
+        return struck
+    }
+
+    /// Tries again as the service does, and after a while with the disk repaired.
+    private mutating func insist(_ work: (inout Promises, OutboxEngine) throws -> Void) throws {
+        var attempts = 0
+        while true {
+            do {
+                let engine = try outbox ?? folder.open(on: disk)
+                outbox = engine
+                if failures > 0 { try promises.check(engine, isReopened: false) }
+                return try work(&promises, engine)
+            } catch let error as OutboxError {
+                (attempts, failures) = (attempts + 1, failures + 1)
+                if attempts == Self.patience { disk.heal() }
+                if attempts == 2 * Self.patience { throw error }
+            }
+        }
+    }
+
+    private mutating func reopen() throws {
+        try insist { try $1.close() }
+        outbox = nil
+        try insist { try $0.check($1, isReopened: true) }
+    }
+}

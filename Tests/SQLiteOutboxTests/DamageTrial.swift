@@ -1,0 +1,149 @@
+import LocationReporting
+import LyingDisk
+import Testing
+
+@testable import SQLiteOutbox
+
+/// A store after a power cut, damaged by chance, opened again: what is found, and how soon.
+struct DamageTrial {
+    /// A store as it lies there, with the bytes of every row that is pending.
+    struct Sample: Sendable {
+        let database, log: [UInt8]
+        /// A log of an earlier time.
+        let early: [UInt8]
+        let cells: [Int64: [UInt8]]
+        fileprivate let places: Places
+
+        init(rows: Int) throws {
+            let folder = try TemporaryFolder()
+            let outbox = try folder.open()
+            var early: [UInt8] = []
+            for second in 1...rows {
+                _ = try outbox.append(SQLiteOutboxTests.sample(second))
+                if second == rows / 3 { early = try folder.read("outbox.sqlite-wal") }
+                if second % 200 == 0 { try outbox.deliverBatch(maximumPastLocations: 20) }
+            }
+            var cells: [Int64: [UInt8]] = [:]
+            for record in try outbox.store?.rows.oldest(limit: rows) ?? [] {
+                cells[record.stored.sequence] = Self.cell(record)
+            }
+            (self.cells, self.early) = (cells, early)
+            database = try folder.read("outbox.sqlite")
+            log = try folder.read("outbox.sqlite-wal")
+            places = Places(cells, database: database, log: log)
+        }
+
+        /// A row as it lies in a page: size of the payload, row id, record header, body (fileformat2.html §1.6, §2.1).
+        private static func cell(_ record: UpdateRecord) -> [UInt8] {
+            func varint(_ value: Int) -> [UInt8] {
+                value < 0x80 ? [UInt8(value)] : varint(value >> 7).map { $0 | 0x80 } + [UInt8(value & 0x7f)]
+            }
+            let body = record.bytes
+            let type = varint(12 + 2 * body.count)
+            return varint(2 + type.count + body.count) + varint(Int(record.stored.sequence))
+                + [UInt8(2 + type.count), 0] + type + body
+        }
+    }
+
+    private(set) var rows = 0
+    /// Rows whose bytes are still there, of those that were pending.
+    private(set) var sound = 0
+    private(set) var salvaged = 0
+    private(set) var counted: Int64 = 0
+    private(set) var slowestOpening = Duration.zero
+
+    /// Damages a copy of `sample` and opens it.
+    mutating func run(_ sample: Sample, seed: UInt64) throws {
+        var chance = SeededGenerator(seed: seed)
+        var (database, log) = (sample.database, sample.log)
+        let words = Self.damage(&database, &log, sample, using: &chance)
+        let folder = try TemporaryFolder()
+        try folder.write(database, to: "outbox.sqlite")
+        try folder.write(log, to: "outbox.sqlite-wal")
+
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let outbox = try folder.open()
+        let took = begin.duration(to: clock.now)
+        try #require(took < .seconds(2), "seed \(seed), \(words)")
+        slowestOpening = max(slowestOpening, took)
+
+        let found = Set(try outbox.pendingUpdates().map(\.sequence))
+        let sound = sample.cells.filter {
+            sample.places.isSound($0.key, $0.value, database: database, log: log)
+        }.map(\.key)
+        let kept = sound.filter(found.contains)
+        try #require(kept.count * 100 >= sound.count * 99, "seed \(seed), \(words): \(kept.count) of \(sound.count)")
+        let ledger = try outbox.ledger()
+        try #require(ledger.balances, "seed \(seed), \(words)")
+        _ = try outbox.append(SQLiteOutboxTests.sample(86_000))
+        rows += sample.cells.count
+        self.sound += sound.count
+        salvaged += kept.count
+        counted += ledger.evicted
+    }
+
+    private static func damage(
+        _ database: inout [UInt8], _ log: inout [UInt8], _ sample: Sample, using chance: inout SeededGenerator
+    ) -> String {
+        func flip(_ bytes: inout [UInt8], _ count: Int) {
+            for _ in 0..<count where !bytes.isEmpty {
+                let place = Int.random(in: bytes.indices, using: &chance)
+                bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &chance)
+            }
+        }
+        func zero(_ bytes: inout [UInt8], pages: Int) {
+            for _ in 0..<pages where bytes.count > 1024 {
+                let page = Int.random(in: 0..<bytes.count / 1024, using: &chance)
+                bytes.replaceSubrange(page * 1024..<(page + 1) * 1024, with: repeatElement(0, count: 1024))
+            }
+        }
+        func cut(_ bytes: inout [UInt8]) { bytes.removeLast(Int.random(in: 0...bytes.count, using: &chance)) }
+        func noise(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &chance) } }
+
+        let count = Int.random(in: 1...20, using: &chance)
+        switch Int.random(in: 0..<14, using: &chance) {
+        case 0, 1: flip(&database, count); return "\(count) bits of the database"
+        case 2, 3: flip(&log, count); return "\(count) bits of the log"
+        case 4: cut(&database); return "database cut"
+        case 5: cut(&log); return "log cut"
+        case 6: zero(&database, pages: count); return "\(count) pages of the database zeroed"
+        case 7: zero(&log, pages: count); return "\(count) pages of the log zeroed"
+        case 8: log = sample.early; return "log of an earlier time"
+        case 9: log = []; return "log gone"
+        case 10: log = noise(log.count); return "noise for a log"
+        case 11: database = [UInt8](repeating: 0, count: database.count); return "database zeroed"
+        case 12: database = noise(5000); return "a foreign file for a database"
+        default: (database, log) = (Array(log[1024...]), []); return "a piece of the log for a database"
+        }
+    }
+}
+
+/// Where rows lie in the two files, found once by their first bytes.
+private struct Places {
+    private var places: [Int64: [(isLog: Bool, offset: Int)]] = [:]
+
+    init(_ cells: [Int64: [UInt8]], database: [UInt8], log: [UInt8]) {
+        for (isLog, bytes) in [(false, database), (true, log)] {
+            var offsets: [UInt32: [Int]] = [:]
+            for offset in 0..<max(0, bytes.count - 4) { offsets[Self.key(bytes, offset), default: []].append(offset) }
+            for (sequence, cell) in cells {
+                for offset in offsets[Self.key(cell, 0)] ?? [] where Self.holds(bytes, cell, at: offset) {
+                    places[sequence, default: []].append((isLog, offset))
+                }
+            }
+        }
+    }
+
+    func isSound(_ sequence: Int64, _ cell: [UInt8], database: [UInt8], log: [UInt8]) -> Bool {
+        (places[sequence] ?? []).contains { Self.holds($0.isLog ? log : database, cell, at: $0.offset) }
+    }
+
+    private static func key(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    private static func holds(_ bytes: [UInt8], _ cell: [UInt8], at offset: Int) -> Bool {
+        offset + cell.count <= bytes.count && bytes[offset..<offset + cell.count] == cell[...]
+    }
+}

@@ -1,0 +1,64 @@
+import LocationReporting
+import LyingDisk
+import Testing
+
+@testable import SQLiteOutbox
+
+/// One piece of work on a store, with the power cut at its first call, at its second, and so on to its last.
+struct EachCall {
+    /// The store as it lies there before.
+    var files: [String: [UInt8]]
+    let promises: Promises
+    /// Whether opening it has to replace it.
+    var isDamaged = false
+
+    /// Runs `work` until nothing is left to be cut; how many calls it makes.
+    func cut(
+        step: Int = 1, _ work: (TemporaryFolder, LyingDisk, inout Promises) throws -> Void
+    ) throws -> Int {
+        for number in stride(from: 1, to: 100_000, by: step) {
+            let folder = try TemporaryFolder()
+            for (name, bytes) in files { try folder.write(bytes, to: name) }
+            let disk = folder.lyingDisk(seed: UInt64(number))
+            disk.order(DiskFault(.powerCut, at: number))
+            var promises = promises
+            do { try work(folder, disk, &promises) } catch let error as OutboxError {
+                try #require(disk.isOff, "call \(number): it failed before the power went: \(error)")
+            }
+            guard disk.isOff else { return number - 1 }
+            disk.powerOn()
+            let before = folder.recoveries
+            let outbox = try folder.open(on: disk)
+            try promises.check(outbox, isReopened: true)
+            if !isDamaged { try #require(folder.recoveries == before, "call \(number): a power cut is no damage") }
+            try promises.append(sample(86_000), to: outbox)
+        }
+        return 100_000
+    }
+
+    /// A store that was used and closed.
+    static func closedStore(rows: Int) throws -> EachCall {
+        let folder = try TemporaryFolder()
+        var promises = Promises()
+        let outbox = try folder.open()
+        for second in 1...rows { try promises.append(sample(second), to: outbox) }
+        for _ in 1...3 { try promises.deliver(from: outbox, maximumPastLocations: rows / 10) }
+        try outbox.close()
+        return EachCall(files: ["outbox.sqlite": try folder.read("outbox.sqlite")], promises: promises)
+    }
+
+    /// A store that has held `rows` updates, of which `left` are still pending.
+    static func backlog(rows: Int, left: Int) throws -> EachCall {
+        let folder = try TemporaryFolder()
+        try folder.buildBacklog(rows)
+        let outbox = try folder.open()
+        while try outbox.ledger().pending > Int64(left) {
+            let count = min(3000, Int(try outbox.ledger().pending) - left)
+            try outbox.deliverBatch(maximumPastLocations: count)
+        }
+        var promises = Promises(accepted: Int64(rows))
+        try promises.adopt(outbox)
+        try outbox.close()
+        return EachCall(files: ["outbox.sqlite": try folder.read("outbox.sqlite")], promises: promises)
+    }
+}

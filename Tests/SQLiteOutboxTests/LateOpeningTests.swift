@@ -1,0 +1,86 @@
+import GNSS
+import LinuxPlatform
+import LocationReporting
+import LyingDisk
+import Testing
+
+@testable import SQLiteOutbox
+
+/// A disk that lets the store be opened, or written, only later: the service runs on meanwhile.
+@Suite struct LateOpening {
+    private let folder: TemporaryFolder
+    private let disk: LyingDisk
+    private let seconds = Locked(0)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        disk = folder.lyingDisk(seed: 1)
+    }
+
+    private var configuration: OutboxSettings {
+        var configuration = folder.configuration(on: disk)
+        configuration.now = { [seconds] in
+            UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: seconds.withLock { $0 } * 1000)
+        }
+        return configuration
+    }
+
+    @Test(arguments: [
+        ("file system is read-only", DiskErrno.readOnly), ("no space is left", DiskErrno.noSpace),
+        ("cannot be read or written", DiskErrno.denied),
+    ])
+    func opensAsSoonAsTheDiskLetsIt(words: String, number: CInt) async throws {
+        disk.order(DiskFault(.error(number), at: 1, lasts: true))
+        await #expect(throws: OutboxError.self) { try await SQLiteOutbox.open(configuration) }
+        disk.heal()
+        disk.order(DiskFault(.error(number), at: 1, lasts: true))
+        let outbox = try await SQLiteOutbox.openInTime(configuration)
+        let error = await #expect(throws: OutboxError.self) { try await outbox.append(sample(1)) }
+        #expect(error?.detail.contains(words) == true)
+        #expect(await outbox.openingFailure == error)
+        await #expect(throws: OutboxError.self) { try await outbox.nextBatch(maximumPastLocations: 1) }
+        disk.heal()
+        await #expect(throws: OutboxError.self, "not tried at each call") { try await outbox.append(sample(2)) }
+        seconds.withLock { $0 += 2 }
+        #expect(try await outbox.append(sample(3)).sequence == 1)
+        #expect(await outbox.openingFailure == nil)
+        try await outbox.close()
+    }
+
+    @Test func doesNotWaitForAnotherProcessOrAnotherRelease() async throws {
+        let owner = try await SQLiteOutbox.open(configuration)
+        let locked = await #expect(throws: OutboxError.self) { try await SQLiteOutbox.openInTime(configuration) }
+        #expect(locked?.code == .locked)
+        try await owner.close()
+        try folder.execute("PRAGMA user_version = 99")
+        let newer = await #expect(throws: OutboxError.self) { try await SQLiteOutbox.openInTime(configuration) }
+        #expect(newer?.code == .newerSchema)
+    }
+
+    @Test func closesWithoutEverHavingBeenOpen() async throws {
+        disk.isReadOnly = true
+        let outbox = try await SQLiteOutbox.openInTime(configuration)
+        try await outbox.close()
+        let error = await #expect(throws: OutboxError.self) { try await outbox.append(sample(1)) }
+        #expect(error?.code == .closed)
+    }
+
+    /// As the kernel makes it after errors, with the files still open.
+    @Test func goesOnWhereItWasWhenTheDiskWasReadOnlyForAWhile() async throws {
+        var promises = Promises()
+        let outbox = try OutboxEngine(configuration)
+        for second in 1...20 { try promises.append(sample(second), to: outbox) }
+        disk.isReadOnly = true
+        for second in 21...23 {
+            let error = #expect(throws: OutboxError.self) { try promises.append(sample(second), to: outbox) }
+            // SQLite does not tell why a commit could not be written; opening it again tells.
+            if second > 21 { #expect(error?.detail.contains("read-only") == true) }
+        }
+        disk.isReadOnly = false
+        try promises.check(outbox, isReopened: true)
+        try promises.append(sample(24), to: outbox)
+        try promises.deliver(from: outbox, maximumPastLocations: 50)
+        try outbox.close()
+        #expect(folder.recoveries.isEmpty)
+    }
+}

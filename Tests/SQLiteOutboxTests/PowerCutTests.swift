@@ -1,0 +1,74 @@
+import FoundationEssentials
+import LocationReporting
+import LyingDisk
+import Testing
+
+@testable import SQLiteOutbox
+
+/// `make power-test` gives the number of cuts.
+@Suite struct PowerCuts {
+    private static let cuts = ProcessInfo.processInfo.environment["POWER_CUTS"].flatMap { Int($0) }
+
+    @Test func loseNothing() throws {
+        var left = Self.cuts ?? 80
+        var (cuts, accepted, repeated) = (0, Int64(0), 0)
+        var slowest = Duration.zero
+        while left > 0 {
+            var trial = try PowerTrial(seed: UInt64(left))
+            try trial.run(cuts: min(left, 40))
+            left -= 40
+            (cuts, accepted, repeated) = (cuts + trial.cuts, accepted + trial.accepted, repeated + trial.repeated)
+            slowest = max(slowest, trial.slowestOpening)
+        }
+        print("power cuts: \(cuts); accepted \(accepted), lost 0, repeated \(repeated), slowest opening \(slowest)")
+    }
+
+    /// The rig finds what it is there for: a disk that says it has synchronized, and has not.
+    @Test func areFoundOutOnADiskThatIgnoresSync() throws {
+        var trial = try PowerTrial(seed: 1)
+        trial.disk.ignoresSync = true
+        #expect(throws: BrokenPromise.self) { try trial.run(cuts: 40) }
+    }
+
+    @Test func duringTheFirstOpeningLeaveAWorkingStore() throws {
+        let calls = try EachCall(files: [:], promises: Promises()).cut { folder, disk, promises in
+            let outbox = try folder.open(on: disk)
+            try promises.append(sample(1), to: outbox)
+            try outbox.close()
+        }
+        #expect(calls > 10)
+    }
+
+    @Test func duringAReplacementLoseNothing() throws {
+        var store = try EachCall.closedStore(rows: 300)
+        store.isDamaged = true
+        store.files["outbox.sqlite"]?.replaceSubrange(0..<1024, with: repeatElement(0, count: 1024))
+        let calls = try store.cut { folder, disk, _ in
+            let outbox = try folder.open(on: disk)
+            #expect(folder.recoveries.count == 1)
+            try outbox.close()
+        }
+        #expect(calls > 10)
+    }
+
+    @Test func duringACheckpointLoseNothing() throws {
+        let calls = try EachCall.closedStore(rows: 200).cut(step: 3) { folder, disk, promises in
+            let outbox = try folder.open(on: disk)
+            for second in 1...60 { try promises.append(sample(90_000 + second), to: outbox) }
+            try outbox.close()
+        }
+        #expect(calls > 150)
+    }
+
+    @Test func whileADrainedBacklogIsCompactedLoseNothing() throws {
+        let backlog = try EachCall.backlog(rows: 28_000, left: 1500)
+        let calls = try backlog.cut(step: Self.cuts == nil ? 97 : 7) { folder, disk, promises in
+            let outbox = try folder.open(on: disk)
+            let before = disk.counts[.truncate, default: 0]
+            try promises.deliver(from: outbox, maximumPastLocations: 1400)
+            try outbox.close()
+            #expect(disk.isOff || disk.counts[.truncate, default: 0] > before, "it is compacted")
+        }
+        #expect(calls > 200)
+    }
+}

@@ -1,0 +1,81 @@
+import LocationReporting
+import LyingDisk
+import Testing
+
+@testable import SQLiteOutbox
+
+/// Work on a disk that loses power again and again, each time with what it promised compared with what it kept.
+struct PowerTrial {
+    private(set) var cuts = 0
+    private(set) var accepted: Int64 = 0
+    private(set) var repeated = 0
+    private(set) var slowestOpening = Duration.zero
+
+    /// Longer than any batch, shorter than what a checkpoint lets pass.
+    private static let longestBatch = 50
+    private static let clock = ContinuousClock()
+
+    let folder: TemporaryFolder
+    let disk: LyingDisk
+    private var chance: SeededGenerator
+    private var promises = Promises()
+    private var second = 0
+
+    init(seed: UInt64) throws {
+        folder = try TemporaryFolder()
+        disk = folder.lyingDisk(seed: seed)
+        chance = SeededGenerator(seed: seed &+ 1)
+    }
+
+    /// Cuts the power `count` times, at any call of any piece of work, opening and closing among them.
+    mutating func run(cuts count: Int) throws {
+        for _ in 0..<count {
+            let calls = Bool.random(using: &chance) ? 40 : 2500
+            disk.order(DiskFault(.powerCut, at: Int.random(in: 1...calls, using: &chance)))
+            do { try workUntilCut() } catch let error as OutboxError {
+                try #require(disk.isOff, "it failed before the power went: \(error)")
+            }
+            cuts += 1
+            disk.powerOn()
+            let begin = Self.clock.now
+            let outbox = try folder.open(on: disk)
+            slowestOpening = max(slowestOpening, begin.duration(to: Self.clock.now))
+            let again = try promises.check(outbox, isReopened: true)
+            try #require(again <= 1, "cut \(cuts): only the live acknowledgement may be repeated")
+            repeated += again
+            try outbox.close()
+        }
+        accepted = promises.accepted
+        try #require(folder.recoveries.isEmpty, "a power cut is no damage: \(folder.recoveries)")
+    }
+
+    private mutating func workUntilCut() throws {
+        var outbox: OutboxEngine? = try openUnlessCut()
+        while !disk.isOff {
+            guard let engine = outbox else {
+                outbox = try openUnlessCut()
+                continue
+            }
+            switch Int.random(in: 0..<100, using: &chance) {
+            case 0..<45:
+                for _ in 0..<Int.random(in: 1...20, using: &chance) {
+                    second += Int.random(in: -3...10, using: &chance)
+                    try promises.append(sample(second), to: engine)
+                }
+            case 45..<85:
+                let limit = Int.random(in: 0...Self.longestBatch, using: &chance)
+                try promises.deliver(from: engine, maximumPastLocations: limit)
+            case 85..<92:
+                guard let victim = promises.pending.keys.sorted().randomElement(using: &chance) else { continue }
+                try promises.quarantine(victim, in: engine)
+            default:
+                if Bool.random(using: &chance) { try engine.close() }
+                outbox = nil
+            }
+        }
+    }
+
+    private func openUnlessCut() throws -> OutboxEngine? {
+        disk.isOff ? nil : try OutboxEngine(folder.configuration(on: disk))
+    }
+}

@@ -1,0 +1,65 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import LocationReporting
+import LyingDisk
+import Testing
+import WaypostTestSupport
+
+@testable import SQLiteOutbox
+
+/// The lying disk is told of what the kernel is told of: by strace, which watches this process at the same work.
+@Suite struct SystemCalls {
+    private static let strace = "/usr/bin/strace"
+    private static let isAllowed = FileManager.default.isExecutableFile(atPath: strace) && geteuid() == 0
+
+    @Test(.enabled(if: isAllowed, "strace is not installed (Debian: apt install strace), or may not be used"))
+    func areThoseThatTheLyingDiskSees() async throws {
+        let (real, lying) = (try TemporaryFolder(), try TemporaryFolder())
+        let trace = real.path("trace.txt")
+        let watcher = try RunningProgram([
+            Self.strace, "-f", "-y", "-o", trace, "-e", "trace=pwrite64,ftruncate,fsync,fdatasync,rename", "-p",
+            "\(getpid())",
+        ])
+        try #require(await watcher.errors.line(saying: "attached") != nil)
+        try work(real, SystemDisk())
+        _ = await watcher.terminate()
+        let seen = String(decoding: try real.read("trace.txt"), as: UTF8.self).split(separator: "\n")
+            .compactMap { Self.call(in: $0, below: real.url.path) }
+
+        let disk = lying.lyingDisk(seed: 1)
+        let told = Locked<[String]>([])
+        disk.observer = { call, name in
+            let isTraced = [.write, .truncate, .sync, .rename].contains(call) && Self.isCompared(name)
+            let words = "\(call.rawValue) \(name == lying.url.lastPathComponent ? "." : name)"
+            if isTraced { told.withLock { $0.append(words) } }
+        }
+        try work(lying, disk)
+        #expect(seen.count > 500)
+        #expect(told.withLock { $0 } == seen)
+    }
+
+    private func work(_ folder: TemporaryFolder, _ disk: any StoreDisk) throws {
+        for _ in 1...2 {
+            let outbox = try folder.open(on: disk)
+            for second in 1...300 { _ = try outbox.append(sample(second)) }
+            for _ in 1...4 { try outbox.deliverBatch(maximumPastLocations: 20) }
+            try outbox.close()
+        }
+    }
+
+    /// SQLite's index of the log needs not survive, nor the lock; the reserve is made by another call.
+    private static func isCompared(_ name: String) -> Bool {
+        !["-shm", ".lock", ".reserve"].contains(where: name.hasSuffix)
+    }
+
+    /// `pwrite64(9</tmp/x/outbox.sqlite-wal>, ...` as `write outbox.sqlite-wal`.
+    private static func call(in line: Substring, below folder: String) -> String? {
+        guard let match = line.firstMatch(of: /^\d+ +(\w+)\((?:\d+<|")([^>"]*)[>"]/),
+            match.output.2.hasPrefix(folder)
+        else { return nil }
+        let calls = ["pwrite64": "write", "ftruncate": "truncate", "fsync": "sync", "fdatasync": "sync"]
+        let name = match.output.2 == folder ? "." : FileSystem.name(of: String(match.output.2))
+        return isCompared(name) ? "\(calls[String(match.output.1)] ?? String(match.output.1)) \(name)" : nil
+    }
+}
