@@ -116,6 +116,7 @@ let package = Package(
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
                 "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
             ]),
+        tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(
             name: "FaultProxy", dependencies: ["LinuxPlatform"], path: "Tests/Faults/FaultProxy",
             swiftSettings: houseStyle),

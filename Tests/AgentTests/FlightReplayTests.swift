@@ -77,7 +77,7 @@ import WaypostTestSupport
         let bench = try ServiceBench(faults: [("--token-outage", "2")])
         let place = try await Self.record(bench)
         let config = try bench.configure { $0 = ServiceSetup() }  // nobody answers there
-        let words = ["replay", place, "--config", config, "--speed", "4", "--json"]
+        let words = ["replay", place, "--config", config, "--speed", "1", "--json"]
         let outcome = try await BuiltProgram.run(words)
         let said = String(decoding: outcome.standardOutput, as: UTF8.self)
         #expect(outcome.ending == .exited(0), "\(said)")
@@ -91,7 +91,7 @@ import WaypostTestSupport
             $0 = ServiceSetup()
             $0.retryDelay = 60
         }
-        let differing = try await BuiltProgram.run(["replay", place, "--config", other, "--speed", "4"])
+        let differing = try await BuiltProgram.run(["replay", place, "--config", other, "--speed", "1"])
         #expect(differing.ending == .exited(1))
         let text = String(decoding: differing.standardOutput, as: UTF8.self)
         #expect(text.contains("updates: 24 recorded, 24 replayed, as recorded") && text.contains("differ"), "\(text)")
@@ -116,7 +116,7 @@ import WaypostTestSupport
         let recorded = log.entries.filter { $0.accepted != nil }.count
         #expect(recorded > 0 && recorded < 24)
         let config = try bench.configure { $0 = ServiceSetup() }
-        let outcome = try await BuiltProgram.run(["replay", place, "--config", config, "--speed", "4"])
+        let outcome = try await BuiltProgram.run(["replay", place, "--config", config, "--speed", "1"])
         let said = String(decoding: outcome.standardOutput, as: UTF8.self)
         #expect(outcome.ending == .exited(0), "\(said)")
         #expect(said.contains("updates: \(recorded) recorded"))

@@ -128,7 +128,8 @@ import VehicleAuthorization
             ([.uploading(batch)], 30),
             ([.waiting(delay: .seconds(600), reason: "")], 630),
             ([.noToken(AuthorizationError(.refused, ""))], 30),
-            ([.outboxFailed(OutboxError(.full, ""))], 30),
+            ([.uploading(batch), .outboxFailed(OutboxError(.full, ""))], 30),
+            ([.idle, .outboxFailed(OutboxError(.full, ""))], nil),  // of the outbox's care
             ([.idle], nil),
             ([.idle, .failed(.hold(reason: ""), traffic: HTTPTraffic())], nil),  // of the vehicle's state
             ([.idle, .stateSent(.offline, traffic: HTTPTraffic())], nil),

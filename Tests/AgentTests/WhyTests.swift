@@ -2,6 +2,7 @@ import FleetEngine
 import GNSS
 import HTTPMessages
 import LocationReporting
+import SQLiteOutbox
 import Testing
 import VehicleAuthorization
 import Waypost
@@ -94,7 +95,8 @@ import WaypostTestSupport
         clock.advance(by: .seconds(example.until - passed))
         let report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot,
-            ledger: Ledger(accepted: example.pending, pending: example.pending), at: uptime.now)
+            outbox: StoreSummary(Ledger(accepted: example.pending, pending: example.pending)), durability: .full,
+            at: uptime.now)
         #expect(report.why(at: Self.now) == example.sentence)
     }
 }

@@ -105,6 +105,21 @@ import WaypostTestSupport
         #expect(error?.code == .cancelled)
     }
 
+    /// What is being connected when the network changes asks on a way that is no more; what is connected has its time.
+    @Test(arguments: [("https", HTTPTransportError.Code.connectionFailed), ("http", .timedOut)])
+    func isMadeAnewWhenTheNetworkChanges(scheme: String, code: HTTPTransportError.Code) async throws {
+        let server = try RawServer(answering: [])
+        let transport = try Loopback.transport()
+        let url = try HTTPURL("\(scheme)://\(server.authority)")
+        var limits = wide
+        limits.stall = .milliseconds(300)
+        let sending = Task { [limits] in try await transport.send(HTTPRequest(.get, url, limits: limits)) }
+        for await _ in server.requests { break }
+        transport.networkChanged()
+        let error = await #expect(throws: HTTPTransportError.self) { try await sending.value }
+        #expect(error?.code == code)
+    }
+
     @Test func doesNotBeginWhenCancelledBefore() async throws {
         let transport = try Loopback.transport()
         let url = try HTTPURL("http://127.0.0.1:1")

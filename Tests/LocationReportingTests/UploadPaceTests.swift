@@ -21,15 +21,15 @@ import Testing
             pace.throttled(at: .zero)
             return pace.interval
         }
-        #expect(widened == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
+        #expect(widened == [5, 10, 20, 30, 30, 30].map { .seconds($0) })
         pace.willSend(past: 0, at: .seconds(100))
-        #expect(pace.timeToUpload(at: .seconds(130)) == .seconds(30))
+        #expect(pace.timeToUpload(at: .seconds(120)) == .seconds(10))
         var deliveries = 0
         while pace.interval > .zero {
             pace.delivered()
             deliveries += 1
         }
-        #expect((30...50).contains(deliveries))
+        #expect((25...40).contains(deliveries))
         #expect(pace.timeToUpload(at: .seconds(130)) == .zero)
     }
 }

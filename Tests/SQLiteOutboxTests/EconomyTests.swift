@@ -125,6 +125,27 @@ import Testing
         #expect(folder.recoveries.count == 1)
     }
 
+    /// A commit that failed by its error, and is on the disk all the same.
+    @Test func countsNothingTwiceAfterACommitInDoubt() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try open(folder)
+        for second in 1...5 { _ = try outbox.append(sample(second)) }
+        try outbox.acknowledge(
+            UploadBatch(last: StoredUpdate(sequence: 2, update: sample(2)), lastIsPending: true, past: []))
+        for second in 1...3 {
+            let stored = StoredUpdate(sequence: Int64(second), update: sample(second))
+            let hex = UpdateRecord(stored, newestSequence: Int64(second)).bytes.map { byte in
+                String(repeating: "0", count: byte < 16 ? 1 : 0) + String(byte, radix: 16)
+            }
+            try folder.execute("INSERT INTO records VALUES (\(second), x'\(hex.joined())')")
+        }
+        outbox.store = nil
+        #expect(try outbox.ledger() == Ledger(accepted: 5, delivered: 1, pending: 4))
+        #expect(try outbox.pendingUpdates().map(\.sequence) == [1, 3, 4, 5])
+        try outbox.close()
+        #expect(try onDisk(folder) == Ledger(accepted: 5, delivered: 1, pending: 4))
+    }
+
     @Test func refusesTheUpdateWhoseCommitFindsNoRoom() throws {
         let folder = try TemporaryFolder()
         var settings = folder.configuration()

@@ -99,6 +99,9 @@ def configuration(path, origin, vehicle="van-1", **sections):
                    "retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 1}},
         "outbox": {"path": str(path.with_suffix(".sqlite"))},
     }
+    # A trial has no hours to drain a backlog in.
+    if "backlogUpdatesPerSecond" in json.loads((ROOT / "config.example.json").read_text())["upload"]:
+        document["upload"]["backlogUpdatesPerSecond"] = 0
     for name, section in sections.items():
         document[name] = document.get(name, {}) | section
     path.write_text(json.dumps(document, indent=2))

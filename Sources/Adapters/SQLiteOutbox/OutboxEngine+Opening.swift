@@ -121,6 +121,8 @@ extension OutboxEngine {
         try opened.migrate(&loaded)
         if let cutOff { try complete(cutOff, in: opened, &loaded) }
         store = opened
+        // A commit that failed may have reached the disk all the same: those are not gathered any more.
+        gathered.removeFirst(Int(max(0, loaded.lastSequence - account.lastSequence)))
         account = loaded
         for sequence in unwritten.keys where sequence <= account.lastSequence {
             if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }

@@ -14,9 +14,7 @@ final class OutboxEngine {
     var store: OutboxStore?
     var account = OutboxAccount()
     /// Accepted, and not written yet; none between calls with full durability.
-    private var gathered: [GatheredUpdate] = []
-    /// When the first of them came.
-    private var gatheredSince = Duration.zero
+    var gathered = GatheredUpdates()
     /// By step, the end of a part of the backlog that had no whole block: it is not looked at again.
     var barrenEnd: [ThinningStep: Int64] = [:]
     /// Acknowledged, and not written yet: live updates, or on a full disk those that found no space.
@@ -48,12 +46,11 @@ final class OutboxEngine {
         do { if !isClosed { try writeAll() } } catch {}
     }
 
-    // MARK: The port
-
     func append(_ update: LocationUpdate, overrulingEarlier: Bool = false) throws(OutboxError) -> StoredUpdate {
         try perform { store throws(StoreError) in
-            if gathered.isEmpty { gatheredSince = configuration.uptime() }
-            gathered.append(GatheredUpdate(update: update, overrulesEarlier: overrulingEarlier))
+            gathered.append(
+                GatheredUpdates.Element(update: update, overrulesEarlier: overrulingEarlier),
+                at: configuration.uptime())
             let stored = StoredUpdate(sequence: account.lastSequence + Int64(gathered.count), update: update)
             do throws(StoreError) {
                 if isCommitDue {
@@ -65,24 +62,6 @@ final class OutboxEngine {
                 throw error
             }
             return stored
-        }
-    }
-
-    func nextBatch(maximumPastLocations: Int) throws(OutboxError) -> UploadBatch? {
-        try perform { store throws(StoreError) in
-            let current = current
-            guard current.pending > Int64(unwritten.count), let last = current.newest else { return nil }
-            let isHere = try isPending(last.sequence, store)
-            let lastIsPending = isHere && unwritten[last.sequence] == nil
-            let limit = max(0, maximumPastLocations)
-            let onDisk = try store.rows.oldest(limit: limit + unwritten.count + 1).map(\.stored)
-            let past = (onDisk + gatheredUpdates).lazy
-                .filter { $0.sequence != last.sequence && self.unwritten[$0.sequence] == nil }
-                .prefix(limit)
-            let inOrder = past.sorted { one, other in
-                (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence)
-            }
-            return UploadBatch(last: last, lastIsPending: lastIsPending, past: inOrder)
         }
     }
 
@@ -126,22 +105,6 @@ final class OutboxEngine {
         }
     }
 
-    func newest() throws(OutboxError) -> StoredUpdate? {
-        try perform { _ throws(StoreError) in current.newest }
-    }
-
-    func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
-
-    /// The account as it stands, with what is not written yet.
-    func summary() throws(OutboxError) -> StoreSummary {
-        try perform { _ throws(StoreError) in
-            var summary = StoreSummary(current)
-            summary.ledger.pending -= Int64(unwritten.count)
-            summary.ledger.delivered += Int64(unwritten.count)
-            return summary
-        }
-    }
-
     /// What is due without anybody's call: writes what has waited long enough, and takes up what tools have asked for;
     /// whether anything is pending again because of it. To be called each `attendanceInterval`.
     func attend() throws(OutboxError) -> Bool {
@@ -165,81 +128,6 @@ final class OutboxEngine {
         lock = nil
     }
 
-    // MARK: Parts of operations
-
-    /// The account with what is gathered.
-    private var current: OutboxAccount {
-        var account = account
-        for one in gathered { _ = account.accept(one.update, overrulingEarlier: one.overrulesEarlier) }
-        return account
-    }
-
-    private var gatheredUpdates: [StoredUpdate] {
-        gathered.enumerated().map { index, one in
-            StoredUpdate(sequence: account.lastSequence + Int64(index) + 1, update: one.update)
-        }
-    }
-
-    private var isCommitDue: Bool {
-        configuration.durability.isCommitDue(
-            count: gathered.count, age: configuration.uptime() - gatheredSince,
-            nextLookAfter: Self.attendanceInterval)
-    }
-
-    private func isPending(_ sequence: Int64, _ store: OutboxStore) throws(StoreError) -> Bool {
-        sequence > account.lastSequence
-            ? sequence <= account.lastSequence + Int64(gathered.count) : try store.rows.isPending(sequence)
-    }
-
-    private func writeAll() throws(StoreError) {
-        guard let store, !unwritten.isEmpty || !gathered.isEmpty else { return }
-        try withReserve { () throws(StoreError) in try commit(store) }
-        try store.compactIfNearlyEmpty()
-    }
-
-    /// What needs every update in its row.
-    func writeGathered(_ store: OutboxStore) throws(StoreError) {
-        if !gathered.isEmpty { try commit(store) }
-    }
-
-    /// Writes what is gathered and acknowledged, and gives up what there is no room for, in one transaction.
-    ///
-    /// What was delivered before it was ever written costs no row.
-    private func commit(_ store: OutboxStore) throws(StoreError) {
-        var next = account
-        try store.transaction { () throws(StoreError) in
-            var isLedgerChanged = try deliver(unwritten.values, in: store, &next)
-            if !gathered.isEmpty, try makeRoom(store, &next) { isLedgerChanged = true }
-            for one in gathered {
-                let accepted = next.accept(one.update, overrulingEarlier: one.overrulesEarlier)
-                if unwritten[accepted.sequence] != nil {
-                    next.deliver(accepted)
-                    isLedgerChanged = true
-                } else {
-                    try store.insert(
-                        UpdateRecord(accepted, newestSequence: next.newest?.sequence ?? accepted.sequence))
-                }
-            }
-            if !gathered.isEmpty, try evictByAge(store, &next) { isLedgerChanged = true }
-            if isLedgerChanged { try store.write(&next) }
-        }
-        account = next
-        (unwritten, gathered) = ([:], [])
-    }
-
-    /// Whether any row was still there.
-    private func deliver(
-        _ updates: some Collection<StoredUpdate>, in store: OutboxStore, _ next: inout OutboxAccount
-    ) throws(StoreError) -> Bool {
-        var isAny = false
-        // In one order always, so that the same work writes the same pages.
-        for stored in updates.sorted(by: { $0.sequence < $1.sequence }) where try store.remove(stored.sequence) {
-            next.deliver(stored)
-            isAny = true
-        }
-        return isAny
-    }
-
     /// The newest update that is left once the newest of all is set aside.
     private func newest(in store: OutboxStore, _ next: OutboxAccount) throws(StoreError) -> StoredUpdate? {
         try store.rows.latest(limit: Self.newestSearchLimit).reduce(next.newestDelivered) {
@@ -247,10 +135,8 @@ final class OutboxEngine {
         }
     }
 
-    // MARK: Errors
-
     /// Runs `body` on the open store; damage met on the way is repaired, and `body` run once more.
-    private func perform<Result>(
+    func perform<Result>(
         _ body: (OutboxStore) throws(StoreError) -> Result
     ) throws(OutboxError) -> Result {
         guard !isClosed else {

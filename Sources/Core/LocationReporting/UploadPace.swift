@@ -3,8 +3,8 @@
 package struct UploadPace: Sendable, Hashable {
     /// The first interval after a 429, the shortest at which a vehicle reports.
     static let firstInterval = Duration.seconds(5)
-    /// The longest time without an update that Fleet Engine wants.
-    static let longestInterval = Duration.seconds(60)
+    /// Well within the longest time without an update that Fleet Engine wants.
+    static let longestInterval = Duration.seconds(30)
     /// Shorter ones are none.
     static let shortestInterval = Duration.seconds(1)
 

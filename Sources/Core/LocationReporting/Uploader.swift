@@ -1,4 +1,4 @@
-package import FleetEngine
+import FleetEngine
 import GNSS
 package import HTTPMessages
 package import VehicleAuthorization
@@ -80,30 +80,7 @@ package actor Uploader {
         }
     }
 
-    /// Sends the vehicle's state without a position, once more with a new token if the first is refused, and tells what
-    /// became of it.
-    ///
-    /// - Throws: when there is no token or no answer.
-    package func send(state: VehicleState) async throws -> UploadOutcome {
-        let outcome = try await attempt(state)
-        if case .tokenRefused = outcome { return try await attempt(state) }
-        return outcome
-    }
-
-    private func attempt(_ state: VehicleState) async throws -> UploadOutcome {
-        let token = try await authorization.token(for: context)
-        let update = VehicleUpdate(of: settings.vehicle, state: state)
-        let request = try update.request(to: settings.endpoint, token: token.value, limits: settings.limits)
-        let response = try await transport.send(request)
-        let outcome = UploadOutcome(of: response, for: settings.vehicle)
-        observer.observe(
-            outcome == .delivered
-                ? .stateSent(state, traffic: response.traffic) : .failed(outcome, traffic: response.traffic))
-        if case .tokenRefused = outcome { await authorization.discard(token, for: context) }
-        return outcome
-    }
-
-    private var context: AuthorizationContext { AuthorizationContext(vehicleID: settings.vehicle.vehicleID) }
+    var context: AuthorizationContext { AuthorizationContext(vehicleID: settings.vehicle.vehicleID) }
 
     /// Wakes the upload loop whenever a repetition may be due.
     private func beat() async {

@@ -137,12 +137,12 @@ extension ProgressWatch {
     /// What the upload loop tells: that it acts, for how long it waits, that it has nothing to do.
     package mutating func take(_ event: ReportingEvent) {
         switch event {
-        case .uploading, .noToken, .outboxFailed, .quarantined: moved(.upload)
+        case .uploading, .noToken, .quarantined: moved(.upload)
         case .waiting(let delay, _): moved(.upload, nextAfter: delay)
         case .idle: rests(.upload)
         case .accepted, .notStored: roused(.upload)
-        // These come also of a vehicle's state, which is sent beside the loop.
-        case .delivered, .failed: if owesSign(.upload) { moved(.upload) }
+        // These come also of what goes on beside the loop: a vehicle's state, the care of the outbox.
+        case .delivered, .failed, .outboxFailed: if owesSign(.upload) { moved(.upload) }
         case .receiver, .receiverWarning, .progress, .fix, .refused, .serverTime, .stateSent: break
         }
     }

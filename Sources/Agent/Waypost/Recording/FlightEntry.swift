@@ -21,7 +21,8 @@ package struct FlightEntry: Sendable, Hashable, Codable {
 
     /// A request went out: `update`, or `state` for one without a position.
     package var request: String?
-    /// What became of a request: `delivered`, `tokenRefused`, `retry`, `unreachable`, `hold`, `rejected`.
+    /// What became of a request: `delivered`, `tokenRefused`, `retry`, `throttled`, `unreachable`,
+    /// `intercepted`, `hold`, `rejected`.
     package var answer: String?
     /// Of a request or its answer: which one, from 1.
     package var number: Int?

@@ -32,8 +32,11 @@ struct FlightTransport: HTTPTransport {
         _ outcome: UploadOutcome, _ traffic: HTTPTraffic, _ number: Int, _ begun: Int,
         _ words: (FlightEntry) -> FlightEntry
     ) {
-        var after: Duration?
-        if case .retry(_, let asked) = outcome { after = asked }
+        let after: Duration? =
+            switch outcome {
+            case .retry(_, let asked), .throttled(_, let asked): asked
+            case .delivered, .tokenRefused, .unreachable, .intercepted, .hold, .rejected: nil
+            }
         recorder.note { entry in
             words(entry.with(\.answer, outcome.word).with(\.number, number).with(\.took, entry.at - begun))
                 .with(\.sent, traffic.bytesSent).with(\.received, traffic.bytesReceived)

@@ -36,7 +36,9 @@ extension UploadOutcome {
         case .delivered: "delivered"
         case .tokenRefused: "tokenRefused"
         case .retry: "retry"
+        case .throttled: "throttled"
         case .unreachable: "unreachable"
+        case .intercepted: "intercepted"
         case .hold: "hold"
         case .rejected: "rejected"
         }

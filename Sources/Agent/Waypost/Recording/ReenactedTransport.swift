@@ -3,9 +3,20 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 
-/// Answers each request as the recording says the same one was answered, after the same time; no network is needed.
+/// Answers each request as the recording says that the same one was answered, after the same time; no network is needed.
+///
+/// Which one is the same, its order says, and its time where the replay sends fewer requests than the run did, or more:
+/// an update more or less in a request is no difference.
 final class ReenactedTransport: HTTPTransport {
-    private let answers: Locked<ArraySlice<FlightEntry>>
+    private struct Script {
+        var rest: ArraySlice<FlightEntry>
+        var last: FlightEntry?
+    }
+
+    /// How late or early a request may be, in milliseconds; a heartbeat falls within a second or so.
+    private static let (late, early) = (250, 2000)
+
+    private let script: Locked<Script>
     private let vehicle: VehicleName
     private let clock: MonotonicClock
 
@@ -15,12 +26,28 @@ final class ReenactedTransport: HTTPTransport {
         let byNumber = Dictionary(
             entries.filter { $0.answer != nil }.compactMap { entry in entry.number.map { ($0, entry) } },
             uniquingKeysWith: { one, _ in one })
-        answers = Locked(updates.compactMap { byNumber[$0] }[...])
+        script = Locked(Script(rest: updates.compactMap { byNumber[$0] }[...]))
         (self.vehicle, self.clock) = (vehicle, clock)
     }
 
+    /// The answer to a request that goes out at `now`, in milliseconds; `nil` when none is recorded.
+    private func answer(at now: Int) -> FlightEntry? {
+        script.withLock { script in
+            while let head = script.rest.first, head.isDelivery, let following = script.rest.dropFirst().first,
+                following.begun + Self.late < now
+            {
+                script.rest.removeFirst()
+            }
+            if let head = script.rest.first, head.begun > now + Self.early, let last = script.last, last.isDelivery {
+                return last
+            }
+            script.last = script.rest.popFirst()
+            return script.last
+        }
+    }
+
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
-        let answer = answers.withLock { $0.popFirst() }
+        let answer = answer(at: clock.now.milliseconds)
         guard let answer, answer.error != HTTPTransportError.Code.cancelled.rawValue else {
             // Under way when the recording ended, or given up by the one who waited.
             while !Task.isCancelled { await clock.sleep(for: .seconds(3600)) }
@@ -38,20 +65,19 @@ final class ReenactedTransport: HTTPTransport {
     /// An answer that is judged as the recorded one was.
     private func response(_ answer: FlightEntry, _ traffic: HTTPTraffic) -> HTTPResponse {
         let status = answer.status ?? 503
-        var headers = HTTPHeaders()
-        var body = #"{"error":{"code":\#(status),"message":"as recorded","status":"RECORDED"}}"#
-        if answer.answer == "delivered" {
-            body = #"{"name":"\#(vehicle)"}"#
-        } else if answer.answer == "retry" {
-            body = ""  // whoever answered, it was no verdict
-            if let after = answer.after {
-                if [400, 403, 404, 501].contains(status) {
-                    headers["Retry-After"] = String((after + 999) / 1000)
-                } else {
-                    body = #"{"error":{"code":\#(status),"details":[{"retryDelay":"\#(Double(after) / 1000)s"}]}}"#
-                }
+        let details = answer.after.map { #","details":[{"retryDelay":"\#(Double($0) / 1000)s"}]"# } ?? ""
+        let body =
+            switch answer.answer {
+            case "delivered": #"{"name":"\#(vehicle)"}"#
+            case "intercepted": ""  // somebody else's words
+            default: #"{"error":{"code":\#(status),"message":"as recorded","status":"RECORDED"\#(details)}}"#
             }
-        }
-        return HTTPResponse(status: status, headers: headers, body: Array(body.utf8), traffic: traffic)
+        return HTTPResponse(status: status, body: Array(body.utf8), traffic: traffic)
     }
+}
+
+extension FlightEntry {
+    /// When the request of this answer went out.
+    fileprivate var begun: Int { at - (took ?? 0) }
+    fileprivate var isDelivery: Bool { answer == "delivered" }
 }

@@ -68,7 +68,8 @@ package struct VehicleAgent: Sendable {
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
         let log = parts.log
         outbox = WatchedOutbox(
-            try await Self.openOutbox(configuration.outbox, insisting: !parts.startsWithoutOutbox, log: log),
+            try await Self.openOutbox(
+                configuration.outbox, insisting: !parts.startsWithoutOutbox, clock: parts.clock, log: log),
             calls: parts.storeCalls)
         owedState = OwedState(besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
@@ -199,9 +200,10 @@ package struct VehicleAgent: Sendable {
     }
 
     private static func openOutbox(
-        _ configuration: OutboxConfiguration, insisting: Bool, log: LogWriter
+        _ configuration: OutboxConfiguration, insisting: Bool, clock: MonotonicClock, log: LogWriter
     ) async throws(AgentError) -> SQLiteOutbox {
-        let settings = OutboxSettings(configuration) { log.write(.error, "\($0)") }
+        var settings = OutboxSettings(configuration) { log.write(.error, "\($0)") }
+        settings.uptime = { clock.now }
         do {
             if insisting { return try await SQLiteOutbox.open(settings) }
             let outbox = try await SQLiteOutbox.openInTime(settings)

@@ -136,7 +136,8 @@ enum CommandCatalog {
             operands: .oneOf(["list", "export", "requeue", "discard"]),
             options: [
                 config,
-                .value("--update", "N", "requeue, discard: the number of a quarantined update; may be repeated"),
+                .value(
+                    "--update", "N", "requeue, discard: the number of a quarantined update", isRepeatable: true),
                 .flag("--all", "requeue, discard: everything that is quarantined"),
                 .flag("--json", "list, requeue, discard: print one JSON object instead"),
             ]),

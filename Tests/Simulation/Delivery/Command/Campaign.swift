@@ -2,19 +2,25 @@ import LinuxPlatform
 
 /// Many worlds, one after the other on each of a few threads, until enough hours were lived or something broke.
 struct Campaign: Sendable {
-    /// Hours of one vehicle's life in a world.
-    static let worldHours = 24.0
+    /// Hours of one vehicle's life in a world, unless told.
+    static let usualWorldHours = 24.0
 
     var seed: UInt64
     var hours: Double
-    var without: Set<FaultKind> = []
+    var worldHours: Double
+    var without: Set<FaultKind>
     var bug: PlantedBug?
-    var threads = 2
+    var threads: Int
+
+    init(_ options: SimulationOptions) {
+        (seed, hours, worldHours) = (options.seed, options.hours ?? 1000, options.worldHours)
+        (without, bug, threads) = (options.without, options.bug, options.threads)
+    }
 
     /// Worlds in the order of their seeds, up to the first in which a law was broken.
     func run() async throws -> [WorldReport] {
-        let count = max(1, Int((hours / Self.worldHours).rounded(.up)))
-        let length = min(hours, Self.worldHours)
+        let count = max(1, Int((hours / worldHours).rounded(.up)))
+        let length = min(hours, worldHours)
         let next = Locked(0)
         let results = Locked([Int: WorldReport]())
         let failure = Locked<String?>(nil)

@@ -1,3 +1,6 @@
+import Glibc
+import LocationReporting
+
 /// What a campaign has lived through, in figures.
 struct CampaignSummary: CustomStringConvertible {
     let hours: Double
@@ -6,6 +9,7 @@ struct CampaignSummary: CustomStringConvertible {
     private let marks: [Int]
     private let faults: [Int]
     private let hash: UInt64
+    private let ledger: Ledger
 
     init(_ reports: [WorldReport], took: Duration) {
         hours = reports.reduce(0) { $0 + $1.hours }
@@ -13,6 +17,7 @@ struct CampaignSummary: CustomStringConvertible {
         self.took = took
         marks = Self.sum(reports.map(\.marks), count: Trace.Mark.allCases.count)
         faults = Self.sum(reports.map(\.faults), count: FaultKind.allCases.count)
+        ledger = reports.reduce(Ledger()) { $0 + $1.ledger }
         hash = reports.reduce(0) { ($0 ^ $1.hash) &* 0x100_0000_01B3 }
     }
 
@@ -24,14 +29,19 @@ struct CampaignSummary: CustomStringConvertible {
         let rate = hours / max(took.inSeconds, 0.001)
         return """
             \(decimal(hours)) vehicle hours in \(worlds) worlds took \(decimal(took.inSeconds)) s: \
-            \(decimal(rate)) h/s, \(Int(rate * 3600)) times real time
+            \(decimal(rate)) h/s, \(Int(rate * 3600)) times real time; \(decimal(hours / Self.processorSeconds)) hours \
+            a second of processor time
             \(count(.fix)) fixes, \(count(.accepted)) accepted, \(count(.request)) requests, \(count(.token)) tokens, \
             \(count(.start)) starts, \(count(.cut)) power cuts, \(count(.kill)) kills, \(count(.stop)) stops, \
-            \(count(.notStored)) not stored, \(count(.quarantined)) quarantined
+            \(count(.notStored)) not stored; at the end \(ledger.accepted) accepted = \(ledger.delivered) delivered + \
+            \(ledger.pending) pending + \(ledger.evicted) evicted + \(ledger.quarantined) quarantined
             faults: \(FaultKind.allCases.map { "\($0.name) \(faults[$0.rawValue])" }.joined(separator: ", "))
             trace hash \(String(hash, radix: 16))
             """
     }
+
+    /// Processor time of this process so far.
+    private static var processorSeconds: Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
 
     private static func sum(_ rows: [[Int]], count: Int) -> [Int] {
         rows.reduce(into: [Int](repeating: 0, count: count)) { sum, row in

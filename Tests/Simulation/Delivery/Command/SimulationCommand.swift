@@ -2,7 +2,7 @@ import Glibc
 
 /// Lives many vehicles' days with the real parts over a simulated world.
 ///
-///     DeliverySimulation campaign --hours 10000 --seed 1 [--threads 2]
+///     DeliverySimulation campaign --hours 10000 --seed 1 [--world-hours 24] [--without KIND,...] [--threads 2]
 ///     DeliverySimulation planted [--planted NAME] [--hours 1000] [--seed 1]
 ///     DeliverySimulation world --seed N --hours 24 [--without KIND,...] [--planted NAME] [--trace]
 @main enum SimulationCommand {
@@ -33,10 +33,7 @@ import Glibc
     /// Whether no law was broken, and every kind of fault fell.
     private static func campaign(_ options: SimulationOptions) async throws -> Bool {
         let start = ContinuousClock.now
-        let campaign = Campaign(
-            seed: options.seed, hours: options.hours ?? 1000, without: options.without, bug: options.bug,
-            threads: options.threads)
-        let reports = try await campaign.run()
+        let reports = try await Campaign(options).run()
         let summary = CampaignSummary(reports, took: ContinuousClock.now - start)
         print(summary)
         guard let failed = reports.last, failed.violation != nil else {
@@ -61,9 +58,8 @@ import Glibc
     private static func planted(_ options: SimulationOptions) async throws -> Bool {
         var isEachFound = true
         for bug in options.bug.map({ [$0] }) ?? PlantedBug.allCases {
-            let campaign = Campaign(
-                seed: options.seed, hours: options.hours ?? 1000, without: options.without, bug: bug,
-                threads: options.threads)
+            var campaign = Campaign(options)
+            campaign.bug = bug
             let reports = try await campaign.run()
             let hours = reports.reduce(0) { $0 + $1.hours }
             let name = bug.rawValue.padded(to: 26)
@@ -80,7 +76,8 @@ import Glibc
     /// Whether no law was broken in one world.
     private static func world(_ options: SimulationOptions) throws -> Bool {
         let scenario = Scenario(
-            seed: options.seed, hours: options.hours ?? Campaign.worldHours, without: options.without, bug: options.bug)
+            seed: options.seed, hours: options.hours ?? Campaign.usualWorldHours, without: options.without,
+            bug: options.bug)
         let report = try WorldReport(of: scenario, tell: options.tellsEvents ? { print($0) } : nil)
         print("faults: \(report.kinds.map(\.name).joined(separator: " "))")
         print(report.violation.map { "BROKEN \($0)" } ?? "all laws held for \(decimal(report.hours)) h")

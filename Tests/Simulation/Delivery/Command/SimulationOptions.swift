@@ -9,6 +9,7 @@ struct SimulationOptions {
     var hours: Double?
     var without: Set<FaultKind> = []
     var bug: PlantedBug?
+    var worldHours = Campaign.usualWorldHours
     var threads = 2
     var tellsEvents = false
 
@@ -33,14 +34,14 @@ struct SimulationOptions {
         case "--seed":
             guard let seed = UInt64(value) else { throw Problem(description: "\(value) is no seed") }
             self.seed = seed
-        case "--hours":
-            guard let hours = Double(value), hours > 0 else { throw Problem(description: "\(value) are no hours") }
-            self.hours = hours
+        case "--hours": hours = try Self.hours(value)
+        case "--world-hours": worldHours = try Self.hours(value)
         case "--threads":
             guard let threads = Int(value), threads > 0 else { throw Problem(description: "\(value) are no threads") }
             self.threads = threads
         case "--without":
-            for name in value.split(separator: ",") {
+            if value == "all" { without = Set(FaultKind.allCases) }
+            for name in value.split(separator: ",") where value != "all" {
                 guard let kind = FaultKind.allCases.first(where: { $0.name == name }) else {
                     throw Problem(
                         description: "there is no fault \(name); there are " + Self.list(FaultKind.allCases.map(\.name))
@@ -58,6 +59,11 @@ struct SimulationOptions {
             self.bug = bug
         default: throw Problem(description: "there is no option \(option)")
         }
+    }
+
+    private static func hours(_ text: String) throws(Problem) -> Double {
+        guard let hours = Double(text), hours > 0 else { throw Problem(description: "\(text) are no hours") }
+        return hours
     }
 
     private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }

@@ -1,3 +1,5 @@
+import LocationReporting
+
 /// What came of one world.
 struct WorldReport: Sendable {
     let scenario: Scenario
@@ -8,6 +10,8 @@ struct WorldReport: Sendable {
     let hours: Double
     let marks: [Int]
     let faults: [Int]
+    /// The outbox's account at the end.
+    let ledger: Ledger
     /// The kinds of fault that this world had.
     let kinds: [FaultKind]
 
@@ -21,6 +25,7 @@ struct WorldReport: Sendable {
         violation = world.violation
         hash = world.traceHash ^ UInt64(world.queue.count) &* 0x9E37_79B9_7F4A_7C15
         hours = min(scenario.hours, world.now.inSeconds / 3600)
+        ledger = world.account.ledger
         (marks, faults, kinds) = (world.markCounts, world.faultCounts, world.faultKinds)
     }
 }

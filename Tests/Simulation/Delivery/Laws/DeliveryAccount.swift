@@ -10,6 +10,8 @@ struct DeliveryAccount {
     private struct Fate {
         var isAccepted: Bool
         var isSeen = false
+        /// How many updates had overruled earlier ones when it was made.
+        var overrules: Int
     }
 
     private var updates: [UpdateKey: Fate] = [:]
@@ -28,6 +30,8 @@ struct DeliveryAccount {
     private var floor: UTCTime?
     /// Whether the newest last location was sent from memory, and a new process cannot know it.
     private var isFloorDoubtful = false
+    /// How many updates have overruled earlier ones, and the time of the last one that did.
+    private var overrules = (count: 0, time: UTCTime(millisecondsSince1970: 0))
     private var lateness = LatenessWatch()
     private(set) var ledger = Ledger()
     private let mayEvict: Bool
@@ -39,19 +43,21 @@ struct DeliveryAccount {
     // MARK: The vehicle's side
 
     /// An append has begun that may come to its end or not.
-    mutating func begin(_ update: LocationUpdate) {
+    mutating func begin(_ update: LocationUpdate, overrulingEarlier: Bool) {
         doubtful += 1
-        if updates[UpdateKey(update)] == nil { updates[UpdateKey(update)] = Fate(isAccepted: false) }
+        if overrulingEarlier { (floor, overrules) = (nil, (overrules.count + 1, update.timeOfFix)) }
+        let key = UpdateKey(update)
+        if updates[key] == nil { updates[key] = Fate(isAccepted: false, overrules: overrules.count) }
     }
 
     mutating func accept(_ stored: StoredUpdate, overrulingEarlier: Bool, at now: Duration) -> Breach? {
         let range = (accepted + 1)...(accepted + doubtful)
         defer { (accepted, doubtful) = (stored.sequence, 0) }
-        if overrulingEarlier { floor = nil }
         let key = UpdateKey(stored.update)
-        let fate = updates[key]
-        updates[key] = Fate(isAccepted: true, isSeen: fate?.isSeen ?? false)
-        if fate?.isSeen == true, fate?.isAccepted == false { (seen, seenDoubtful) = (seen + 1, seenDoubtful - 1) }
+        if let fate = updates[key], fate.isSeen, !fate.isAccepted {
+            (seen, seenDoubtful) = (seen + 1, seenDoubtful - 1)
+        }
+        updates[key]?.isAccepted = true
         lateness.accept(stored.update.timeOfFix, isStored: true, overrules: overrulingEarlier, at: now)
         return range.contains(stored.sequence)
             ? nil : (.acceptedSurvives, "update \(stored.sequence) was accepted after \(accepted)")
@@ -59,7 +65,6 @@ struct DeliveryAccount {
 
     /// The outbox could not take the update; it goes out from memory, once.
     mutating func offer(_ update: LocationUpdate, overrulingEarlier: Bool, at now: Duration) {
-        if overrulingEarlier { floor = nil }
         lateness.accept(update.timeOfFix, isStored: false, overrules: overrulingEarlier, at: now)
     }
 
@@ -117,6 +122,8 @@ struct DeliveryAccount {
             }
         }
         lateness.receive(last.time, at: now)
+        // On its way when it was overruled.
+        if let fate = updates[last], fate.overrules < overrules.count, last.time > overrules.time { return nil }
         if let floor, last.time < floor {
             return (.neverBackwards, "the last location is of \(last.time), the one before was of \(floor)")
         }

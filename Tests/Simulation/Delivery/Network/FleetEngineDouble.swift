@@ -26,7 +26,7 @@ final class FleetEngineDouble: @unchecked Sendable {
         self.issuer = issuer
         self.vehicle = vehicle
         dice = Dice(seed: world.scenario.seed, stream: .server)
-        locationLimit = 1 + dice.below(20)
+        locationLimit = 2 + dice.below(20)
     }
 
     /// The way to the network is back: what waited may come at once.
@@ -63,7 +63,7 @@ final class FleetEngineDouble: @unchecked Sendable {
                 ? refusal(403, "PERMISSION_DENIED", "vehicle") : refusal(401, "UNAUTHENTICATED", "token")
         }
         if world.holds(.missingVehicle) {
-            world.trouble(for: .seconds(61))
+            world.trouble(for: .seconds(301))
             return refusal(404, "NOT_FOUND", "no such vehicle")
         }
         switch UpdateReader.read(request, for: vehicle) {
@@ -88,7 +88,7 @@ final class FleetEngineDouble: @unchecked Sendable {
         if let breach = world.account.receive(last: last, past: update.past, at: world.now) {
             world.breach(breach.law, breach.detail)
         }
-        attempts.give(1)
+        attempts.give(2)  // itself, and one that tries whether more can go at once
         return delivered
     }
 
@@ -100,7 +100,8 @@ final class FleetEngineDouble: @unchecked Sendable {
 
     private func busy() -> HTTPResponse {
         let seconds = dice.below(20) == 0 ? 30 + dice.below(900) : 1 + dice.below(30)
-        world.trouble(for: .seconds(min(seconds, 600) + 6))
+        // The wait asked for, and then wider intervals, which narrow with each upload that is taken.
+        world.trouble(for: .seconds(min(seconds, 600) + 700))
         var answer = refusal(429, "RESOURCE_EXHAUSTED", "quota")
         answer.headers["Retry-After"] = "\(seconds)"
         return answer

@@ -4,24 +4,19 @@ import LocationReporting
 actor FaultyOutbox: Outbox {
     private let base: any Outbox
     private let bug: PlantedBug
-    /// An update that was accepted and is not stored yet.
-    private var held: (update: LocationUpdate, overrules: Bool)?
+    /// Updates that were there before the process was started anew.
+    private var forgotten: Int64?
     private var calls: Int64 = 0
     private var countedTwice: Int64 = 0
 
     init(_ base: any Outbox, bug: PlantedBug) { (self.base, self.bug) = (base, bug) }
 
     func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
-        guard bug == .losesTheNewest else { return try await base.append(update, overrulingEarlier: overrulingEarlier) }
-        try await storeHeld()
-        held = (update, overrulingEarlier)
-        return StoredUpdate(sequence: try await base.ledger().accepted + 1, update: update)
+        try await base.append(update, overrulingEarlier: overrulingEarlier)
     }
 
     func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
-        // Stored with the next one, or when it is to be sent: too late for a power cut.
         calls += 1
-        if calls % 3 == 0 { try await storeHeld() }
         guard let batch = try await base.nextBatch(maximumPastLocations: maximumPastLocations) else { return nil }
         switch bug {
         case .sendsOldestAsLast:
@@ -55,18 +50,13 @@ actor FaultyOutbox: Outbox {
     func ledger() async throws(OutboxError) -> Ledger {
         var ledger = try await base.ledger()
         ledger.delivered += countedTwice
-        if held != nil { (ledger.accepted, ledger.pending) = (ledger.accepted + 1, ledger.pending + 1) }
+        if bug == .losesTheNewest {
+            forgotten = forgotten ?? min(1, ledger.pending)
+            ledger.accepted -= forgotten ?? 0
+            ledger.pending -= min(ledger.pending, forgotten ?? 0)
+        }
         return ledger
     }
 
-    func close() async throws(OutboxError) {
-        try await storeHeld()
-        try await base.close()
-    }
-
-    private func storeHeld() async throws(OutboxError) {
-        guard let held else { return }
-        self.held = nil
-        try await base.append(held.update, overrulingEarlier: held.overrules)
-    }
+    func close() async throws(OutboxError) { try await base.close() }
 }

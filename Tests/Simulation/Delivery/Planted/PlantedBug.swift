@@ -33,6 +33,7 @@ enum PlantedBug: String, CaseIterable, Sendable {
 
     func change(_ settings: inout UploadSettings) {
         switch self {
+        case .retriesWithoutPause: settings.retry = RetryPolicy(initialDelay: .zero, maximumDelay: .zero)
         case .ignoresTheNetwork:
             settings.retry = RetryPolicy(initialDelay: .seconds(120), maximumDelay: .seconds(36_000))
         case .hasNoHeartbeat: settings.heartbeat = .seconds(36_000)

@@ -61,11 +61,9 @@ final class AgentProcess: @unchecked Sendable {
         let witness = Witness(world: world, life: life)
         var transport: any HTTPTransport = place.network
         if let bug { transport = bug.around(transport, world) }
-        let isHasty = bug == .retriesWithoutPause
-        let draw: @Sendable () -> Double = { isHasty ? 0 : jitter.draw() }
         uploader = Uploader(
             settings: settings, outbox: outbox, authorization: authorization, transport: transport,
-            clock: MonotonicClock(world.clock), jitter: draw,
+            clock: MonotonicClock(world.clock), jitter: { jitter.draw() },
             observer: witness)
         sendsState = settings.state != nil
         let knowsPresent = dice.chance(0.7)

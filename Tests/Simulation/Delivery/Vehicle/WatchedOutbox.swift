@@ -23,7 +23,7 @@ struct WatchedOutbox: Outbox {
 
     func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
         guard life.isAlive else { throw OutboxError(.closed, "the process is dead") }
-        world.account.begin(update)
+        world.account.begin(update, overrulingEarlier: overrulingEarlier)
         disk.prepare()
         do {
             let stored = try await base.append(update, overrulingEarlier: overrulingEarlier)

@@ -1,0 +1,47 @@
+import LocationReporting
+
+/// What there is to send, and the account.
+extension OutboxEngine {
+    func nextBatch(maximumPastLocations: Int) throws(OutboxError) -> UploadBatch? {
+        try perform { store throws(StoreError) in
+            let current = current
+            guard current.pending > Int64(unwritten.count), let last = current.newest else { return nil }
+            let isKept = try isPending(last.sequence, store)
+            let lastIsPending = isKept && unwritten[last.sequence] == nil
+            let limit = max(0, maximumPastLocations)
+            let onDisk = try store.rows.oldest(limit: limit + unwritten.count + 1).map(\.stored)
+            let past = (onDisk + gathered.stored(after: account.lastSequence)).lazy
+                .filter { $0.sequence != last.sequence && self.unwritten[$0.sequence] == nil }
+                .prefix(limit)
+            let inOrder = past.sorted { one, other in
+                (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence)
+            }
+            return UploadBatch(last: last, lastIsPending: lastIsPending, past: inOrder)
+        }
+    }
+
+    func newest() throws(OutboxError) -> StoredUpdate? {
+        try perform { _ throws(StoreError) in current.newest }
+    }
+
+    func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
+
+    /// The account as it stands, with what is not written yet.
+    func summary() throws(OutboxError) -> StoreSummary {
+        try perform { _ throws(StoreError) in
+            var summary = StoreSummary(current)
+            summary.ledger.pending -= Int64(unwritten.count)
+            summary.ledger.delivered += Int64(unwritten.count)
+            return summary
+        }
+    }
+
+    /// Whether an update waits, or has been acknowledged and is not written yet.
+    func isPending(_ sequence: Int64, _ store: OutboxStore) throws(StoreError) -> Bool {
+        sequence > account.lastSequence
+            ? sequence <= account.lastSequence + Int64(gathered.count) : try store.rows.isPending(sequence)
+    }
+
+    /// The account with what is gathered.
+    private var current: OutboxAccount { gathered.added(to: account) }
+}

@@ -1,0 +1,70 @@
+import FoundationEssentials
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// The simulation itself: that it says the same each time, and notices what it is there to notice.
+@Suite struct Simulation {
+    @Test func livesTheSameLifeFromTheSameSeed() async throws {
+        let first = try await Self.run("world", "--seed", "5", "--hours", "2")
+        #expect(first.contains("all laws held for 2.0 h"))
+        #expect(try await Self.run("world", "--seed", "5", "--hours", "2") == first)
+        let other = try await Self.run("world", "--seed", "6", "--hours", "2")
+        #expect(Self.hash(in: other) != Self.hash(in: first))
+    }
+
+    @Test func tellsTheEventsInWords() async throws {
+        let words = try await Self.run("world", "--seed", "5", "--hours", "0.1", "--trace")
+        for event in ["the service starts", "fix of", "accepted 1 of", "uploading 1 of", "the end"] {
+            #expect(words.contains(event), "no event says \"\(event)\"")
+        }
+    }
+
+    @Test func passesWithTwentyVehicles() async throws {
+        let words = try await Self.run("campaign", "--seed", "3", "--hours", "20", "--world-hours", "1")
+        #expect(words.contains("20.0 vehicle hours in 20 worlds"))
+    }
+
+    @Test func findsAPlantedBugAndReplaysIt() async throws {
+        let words = try await Self.run(
+            "campaign", "--hours", "48", "--world-hours", "4", "--planted", "countsUnsentAsDelivered", code: 1)
+        #expect(words.contains("BROKEN deliveredWasSeen"))
+        let line = try #require(words.split(separator: "\n").first { $0.contains("replay:") })
+        let command = line.split(separator: " ").drop { $0 != "world" }.prefix { $0 != "(trace" }.map(String.init)
+        let replayed = try await Self.run(command, code: 1)
+        #expect(line.contains(Self.hash(in: replayed)))
+    }
+
+    @Test(arguments: [
+        ([], "give one of"), (["world", "--seed", "x"], "x is no seed"), (["world", "--without", "luck"], "fullDisk"),
+    ])
+    func saysWhatItTakes(arguments: [String], words: String) async throws {
+        #expect(try await Self.run(arguments, code: 64).contains(words))
+    }
+
+    /// What stands behind `trace hash`.
+    private static func hash(in text: String) -> String {
+        text.split(separator: "trace hash ").last.map { String($0.prefix { $0.isHexDigit }) } ?? "none"
+    }
+
+    private static func run(_ words: String..., code: Int32 = 0) async throws -> String {
+        try await run(words, code: code)
+    }
+
+    /// Runs the program that was built together with these tests, and gives what it wrote.
+    private static func run(_ words: [String], code: Int32 = 0) async throws -> String {
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let beside = URL(filePath: tests).deletingLastPathComponent().appending(path: "DeliverySimulation").path
+        let isThere = FileManager.default.isExecutableFile(atPath: beside)
+        let program = isThere ? beside : Fixtures.checkout.appending(path: ".build/debug/DeliverySimulation").path
+        let environment = ProcessInfo.processInfo.environment.filter {
+            ["LLVM_PROFILE_FILE", "TSAN_OPTIONS", "ASAN_OPTIONS", "LSAN_OPTIONS", "SWIFT_BACKTRACE"].contains($0.key)
+        }
+        let outcome = try await ChildProcess(
+            arguments: [program] + words, environment: environment, timeLimit: .seconds(240), outputLimit: 1 << 24
+        ).run()
+        let text = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(outcome.ending == .exited(code), "\(text) \(String(decoding: outcome.standardError, as: UTF8.self))")
+        return text
+    }
+}
