@@ -237,7 +237,7 @@ import WaypostTestSupport
             log.observe(.notStored(OutboxError(.full, "no space is left")))
             log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
         }
-        #expect(lines.all == ["<3>not stored, sent from memory only: no space is left"])
+        #expect(lines.all == ["<3>positions are sent from memory only: no space is left"])
     }
 
     @Test func tellsTheRecovery() {
