@@ -69,7 +69,7 @@ bench: prepare   ## one JSON object a case on standard output
 fuzz: prepare    ## every byte parser, for SECONDS in all
 	@scripts/fuzz $(SECONDS)
 
-coverage: prepare ## all tests, and what those of Core cover of it, which has a floor
+coverage: prepare ## what the tests of Core cover of it, which has a floor
 	@scripts/coverage
 
 sanitize: prepare ## all tests under each of SANITIZERS

@@ -98,6 +98,11 @@ import WaypostTestSupport
         guard case .failure(let error) = await first else { throw OutboxError(.unusable, "it was stored") }
         #expect(error.code == .unusable && error.detail.contains("does not answer"))
         await #expect(throws: OutboxError.self) { try await outbox.append(ProgressWatching.stored.update) }
+        // The upload loop finds nothing there, and sends what it has in memory.
+        #expect(try await outbox.nextBatch(maximumPastLocations: 5) == nil)
+        #expect(try await outbox.newest() == nil)
+        try await outbox.acknowledge(UploadBatch(last: ProgressWatching.stored, lastIsPending: false, past: []))
+        await #expect(throws: OutboxError.self) { try await outbox.acknowledge(ProgressWatching.batch) }
         // The hanging call is what stands still, not those that fail at once.
         guard case .end(let stall)? = nextAction() else { throw OutboxError(.unusable, "it is never given up") }
         #expect(stall.stage == .store && stall.repairs == 1)

@@ -1,8 +1,8 @@
 import LocationReporting
 import SQLiteOutbox
 
-/// An outbox that is given up on while its disk does not answer: then every call fails at once, and positions go out
-/// from memory, until the call that hangs returns. What it stores then is delivered as ever.
+/// An outbox that is given up on while its disk does not answer: then it takes nothing and has nothing to send, at
+/// once, so that positions go out from memory, until the call that hangs returns. What it holds is delivered from then.
 ///
 /// Without `calls` nobody watches, and it is the outbox itself.
 struct WatchedOutbox<Store: Outbox>: Outbox {
@@ -19,13 +19,18 @@ struct WatchedOutbox<Store: Outbox>: Outbox {
     }
 
     func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
-        try await call { outbox throws(OutboxError) in
+        try await call(whenHung: .some(nil)) { outbox throws(OutboxError) in
             try await outbox.nextBatch(maximumPastLocations: maximumPastLocations)
         }
     }
 
     func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
-        try await call { outbox throws(OutboxError) in try await outbox.acknowledge(batch) }
+        // Of what went out from memory there is nothing to be told.
+        if batch.pending.isEmpty {
+            try await call(whenHung: ()) { outbox throws(OutboxError) in try await outbox.acknowledge(batch) }
+        } else {
+            try await call { outbox throws(OutboxError) in try await outbox.acknowledge(batch) }
+        }
     }
 
     func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
@@ -33,7 +38,7 @@ struct WatchedOutbox<Store: Outbox>: Outbox {
     }
 
     func newest() async throws(OutboxError) -> StoredUpdate? {
-        try await call { outbox throws(OutboxError) in try await outbox.newest() }
+        try await call(whenHung: .some(nil)) { outbox throws(OutboxError) in try await outbox.newest() }
     }
 
     func ledger() async throws(OutboxError) -> Ledger {
@@ -44,7 +49,9 @@ struct WatchedOutbox<Store: Outbox>: Outbox {
         try await call { outbox throws(OutboxError) in try await outbox.close() }
     }
 
+    /// `whenHung`: what to answer in the place of an outbox that does not; without it, that is an error.
     private func call<Value: Sendable>(
+        whenHung substitute: Value? = nil,
         _ body: @escaping @Sendable (Store) async throws(OutboxError) -> Value
     ) async throws(OutboxError) -> Value {
         guard let calls else { return try await body(outbox) }
@@ -52,6 +59,7 @@ struct WatchedOutbox<Store: Outbox>: Outbox {
             do throws(OutboxError) { return .success(try await body(outbox)) } catch { return .failure(error) }
         }
         guard let result else {
+            if let substitute { return substitute }
             throw OutboxError(.unusable, "the outbox does not answer; check its disk (dmesg), it may be dying")
         }
         return try result.get()
@@ -66,6 +74,6 @@ extension WatchedOutbox<SQLiteOutbox> {
 
     /// See `SQLiteOutbox.attend`.
     func attend() async throws(OutboxError) -> Bool {
-        try await call { outbox throws(OutboxError) in try await outbox.attend() }
+        try await call(whenHung: false) { outbox throws(OutboxError) in try await outbox.attend() }
     }
 }
