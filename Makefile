@@ -5,7 +5,7 @@ DESTDIR ?=
 # How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread,
 # make power-test CUTS=5000, make damage-test SEEDS=1000, make disk-test ROUNDS=5,
 # make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60,
-# make fault-test CALLS=10, make link-test FLAPS=20.
+# make fault-test CALLS=10, make link-test FLAPS=20, make simulate HOURS=1000 SEED=2.
 SECONDS ?= 60
 KILLS ?= 50
 CUTS ?= 200
@@ -18,6 +18,7 @@ HOURS ?= 24
 SPEED ?= 60
 CALLS ?= 200
 FLAPS ?= 20
+SEED ?= 1
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
 DEMO_CONFIGURATION ?= debug
@@ -25,6 +26,7 @@ DEMO_CONFIGURATION ?= debug
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test backlog-test soak-test fault-test link-test server-test \
+	simulate planted-bugs \
 	service-check fixtures clean-clone clean
 
 help:            ## list the targets
@@ -67,7 +69,7 @@ bench: prepare   ## one JSON object a case on standard output
 fuzz: prepare    ## every byte parser, for SECONDS in all
 	@scripts/fuzz $(SECONDS)
 
-coverage: prepare ## all tests, and what those of Core cover of it, which has a floor
+coverage: prepare ## what the tests of Core cover of it, which has a floor
 	@scripts/coverage
 
 sanitize: prepare ## all tests under each of SANITIZERS
@@ -105,6 +107,13 @@ server-test: prepare ## every answer of a server and every fault of a link, thro
 
 service-check:   ## what systemd says of the unit
 	@scripts/service-check
+
+simulate: HOURS = 10000
+simulate: prepare ## HOURS of vehicles' lives in simulated time, every fault, from SEED; no law may break
+	@scripts/simulate campaign --hours $(HOURS) --seed $(SEED)
+
+planted-bugs: prepare ## mistakes put around the real parts; the simulation has to find each
+	@scripts/simulate planted --hours 1000 --seed $(SEED)
 
 fixtures: prepare ## generate fixtures/nmea anew
 	@scripts/fixtures

@@ -230,6 +230,16 @@ import WaypostTestSupport
             ])
     }
 
+    /// The disk is full and positions go out from memory: told now and then, not at each of them.
+    @Test func remindsOfWhatIsNotStored() {
+        let log = log()
+        for _ in 0..<3 {
+            log.observe(.notStored(OutboxError(.full, "no space is left")))
+            log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        }
+        #expect(lines.all == ["<3>positions are sent from memory only: no space is left"])
+    }
+
     @Test func tellsTheRecovery() {
         let log = log()
         log.observe(.failed(.retry(reason: "503", after: nil), traffic: HTTPTraffic()))

@@ -58,6 +58,23 @@ import Testing
         #expect(next.batch(pending: stored, newest: newer, at: .zero) == stored)
     }
 
+    @Test func takesNoMoreBehindAnUnstoredPositionThanBehindAStoredOne() {
+        var next = NextUpload(heartbeat: .seconds(60), at: .zero)
+        let older = StoredUpdate(sequence: 8, update: LocationUpdate(.sample(8)))
+        let pending = UploadBatch(last: Self.newest, lastIsPending: true, past: [older])
+        next.offer(unstored: LocationUpdate(.sample(12)))
+        func past(_ limit: Int) -> [StoredUpdate]? {
+            next.batch(pending: pending, newest: Self.newest, maximumPastLocations: limit, at: .zero)?.past
+        }
+        #expect(past(2) == [older, Self.newest])
+        #expect(past(1) == [older])
+        #expect(past(0) == [])
+        next.didDeliver(next.batch(pending: nil, newest: Self.newest, at: .zero) ?? pending, at: .zero)
+        #expect(past(1) == [older])
+        // Alone it would say nothing new.
+        #expect(past(0) == nil)
+    }
+
     @Test func forgetsAnUnstoredPositionThatIsRefusedOrOverruled() {
         let live = LocationUpdate(.sample(12))
         let front = UploadBatch(last: StoredUpdate(sequence: 0, update: live), lastIsPending: false, past: [])

@@ -134,6 +134,18 @@ import Testing
         #expect(requests == 4)
     }
 
+    @Test func sendsAnUnstoredPositionAloneBeforeItSetsAPastOneAside() {
+        let session = Self.session()
+        let front = StoredUpdate(sequence: 0, update: Self.stored(2000).update)
+        let alone = UploadBatch(last: front, lastIsPending: false, past: [])
+        let both = UploadBatch(last: front, lastIsPending: false, past: [Self.stored(1)])
+        #expect(session.receive(.rejected(reason: "400"), to: both, jitter: 0) == .sendAgain)
+        #expect(session.value.batchSize.limit == 0)
+        #expect(session.receive(.delivered, to: alone, jitter: 0) == .acknowledge)
+        #expect(session.value.batchSize.limit == 1)
+        #expect(session.receive(.rejected(reason: "400"), to: both, jitter: 0) == .quarantine(Self.stored(1)))
+    }
+
     @Test func growsAgainAfterTheQuarantine() {
         let session = Self.session()
         for past in [50, 25, 12, 6, 3, 1, 0] {

@@ -1,4 +1,3 @@
-import GNSS
 import LinuxPlatform
 import LocationReporting
 import LyingDisk
@@ -19,9 +18,7 @@ import Testing
 
     private var configuration: OutboxSettings {
         var configuration = folder.configuration(on: disk)
-        configuration.now = { [seconds] in
-            UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: seconds.withLock { $0 } * 1000)
-        }
+        configuration.uptime = { [seconds] in .seconds(seconds.withLock { $0 }) }
         return configuration
     }
 

@@ -1,4 +1,3 @@
-import GNSS
 import LinuxPlatform
 package import LocationReporting
 
@@ -11,8 +10,8 @@ package import LocationReporting
 package actor SQLiteOutbox: Outbox {
     private enum State {
         case open(OutboxEngine)
-        /// It could not be opened yet, and was last tried then.
-        case failed(OutboxError, triedAt: UTCTime)
+        /// It could not be opened yet, and was last tried then, on the clock of `OutboxSettings.uptime`.
+        case failed(OutboxError, triedAt: Duration)
         case closed
     }
 
@@ -21,7 +20,7 @@ package actor SQLiteOutbox: Outbox {
     private var state = State.closed
 
     /// A store that cannot be opened is tried again at the first call after this time.
-    private static let retryMilliseconds: Int64.Magnitude = 2000
+    private static let retryInterval = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -64,7 +63,7 @@ package actor SQLiteOutbox: Outbox {
 
     private func start() throws(OutboxError) {
         do throws(OutboxError) { state = .open(try OutboxEngine(configuration)) } catch {
-            state = .failed(error, triedAt: configuration.now())
+            state = .failed(error, triedAt: configuration.uptime())
             throw error
         }
     }
@@ -112,9 +111,7 @@ package actor SQLiteOutbox: Outbox {
 
     private func opened() throws(OutboxError) -> OutboxEngine {
         if case .failed(let error, let triedAt) = state {
-            // The host's clock may jump, which is no reason to wait.
-            let since = configuration.now().millisecondsSince1970 - triedAt.millisecondsSince1970
-            guard since.magnitude >= Self.retryMilliseconds else { throw error }
+            guard configuration.uptime() - triedAt >= Self.retryInterval else { throw error }
             try start()
         }
         guard case .open(let engine) = state else {

@@ -18,15 +18,16 @@ package struct NextUpload: Sendable {
     }
 
     /// What goes out at `now`: the outbox's batch, with an unstored newer position in front; without a batch, a
-    /// repetition of `newest` once the heartbeat is due; `nil` when there is nothing to say yet.
+    /// repetition of `newest` once the heartbeat is due; `nil` when there is nothing to say yet. Behind an unstored
+    /// position go at most `maximumPastLocations`, as behind a stored one.
     package func batch(
-        pending batch: UploadBatch?, newest: StoredUpdate?, at now: Duration
+        pending batch: UploadBatch?, newest: StoredUpdate?, maximumPastLocations limit: Int = .max, at now: Duration
     ) -> UploadBatch? {
         func leads(_ update: LocationUpdate) -> Bool { newest.map { $0.update.timeOfFix < update.timeOfFix } ?? true }
-        if let unstored, leads(unstored) { return Self.batch(led: unstored, with: batch) }
+        if let unstored, leads(unstored) { return Self.batch(led: unstored, with: batch, limit) }
         if let deliveredUnstored, leads(deliveredUnstored) {
-            guard batch != nil || isHeartbeatDue(at: now) else { return nil }
-            return Self.batch(led: deliveredUnstored, with: batch)
+            let repetition = Self.batch(led: deliveredUnstored, with: batch, limit)
+            return repetition.past.isEmpty && !isHeartbeatDue(at: now) ? nil : repetition
         }
         if let batch { return batch }
         guard let newest, isHeartbeatDue(at: now) else { return nil }
@@ -67,9 +68,10 @@ package struct NextUpload: Sendable {
     package mutating func forgetUnstored() { (unstored, deliveredUnstored) = (nil, nil) }
 
     /// Sequence 0 is no update of the store: nothing is acknowledged for it.
-    private static func batch(led update: LocationUpdate, with batch: UploadBatch?) -> UploadBatch {
+    private static func batch(led update: LocationUpdate, with batch: UploadBatch?, _ limit: Int) -> UploadBatch {
         UploadBatch(
-            last: StoredUpdate(sequence: 0, update: update), lastIsPending: false, past: batch?.pending ?? [])
+            last: StoredUpdate(sequence: 0, update: update), lastIsPending: false,
+            past: Array((batch?.pending ?? []).prefix(limit)))
     }
 
     private func isHeartbeatDue(at now: Duration) -> Bool { timeToHeartbeat(at: now) == .zero }

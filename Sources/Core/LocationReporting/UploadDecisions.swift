@@ -16,6 +16,8 @@ package struct UploadDecisions: Sendable {
     private var holds = 0
     /// Whether a token was refused since the last success, so that those after it were new ones already.
     private var hasRenewedToken = false
+    /// The position that led the last upload that was taken: it is not what another is refused for.
+    private var taken: LocationUpdate?
 
     /// `backlogUpdatesPerSecond`: `nil` sends a backlog as fast as answers come.
     package init(maximumPastLocations: Int, backlogUpdatesPerSecond: Double? = nil, retry: RetryPolicy) {
@@ -37,7 +39,7 @@ package struct UploadDecisions: Sendable {
         if case .hold = outcome { holds += 1 } else { holds = 0 }
         switch outcome {
         case .delivered:
-            (failures, hasRenewedToken) = (0, false)
+            (failures, hasRenewedToken, taken) = (0, false, batch.last.update)
             batchSize.delivered(past: batch.past.count, took: took)
             pace.delivered()
             return .acknowledge
@@ -120,6 +122,11 @@ package struct UploadDecisions: Sendable {
             return .sendAgain
         }
         guard let alone = batch.pending.first else { return .forget }
+        if !batch.lastIsPending, batch.last.sequence == 0, batch.last.update != taken {
+            // One from memory leads, and may be what is refused: it goes alone first.
+            batchSize.refused(past: 1, least: 0)
+            return .sendAgain
+        }
         batchSize.foundRefusedUpdate()
         return .quarantine(alone)
     }

@@ -130,16 +130,19 @@ package actor Uploader {
 
     private func storedStep() async throws(OutboxError) -> Step {
         let pause = decisions.pace.timeToBacklog(at: clock.now)
-        var pending = try await outbox.nextBatch(maximumPastLocations: pause > .zero ? 0 : decisions.batchSize.limit)
+        let limit = pause > .zero ? 0 : decisions.batchSize.limit
+        var pending = try await outbox.nextBatch(maximumPastLocations: limit)
         let newest: StoredUpdate?
         if let pending {
             newest = pending.last
         } else {
             newest = finishesWhenEmpty ? nil : try await outbox.newest()
         }
-        let pauses = pause > .zero && pending?.pending.isEmpty == true
-        if pauses { pending = nil }
-        if let batch = next.batch(pending: pending, newest: newest, at: clock.now) { return step(for: batch) }
+        let pauses = pause > .zero && pending != nil
+        if pauses, pending?.pending.isEmpty == true { pending = nil }
+        if let batch = next.batch(pending: pending, newest: newest, maximumPastLocations: limit, at: clock.now) {
+            return step(for: batch)
+        }
         return pauses ? .pause(pause) : .idle
     }
 

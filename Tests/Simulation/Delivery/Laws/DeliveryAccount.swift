@@ -142,6 +142,9 @@ struct DeliveryAccount {
         lateness.refuse(key.time, at: now)
     }
 
+    /// Whether Fleet Engine has refused the update for good.
+    func isRefused(_ key: UpdateKey) -> Bool { refused.contains(key) }
+
     /// Something has happened after which so many updates may be sent once more.
     mutating func allowDuplicates(_ count: Int) { allowedDuplicates += count }
 

@@ -59,6 +59,9 @@ struct WatchedOutbox: Outbox {
     }
 
     func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
+        world.require(
+            .quarantineIsRefused, world.account.isRefused(UpdateKey(update.update)),
+            "update \(update.sequence) is set aside, which Fleet Engine would take")
         try await watched { () throws(OutboxError) in try await base.quarantine(update, reason: reason) }
         await check()
     }

@@ -61,7 +61,7 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
         case .expiredToken: .strike(0.01...0.2)
         case .opaqueToken: .strike(0.05...0.5)
         case .fullDisk: .spell(hoursBetween: 0.5...8, seconds: 5...3600)
-        case .diskError: .strike(0.00002...0.001)
+        case .diskError: .strike(0.00005...0.005)
         case .smallStore: .trait
         case .disorder: .trait
         }
