@@ -147,7 +147,8 @@ import WaypostTestSupport
         let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 1)
         let config = try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: folder)
         try disk.fill()
-        let outcome = try await BuiltProgram.run(["run", "--config", config])
+        let log = Fixtures.url("nmea/tunnel.nmea").path
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
         #expect(outcome.ending == .exited(69))
         let complaint = lines(outcome.standardError)
         #expect(complaint.count == 1)

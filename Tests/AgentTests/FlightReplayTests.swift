@@ -124,7 +124,7 @@ import WaypostTestSupport
 
     @Test(arguments: [
         (["--speed", "max"], "the waits of a flight recording take their time"),
-        (["--loop"], "--loop is for logs"), (["--speed", "2"], "holds no flight recording"),
+        (["--loop"], "--loop is for logs"), (["--speed", "2"], "without a flight recording"),
     ])
     func refusesWhatItCannotPlay(options: [String], words: String) async throws {
         let bench = try ServiceBench()

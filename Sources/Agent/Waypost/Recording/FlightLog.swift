@@ -23,7 +23,9 @@ package struct FlightLog: Sendable {
         let numbers = Set(names.filter { $0.hasPrefix("flight-") }.compactMap(FlightSettings.number)).sorted()
         guard !numbers.isEmpty else {
             throw AgentError(
-                .inputData, "\(folder) holds no flight recording (flight-000001.jsonl); record one with run --record")
+                .inputData,
+                "\(folder) is a folder without a flight recording (flight-000001.jsonl); name a log in it, or record "
+                    + "one with run --record")
         }
         var segments: [(header: FlightEntry, entries: [FlightEntry], receiver: [UInt8])] = []
         var broken = 0
