@@ -7,9 +7,11 @@ import LocationReporting
 struct DeliveryAccount {
     typealias Breach = (law: Law, detail: String)
 
+    /// Of an update, or of several alike: a receiver whose clock was set back says the same of a parked vehicle again.
     private struct Fate {
-        var isAccepted: Bool
-        var isSeen = false
+        /// How often it was accepted, and how many of these Fleet Engine has.
+        var accepted: Int64 = 0
+        var seen: Int64 = 0
         /// How many updates had overruled earlier ones when it was made.
         var overrules: Int
     }
@@ -47,17 +49,17 @@ struct DeliveryAccount {
         doubtful += 1
         if overrulingEarlier { (floor, overrules) = (nil, (overrules.count + 1, update.timeOfFix)) }
         let key = UpdateKey(update)
-        if updates[key] == nil { updates[key] = Fate(isAccepted: false, overrules: overrules.count) }
+        if updates[key] == nil { updates[key] = Fate(overrules: overrules.count) }
     }
 
     mutating func accept(_ stored: StoredUpdate, overrulingEarlier: Bool, at now: Duration) -> Breach? {
         let range = (accepted + 1)...(accepted + doubtful)
         defer { (accepted, doubtful) = (stored.sequence, 0) }
         let key = UpdateKey(stored.update)
-        if let fate = updates[key], fate.isSeen, !fate.isAccepted {
+        if let fate = updates[key], fate.seen > 0, fate.accepted == 0 {
             (seen, seenDoubtful) = (seen + 1, seenDoubtful - 1)
         }
-        updates[key]?.isAccepted = true
+        updates[key]?.accepted += 1
         lateness.accept(stored.update.timeOfFix, isStored: true, overrules: overrulingEarlier, at: now)
         return range.contains(stored.sequence)
             ? nil : (.acceptedSurvives, "update \(stored.sequence) was accepted after \(accepted)")
@@ -113,11 +115,11 @@ struct DeliveryAccount {
             guard var fate = updates[key] else {
                 return (.onlyWhatWasAccepted, "the position of \(key.time) was never accepted")
             }
-            if !fate.isSeen {
-                if fate.isAccepted { seen += 1 } else { seenDoubtful += 1 }
-                fate.isSeen = true
+            if fate.seen < max(1, fate.accepted) {
+                if fate.accepted > 0 { seen += 1 } else { seenDoubtful += 1 }
+                fate.seen += 1
                 updates[key] = fate
-            } else if index < past.count, fate.isAccepted {
+            } else if index < past.count, fate.accepted > 0 {
                 duplicates += 1
             }
         }
@@ -128,7 +130,7 @@ struct DeliveryAccount {
             return (.neverBackwards, "the last location is of \(last.time), the one before was of \(floor)")
         }
         if floor.map({ $0 < last.time }) ?? true {
-            (floor, isFloorDoubtful) = (last.time, updates[last]?.isAccepted == false)
+            (floor, isFloorDoubtful) = (last.time, updates[last]?.accepted == 0)
         }
         guard duplicates <= allowedDuplicates else {
             return (.fewDuplicates, "\(duplicates) past locations came twice, \(allowedDuplicates) may have")
@@ -160,7 +162,7 @@ struct DeliveryAccount {
 
     /// Accepted updates that Fleet Engine has never seen and that are not accounted for otherwise.
     var missing: Int64 {
-        let unseen = updates.values.reduce(Int64(0)) { $0 + ($1.isAccepted && !$1.isSeen ? 1 : 0) }
+        let unseen = updates.values.reduce(Int64(0)) { $0 + max(0, $1.accepted - $1.seen) }
         return unseen - ledger.evicted - ledger.quarantined
     }
 }
