@@ -75,6 +75,19 @@ import Testing
         #expect(past(0) == nil)
     }
 
+    @Test func forgetsAnUnstoredPositionOnceANewerOneIsDelivered() {
+        for isDelivered in [false, true] {
+            var next = NextUpload(heartbeat: .seconds(60), at: .zero)
+            let live = LocationUpdate(.sample(8))
+            next.offer(unstored: live)
+            let alone = UploadBatch(last: StoredUpdate(sequence: 0, update: live), lastIsPending: false, past: [])
+            if isDelivered { next.didDeliver(alone, at: .zero) }
+            next.didDeliver(Self.batch, at: .zero)
+            // As when the outbox cannot be asked.
+            #expect(next.batch(pending: nil, newest: nil, at: .seconds(60)) == nil)
+        }
+    }
+
     @Test func forgetsAnUnstoredPositionThatIsRefusedOrOverruled() {
         let live = LocationUpdate(.sample(12))
         let front = UploadBatch(last: StoredUpdate(sequence: 0, update: live), lastIsPending: false, past: [])

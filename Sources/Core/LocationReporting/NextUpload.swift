@@ -53,7 +53,11 @@ package struct NextUpload: Sendable {
     /// Notes that `batch` has arrived.
     package mutating func didDeliver(_ batch: UploadBatch, at now: Duration) {
         lastDeliveryAt = now
-        if unstored == batch.last.update { (unstored, deliveredUnstored) = (nil, unstored) }
+        let led = batch.last.update
+        if unstored == led { deliveredUnstored = led }
+        // What is older must not come back, not even while the outbox cannot be asked.
+        if let older = unstored, older.timeOfFix <= led.timeOfFix { unstored = nil }
+        if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
     }
 
     /// Notes that the position in front of `batch` was refused for good; the next heartbeat counts from here, so that
