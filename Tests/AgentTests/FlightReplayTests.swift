@@ -130,7 +130,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let outcome = try await BuiltProgram.run(
             ["replay", bench.folder.path(""), "--config", try bench.configure()] + options)
-        #expect(outcome.ending == .exited(words.hasPrefix("holds") ? 65 : 64))
+        #expect(outcome.ending == .exited(words.hasPrefix("without") ? 65 : 64))
         #expect(String(decoding: outcome.standardError, as: UTF8.self).contains(words))
     }
 }
