@@ -40,10 +40,11 @@ package final class RunningProgram: Sendable {
         ending.withLock { if $0 == nil { kill(processID, number) } }
     }
 
-    /// Waits for its end; a test whose time is over kills it.
+    /// Waits for its end, and for its last words on both streams; a test whose time is over kills it.
     @discardableResult
     package func end() async -> Ending {
         await errors.end()
+        await output.end()
         return reap(afterKilling: Task.isCancelled)
     }
 
