@@ -29,4 +29,18 @@ import Testing
         #expect(runs > 0)
         print("faults of \(call): \(runs) runs, \(failed) calls of the outbox failed, lost 0")
     }
+
+    /// The log's name is on the disk before anything is accepted, though SQLite does not insist on it.
+    @Test func keepTheNameOfTheLog() throws {
+        let folder = try TemporaryFolder()
+        let disk = folder.lyingDisk(seed: 1)
+        try folder.open(on: disk).close()
+        var outbox: OutboxEngine? = try folder.open(on: disk)
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 2, of: .sync))  // the log's own is the first
+        _ = try outbox?.append(sample(1))
+        disk.powerCut(keeping: 0)
+        outbox = nil
+        disk.powerOn()
+        #expect(try folder.open(on: disk).pendingUpdates().count == 1)
+    }
 }

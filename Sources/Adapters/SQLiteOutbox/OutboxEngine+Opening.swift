@@ -118,6 +118,10 @@ extension OutboxEngine {
         let cutOff = try appendCutOff(after: loaded.lastSequence, in: places)
         opened.acceptChanges()
         if logBytes > 0 { try emptyLog(of: opened) }
+        // The log may be new. SQLite synchronizes the folder with its first sync, and makes nothing of it when that fails.
+        try withSystem(files.path) { () throws(SystemError) in
+            try files.disk.synchronizeFolder(at: FileSystem.parent(of: files.path))
+        }
         try opened.migrate(&loaded)
         if let cutOff { try complete(cutOff, in: opened, &loaded) }
         store = opened
