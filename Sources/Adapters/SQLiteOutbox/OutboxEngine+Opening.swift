@@ -118,7 +118,7 @@ extension OutboxEngine {
         let cutOff = try appendCutOff(after: loaded.lastSequence, in: places)
         opened.acceptChanges()
         if logBytes > 0 { try emptyLog(of: opened) }
-        // The log may be new. SQLite synchronizes the folder with its first sync, and makes nothing of it when that fails.
+        // The log may be new. SQLite synchronizes the folder with its first sync, and does not mind when that fails.
         try withSystem(files.path) { () throws(SystemError) in
             try files.disk.synchronizeFolder(at: FileSystem.parent(of: files.path))
         }
