@@ -53,12 +53,16 @@ static SWIFT_CALL void enqueue_with_deadline(
     original(seconds, nanoseconds, tolerance, tolerance_nanoseconds, clock, job);
 }
 
-void csimulated_enter(void *context, csimulated_take take) {
-    current_context = context;
-    current_take = take;
+// Before there is a second thread that could read them.
+__attribute__((constructor)) static void install(void) {
     swift_task_enqueueGlobal_hook = enqueue;
     swift_task_enqueueGlobalWithDelay_hook = enqueue_with_delay;
     swift_task_enqueueGlobalWithDeadline_hook = enqueue_with_deadline;
+}
+
+void csimulated_enter(void *context, csimulated_take take) {
+    current_context = context;
+    current_take = take;
 }
 
 void csimulated_leave(void) { current_take = 0; }
