@@ -21,21 +21,20 @@ struct Campaign: Sendable {
     func run() async throws -> [WorldReport] {
         let count = max(1, Int((hours / worldHours).rounded(.up)))
         let length = min(hours, worldHours)
-        let next = Locked(0)
+        let remaining = Locked(0..<count)
         let results = Locked([Int: WorldReport]())
         let failure = Locked<String?>(nil)
         await withDiscardingTaskGroup { group in
             for thread in 0..<min(threads, count) {
                 group.addTask {
                     await onThread(named: "world-\(thread)") {
-                        while let index = next.withLock({ $0 < count ? $0 : nil }) {
-                            next.withLock { $0 += 1 }
+                        while let index = remaining.withLock({ $0.popFirst() }) {
                             let scenario = Scenario(
                                 seed: seed &* 1_000_000 &+ UInt64(index), hours: length, without: without, bug: bug)
                             do {
                                 let report = try WorldReport(of: scenario)
                                 results.withLock { $0[index] = report }
-                                if report.violation != nil { next.withLock { $0 = count } }
+                                if report.violation != nil { remaining.withLock { $0 = count..<count } }
                             } catch {
                                 failure.withLock { $0 = "\(error)" }
                                 return
