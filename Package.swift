@@ -56,10 +56,12 @@ let package = Package(
         room("Adapters", "SQLiteOutbox", ["LocationReporting", "LinuxPlatform", "CSQLite"]),
         room("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform"]),
 
-        room("Simulator", "ReceiverSimulator", ["GNSS"]),
+        // Simulator: what a vehicle and Fleet Engine are in tests and demonstrations.
+        room("Simulator", "SeededChance"),
+        room("Simulator", "ReceiverSimulator", ["SeededChance", "GNSS"]),
         room(
             "Simulator", "FleetEngineSimulator",
-            ["StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto"]),
+            ["SeededChance", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto"]),
 
         // Agent: the only ones who see both ports and adapters.
         room(
@@ -91,7 +93,7 @@ let package = Package(
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("StrictJSON", ["StrictJSON"]),
         tests("HTTPMessages", ["HTTPMessages"]),
-        tests("GNSS", ["GNSS", "ReceiverSimulator"]),
+        tests("GNSS", ["GNSS", "ReceiverSimulator", "SeededChance"]),
         tests("VehicleAuthorization", ["VehicleAuthorization", "StrictJSON", "LinuxPlatform"]),
         tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization", "LinuxPlatform"]),
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
@@ -102,9 +104,11 @@ let package = Package(
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),
-        tests("LyingDisk", ["LyingDisk", "SQLiteOutbox", "LinuxPlatform", "CSQLite"]),
+        tests("SeededChance", ["SeededChance"]),
+        tests("LyingDisk", ["LyingDisk", "SeededChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"]),
         tests(
-            "SQLiteOutbox", ["SQLiteOutbox", "LyingDisk", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
+            "SQLiteOutbox",
+            ["SQLiteOutbox", "LyingDisk", "SeededChance", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests(
             "FleetEngineSimulator",
@@ -118,7 +122,7 @@ let package = Package(
             ]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(
-            name: "FaultProxy", dependencies: ["LinuxPlatform"], path: "Tests/Faults/FaultProxy",
+            name: "FaultProxy", dependencies: ["SeededChance", "LinuxPlatform"], path: "Tests/Faults/FaultProxy",
             swiftSettings: houseStyle),
         tests(
             "Link",
@@ -135,14 +139,14 @@ let package = Package(
             name: "BacklogGenerator", dependencies: ["GNSS", "LocationReporting", "SQLiteOutbox"],
             path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
         .target(
-            name: "LyingDisk", dependencies: ["SQLiteOutbox", "LinuxPlatform", "CSQLite"],
+            name: "LyingDisk", dependencies: ["SeededChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"],
             path: "Tests/Faults/LyingDisk", swiftSettings: houseStyle),
         .target(name: "CSimulatedExecutor", path: "Tests/Simulation/Executor"),
         .executableTarget(
             name: "DeliverySimulation",
             dependencies: [
                 "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
-                "LyingDisk", "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
+                "LyingDisk", "SQLiteOutbox", "SeededChance", "StrictJSON", "VehicleAuthorization",
             ],
             path: "Tests/Simulation/Delivery", swiftSettings: houseStyle),
         .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),

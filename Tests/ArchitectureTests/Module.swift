@@ -40,11 +40,12 @@ let modules: [Module] = [
     Module("Adapters", "SQLiteOutbox", ["GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
     Module("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform", "Glibc"]),
 
-    Module("Simulator", "ReceiverSimulator", ["GNSS"]),
+    Module("Simulator", "SeededChance", []),
+    Module("Simulator", "ReceiverSimulator", ["SeededChance", "GNSS"]),
     Module(
         "Simulator", "FleetEngineSimulator",
         [
-            "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto",
+            "SeededChance", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto",
             "FoundationEssentials", "Glibc",
         ]),
 

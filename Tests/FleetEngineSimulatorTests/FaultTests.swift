@@ -73,15 +73,6 @@ import WaypostTestSupport
         }
         #expect(plan.fault(draw: draw) == fault)
     }
-
-    @Test func repeatsWithItsSeed() {
-        var (one, other, third) = (SeededChance(seed: 7), SeededChance(seed: 7), SeededChance(seed: 8))
-        let draws = (0..<1000).map { _ in one.draw() }
-        #expect(draws == (0..<1000).map { _ in other.draw() })
-        #expect(draws != (0..<1000).map { _ in third.draw() })
-        #expect(draws.allSatisfy { (0..<1).contains($0) })
-        #expect((0.45...0.55).contains(draws.reduce(0, +) / 1000))
-    }
 }
 
 @Suite struct OrderedFault {

@@ -1,4 +1,5 @@
 import GNSS
+import SeededChance
 import Testing
 
 @Suite struct Chunking {
@@ -37,7 +38,7 @@ import Testing
         let whole = Result(of: bytes)
         #expect(whole.fixes.count == MixedStream.kinds)
         let differing = (0..<1000 as Range<UInt64>).filter { seed in
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             let longest = Int.random(in: 1...400, using: &random)
             return Result(of: bytes, cuts: { Int.random(in: 1...longest, using: &random) }) != whole
         }

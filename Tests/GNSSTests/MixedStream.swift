@@ -1,9 +1,10 @@
 import ReceiverSimulator
+import SeededChance
 
 /// A drive with everything between its sentences that lines really carry: each kind in turn, one after each epoch.
 enum MixedStream {
     static func bytes(seed: UInt64, seconds: Int) -> [UInt8] {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         func noise(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } }
         var bytes: [UInt8] = []
         for (index, epoch) in Drive(.town, seed: seed, duration: .seconds(seconds)).enumerated() {

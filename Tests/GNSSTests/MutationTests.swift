@@ -1,4 +1,5 @@
 import GNSS
+import SeededChance
 import Testing
 
 @Suite struct Mutation {
@@ -6,7 +7,7 @@ import Testing
     @Test func ofTheBytesIsNoticed() {
         let sentence = Array(Framing.plain.utf8)
         #expect(Self.fixes(sentence).count == 1)
-        var random = SeededGenerator(seed: 1)
+        var random = SplitMix64(seed: 1)
         var (damagedCount, agreeing, given) = (0, 0, 0)
         var accepted: [[UInt8]] = []
         while damagedCount < 100_000 {
@@ -32,7 +33,7 @@ import Testing
     /// Damages the fields and states the right checksum of the damage: only ranges and forms are left to notice it.
     @Test func ofTheFieldsNeverGivesAnImpossibleFix() {
         let bodies = PositionSentences.valid.map(\.0)
-        var random = SeededGenerator(seed: 2)
+        var random = SplitMix64(seed: 2)
         var impossible: [String] = []
         var (given, malformed, outOfRange) = (0, 0, 0)
         for round in 0..<100_000 {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GNSS
+import SeededChance
 import Testing
 import WaypostTestSupport
 
@@ -58,7 +59,7 @@ import WaypostTestSupport
         let bytes = try Self.bytes(log).prefix(20_000)
         let whole = Decoding.fixes(Array(bytes))
         for seed in 0..<2 as Range<UInt64> {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             #expect(Decoding.outcome(of: Array(bytes)) { Int.random(in: 1...200, using: &random) }.fixes == whole)
         }
     }

@@ -1,3 +1,4 @@
+import SeededChance
 import Testing
 
 @testable import LyingDisk
@@ -8,7 +9,7 @@ import Testing
     private func after(
         _ history: FileHistory, _ contents: [UInt8], keeping share: Double, seed: UInt64 = 1
     ) -> [UInt8] {
-        var chance = SeededGenerator(seed: seed)
+        var chance = SplitMix64(seed: seed)
         return history.afterPowerCut(contents, keeping: share, using: &chance)
     }
 

@@ -2,6 +2,7 @@ import FoundationEssentials
 import GNSS
 import LocationReporting
 import LyingDisk
+import SeededChance
 import Testing
 
 @testable import SQLiteOutbox
@@ -55,7 +56,7 @@ struct Damage: Sendable, CustomTestStringConvertible {
         + [
             .database("another program's text") { $0 = Array("name,position\n".utf8) },
             .database("random bytes") { bytes in
-                var chance = SeededGenerator(seed: 7)
+                var chance = SplitMix64(seed: 7)
                 bytes = bytes.map { _ in UInt8.random(in: 0...255, using: &chance) }
             },
             .log("log's header zeroed", keepsRows: true) {
@@ -63,7 +64,7 @@ struct Damage: Sendable, CustomTestStringConvertible {
             },
             .log("log broken in the middle", keepsRows: true) { $0[40 * 1048 + 32 + 3] ^= 0xff },
             .log("garbage for a log") { bytes in
-                var chance = SeededGenerator(seed: 8)
+                var chance = SplitMix64(seed: 8)
                 bytes = bytes.map { _ in UInt8.random(in: 0...255, using: &chance) }
             },
             .log("log cut") { $0.removeLast($0.count / 2) },

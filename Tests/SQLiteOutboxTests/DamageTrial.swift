@@ -1,5 +1,6 @@
 import LocationReporting
 import LyingDisk
+import SeededChance
 import Testing
 
 @testable import SQLiteOutbox
@@ -54,7 +55,7 @@ struct DamageTrial {
 
     /// Damages a copy of `sample` and opens it.
     mutating func run(_ sample: Sample, seed: UInt64) throws {
-        var chance = SeededGenerator(seed: seed)
+        var chance = SplitMix64(seed: seed)
         var (database, log) = (sample.database, sample.log)
         let words = Self.damage(&database, &log, sample, using: &chance)
         let folder = try TemporaryFolder()
@@ -84,7 +85,7 @@ struct DamageTrial {
     }
 
     private static func damage(
-        _ database: inout [UInt8], _ log: inout [UInt8], _ sample: Sample, using chance: inout SeededGenerator
+        _ database: inout [UInt8], _ log: inout [UInt8], _ sample: Sample, using chance: inout SplitMix64
     ) -> String {
         func flip(_ bytes: inout [UInt8], _ count: Int) {
             for _ in 0..<count where !bytes.isEmpty {

@@ -2,6 +2,7 @@ import GNSS
 import Glibc
 import LocationReporting
 import LyingDisk
+import SeededChance
 
 @testable import SQLiteOutbox
 
@@ -10,7 +11,7 @@ enum Drives {
     /// Ten seconds an update: legs with turns at 5 to 14 m/s, stops of a minute or two, now and then an engine off for
     /// a quarter of an hour. `noise` in metres, as a receiver has.
     static func town(updates: Int, seed: UInt64 = 1, noise: Double = 2) -> [LocationUpdate] {
-        var chance = SeededGenerator(seed: seed)
+        var chance = SplitMix64(seed: seed)
         var (east, north, course, speed) = (0.0, 0.0, 0.0, 10.0)
         var time = UTCTime(year: 2026, month: 1, day: 5)
         var standing = 0

@@ -1,6 +1,7 @@
 import GNSS
 import LocationReporting
 import LyingDisk
+import SeededChance
 import Testing
 
 @testable import SQLiteOutbox
@@ -13,7 +14,7 @@ import Testing
     @Test(arguments: [1, 2, 3] as [UInt64])
     func agreeWithAPlainModel(seed: UInt64) throws {
         let folder = try TemporaryFolder()
-        var chance = SeededGenerator(seed: seed)
+        var chance = SplitMix64(seed: seed)
         var model = OutboxModel()
         var engine: OutboxEngine? = try folder.open()
         var second = 1000

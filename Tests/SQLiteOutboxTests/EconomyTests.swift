@@ -2,6 +2,7 @@ import GNSS
 import LinuxPlatform
 import LocationReporting
 import LyingDisk
+import SeededChance
 import Testing
 
 @testable import SQLiteOutbox
@@ -68,7 +69,7 @@ import Testing
     /// A crash at any step: the copy balances, and lacks nothing but what the window allows.
     @Test(arguments: [21, 22, 23] as [UInt64]) func losesTheWindowAtMost(seed: UInt64) throws {
         let folder = try TemporaryFolder()
-        var chance = SeededGenerator(seed: seed)
+        var chance = SplitMix64(seed: seed)
         var model = OutboxModel()
         var acceptedAt: [Int64: Duration] = [:]
         let outbox = try open(folder)

@@ -1,5 +1,6 @@
 import LocationReporting
 import LyingDisk
+import SeededChance
 import Testing
 
 @testable import SQLiteOutbox
@@ -17,14 +18,14 @@ struct PowerTrial {
 
     let folder: TemporaryFolder
     let disk: LyingDisk
-    private var chance: SeededGenerator
+    private var chance: SplitMix64
     private var promises = Promises()
     private var second = 0
 
     init(seed: UInt64) throws {
         folder = try TemporaryFolder()
         disk = folder.lyingDisk(seed: seed)
-        chance = SeededGenerator(seed: seed &+ 1)
+        chance = SplitMix64(seed: seed &+ 1)
     }
 
     /// Cuts the power `count` times, at any call of any piece of work, opening and closing among them.

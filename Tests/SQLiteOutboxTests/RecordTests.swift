@@ -1,6 +1,7 @@
 import GNSS
 import LocationReporting
 import LyingDisk
+import SeededChance
 import Testing
 
 @testable import SQLiteOutbox
@@ -24,7 +25,7 @@ import Testing
     }
 
     @Test func comesBackFromItsBytes() throws {
-        var chance = SeededGenerator(seed: 5)
+        var chance = SplitMix64(seed: 5)
         for sequence in 1...2000 as ClosedRange<Int64> {
             var update = LocationUpdate(
                 timeOfFix: UTCTime(millisecondsSince1970: .random(in: -1 << 60...1 << 60, using: &chance)),

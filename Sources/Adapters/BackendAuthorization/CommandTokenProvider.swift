@@ -16,7 +16,7 @@ package final class CommandTokenProvider: TokenProvider {
     private let format: TokenAnswerFormat
     private let timeLimit: Duration
     private let wallClock: @Sendable () -> Double
-    private let doubts: DoubtReporter
+    package let doubts: DoubtReporter
 
     /// - Parameters:
     ///   - arguments: program and arguments; `{vehicleId}` and its like are replaced as they are.
@@ -48,12 +48,6 @@ package final class CommandTokenProvider: TokenProvider {
         self.timeLimit = timeLimit
         self.wallClock = wallClock
         doubts = DoubtReporter(report)
-    }
-
-    package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
-        let answer = try await ask(for: context)
-        doubts.tell(answer.doubt)
-        return try answer.livingToken()
     }
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {

@@ -1,14 +1,14 @@
 import LinuxPlatform
-import VehicleAuthorization
+package import VehicleAuthorization
 
 /// Tells of a doubtful expiry once; every further token would say the same.
-final class DoubtReporter: Sendable {
+package final class DoubtReporter: Sendable {
     private let report: @Sendable (AuthorizationWarning) -> Void
     private let isTold = Locked(false)
 
-    init(_ report: @escaping @Sendable (AuthorizationWarning) -> Void) { self.report = report }
+    package init(_ report: @escaping @Sendable (AuthorizationWarning) -> Void) { self.report = report }
 
-    func tell(_ doubt: String?) {
+    package func tell(_ doubt: String?) {
         guard let doubt else { return }
         let isFirst = isTold.withLock { isTold in
             defer { isTold = true }

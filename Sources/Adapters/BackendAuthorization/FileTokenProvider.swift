@@ -13,7 +13,7 @@ package final class FileTokenProvider: TokenProvider {
     private let providerID: String
     private let format: TokenAnswerFormat
     private let wallClock: @Sendable () -> Double
-    private let doubts: DoubtReporter
+    package let doubts: DoubtReporter
 
     /// `path` may hold placeholders (`{vehicleId}`, `{tripId}` and their like), percent-encoded when replaced; errors
     /// name the `section` of the configuration that has it.
@@ -29,12 +29,6 @@ package final class FileTokenProvider: TokenProvider {
         self.format = format
         self.wallClock = wallClock
         doubts = DoubtReporter(report)
-    }
-
-    package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
-        let answer = try await ask(for: context)
-        doubts.tell(answer.doubt)
-        return try answer.livingToken()
     }
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {

@@ -11,7 +11,7 @@ package final class HTTPTokenProvider: TokenProvider {
     private let transport: any HTTPTransport
     private let environment: [String: String]
     private let wallClock: @Sendable () -> Double
-    private let doubts: DoubtReporter
+    package let doubts: DoubtReporter
 
     /// - Parameters:
     ///   - settings: the endpoint.
@@ -39,12 +39,6 @@ package final class HTTPTokenProvider: TokenProvider {
         do { _ = try url(for: AuthorizationContext(vehicleID: "vehicle", taskID: "task")) } catch {
             if error.code != .missingContext { throw error }
         }
-    }
-
-    package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
-        let answer = try await ask(for: context)
-        doubts.tell(answer.doubt)
-        return try answer.livingToken()
     }
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {

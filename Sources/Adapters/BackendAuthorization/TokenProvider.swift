@@ -4,4 +4,16 @@ package import VehicleAuthorization
 package protocol TokenProvider: VehicleAuthorization {
     /// Asks for a token now, and takes even one whose life is over.
     func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer
+
+    /// Who hears of an expiry that does not fit.
+    var doubts: DoubtReporter { get }
+}
+
+extension TokenProvider {
+    /// Asks, tells of a doubtful expiry, and takes only a token that lives.
+    package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        let answer = try await ask(for: context)
+        doubts.tell(answer.doubt)
+        return try answer.livingToken()
+    }
 }

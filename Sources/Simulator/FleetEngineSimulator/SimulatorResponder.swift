@@ -2,6 +2,7 @@ import FleetEngine
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
+import SeededChance
 import StrictJSON
 
 /// Token issuer, Fleet Engine, faults and record behind one port: answers each request.
@@ -15,7 +16,7 @@ actor SimulatorResponder {
     private let recordFile: RecordFile?
     private let startedAt: Int64
     private var fleet: Fleet
-    private var chance: SeededChance
+    private var chance: SplitMix64
     private var tokenRequests = 0
     private var extraRotations = 0
     private var outageSince: WireTime?
@@ -28,7 +29,7 @@ actor SimulatorResponder {
         self.settings = settings
         startedAt = settings.clock()
         fleet = Fleet(existence: settings.existence, maximumPastLocations: settings.faults.maximumPastLocations)
-        chance = SeededChance(seed: settings.seed)
+        chance = SplitMix64(seed: settings.seed)
         issuer = TokenIssuer(shape: settings.tokenShape, faults: settings.faults.tokens)
         do {
             authority = try TokenAuthority(
@@ -94,7 +95,7 @@ actor SimulatorResponder {
         if hasOutage {
             return finish(request, nil, .outage, ServedResponse.Delivery.reset(afterBytes: 0), isForToken: true)
         }
-        let fault = settings.faults.tokens.fault(at: elapsed, number: tokenRequests) { chance.draw() }
+        let fault = settings.faults.tokens.fault(at: elapsed, number: tokenRequests) { chance.unit() }
         let outcome = Result { () throws(Refusal) in
             let issue = try issuer.issue(
                 to: try TokenIssuer.subject(of: request, path: path), fault: fault, now: nowSeconds,
@@ -111,7 +112,7 @@ actor SimulatorResponder {
 
     private func respondToFleetRequest(_ request: ServedRequest, _ path: ArraySlice<String>) -> ServedResponse {
         let delay = drawDelay(settings.faults.delay)
-        let fault = hasOutage ? Fault.outage : settings.faults.fault(draw: chance.draw())
+        let fault = hasOutage ? Fault.outage : settings.faults.fault(draw: chance.unit())
         switch fault {
         case .outage, .reset: return finish(request, nil, fault, .reset(afterBytes: 0), delay: delay)
         case .error(let status):
@@ -230,7 +231,7 @@ actor SimulatorResponder {
 
     private func drawDelay(_ delay: ClosedRange<Double>?) -> Duration {
         guard let delay else { return .zero }
-        return .seconds(delay.lowerBound + (delay.upperBound - delay.lowerBound) * chance.draw())
+        return .seconds(delay.lowerBound + (delay.upperBound - delay.lowerBound) * chance.unit())
     }
 
     /// Notes the request and wraps up its answer.

@@ -1,3 +1,5 @@
+import SeededChance
+
 /// A straight with the bend at its end, and perhaps a traffic light before the bend.
 struct RoadStretch: Sendable {
     /// Metres from the start of the drive.

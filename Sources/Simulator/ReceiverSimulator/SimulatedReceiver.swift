@@ -1,4 +1,5 @@
 import GNSS
+import SeededChance
 
 /// Errors of a good receiver under a changing sky: a position that wanders by a metre or two.
 struct SimulatedReceiver: Sendable {

@@ -1,3 +1,5 @@
+import SeededChance
+
 /// One satellite in view, moving slowly across the sky.
 struct SimulatedSatellite: Sendable {
     let number: Int64

@@ -1,3 +1,5 @@
+import SeededChance
+
 /// A car on its way along an endless generated road, moved in steps of a tenth of a second.
 struct Vehicle: Sendable {
     static let step = 0.1

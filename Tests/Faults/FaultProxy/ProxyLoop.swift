@@ -1,5 +1,6 @@
 import Glibc
 import LinuxPlatform
+import SeededChance
 
 /// The sockets of one proxy, all on one thread.
 struct ProxyLoop {
@@ -9,7 +10,7 @@ struct ProxyLoop {
     private let orders: ProxyOrders
     private let counted: Locked<FaultProxy.Counts>
     private var faults: LinkFaults
-    private var chance: SeededDelays
+    private var chance: SplitMix64
     private var connections: [ProxiedConnection] = []
     private var buffer = [UInt8](repeating: 0, count: 16_384)
     private let start = ContinuousClock.now
@@ -19,7 +20,7 @@ struct ProxyLoop {
         faults: LinkFaults, seed: UInt64
     ) {
         (self.server, self.listener, self.orders, self.counted) = (server, listener, orders, counted)
-        (address, self.faults, chance) = (listener.address, faults, SeededDelays(seed: seed))
+        (address, self.faults, chance) = (listener.address, faults, SplitMix64(seed: seed))
     }
 
     private var now: Duration { start.duration(to: .now) }
@@ -82,7 +83,7 @@ struct ProxyLoop {
         if events & POLLIN != 0, !side.hasEnded {
             let lane = side === connection.client ? faults.toServer : faults.toClient
             connection.read(
-                side, &buffer, at: now, delay: chance.draw(lane.delay),
+                side, &buffer, at: now, delay: chance.delay(within: lane.delay),
                 isSwallowed: faults.reception == .swallowing || connection.server == nil)
         } else if events & (POLLHUP | POLLERR | POLLNVAL) != 0 {
             connection.reset()
@@ -109,19 +110,8 @@ struct ProxyLoop {
     }
 }
 
-/// Draws delays, the same ones for the same seed (SplitMix64).
-private struct SeededDelays {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func draw(_ range: ClosedRange<Duration>) -> Duration {
-        guard range.lowerBound < range.upperBound else { return range.lowerBound }
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        mixed ^= mixed >> 31
-        return range.lowerBound + (range.upperBound - range.lowerBound) * (Double(mixed >> 11) / Double(1 << 53))
+extension SplitMix64 {
+    fileprivate mutating func delay(within range: ClosedRange<Duration>) -> Duration {
+        range.lowerBound + (range.upperBound - range.lowerBound) * unit()
     }
 }

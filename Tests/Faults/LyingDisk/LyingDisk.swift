@@ -1,4 +1,5 @@
 import LinuxPlatform
+import SeededChance
 import SQLiteOutbox
 
 /// A disk that fails, fills up and loses power when it is told to, over real files in one folder.
@@ -32,11 +33,11 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     private var fileSystem: LyingFileSystem?
     private var histories: [String: FileHistory] = [:]
     private var folderChanges: [FolderChange] = []
-    private var chance: SeededGenerator
+    private var chance: SplitMix64
 
     package init(folder: String, seed: UInt64) {
         self.folder = folder
-        chance = SeededGenerator(seed: seed)
+        chance = SplitMix64(seed: seed)
         fileSystem = LyingFileSystem(self)
     }
 

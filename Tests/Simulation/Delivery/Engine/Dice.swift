@@ -1,13 +1,15 @@
-/// All chance of a run: SplitMix64 (Steele, Lea and Flood), one stream for each part of the world, so that a part
-/// that draws more or less changes no other.
+import SeededChance
+
+/// All chance of a run, one stream for each part of the world, so that a part that draws more or less changes no other.
 struct Dice: Sendable {
-    private var state: UInt64
+    private var generator: SplitMix64
 
     /// - Parameters:
     ///   - seed: of the run.
     ///   - stream: whose dice they are.
     init(seed: UInt64, stream: Stream) {
-        state = seed &* 0xD134_2543_DE82_EF95 &+ stream.rawValue &* 0x2545_F491_4F6C_DD1D
+        generator = SplitMix64(
+            seed: seed &* 0xD134_2543_DE82_EF95 &+ stream.rawValue &* 0x2545_F491_4F6C_DD1D)
         _ = next()
     }
 
@@ -16,25 +18,17 @@ struct Dice: Sendable {
         case order = 1, climate, weather, receiver, road, network, server, issuer, jitter, power, disk, companion
     }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    mutating func next() -> UInt64 { generator.next() }
 
     /// 0..<1.
-    mutating func unit() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
+    mutating func unit() -> Double { generator.unit() }
 
     /// 0..<count; `count` is small, so that the bias of the remainder does not matter.
     mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
 
     mutating func chance(_ probability: Double) -> Bool { unit() < probability }
 
-    mutating func uniform(_ range: ClosedRange<Double>) -> Double {
-        range.lowerBound + unit() * (range.upperBound - range.lowerBound)
-    }
+    mutating func uniform(_ range: ClosedRange<Double>) -> Double { generator.uniform(range) }
 
     /// From `range`, small values as likely as large ones of another order of magnitude: squares of squares.
     mutating func skewed(_ range: ClosedRange<Double>) -> Double {
