@@ -7,6 +7,9 @@ package import LinuxPlatform
 /// service manager sees by the watchdog that is not fed.
 package struct ProgressLoop: Sendable {
     private static let interval = Duration.seconds(1)
+    /// Well within the patience for tasks, and no more often: of a task that another thread starts libdispatch keeps the
+    /// announcement, up to 1,024 of them (80 KiB) in each thread of the pool.
+    private static let askInterval = Duration.seconds(10)
 
     private let progress: StageProgress
     private let feedInterval: Duration
@@ -27,7 +30,7 @@ package struct ProgressLoop: Sendable {
     package func run(unless stop: EventDescriptor) {
         let poolIsAsked = Locked(false)
         var lastTick = MonotonicTime.now
-        var sinceFed = feedInterval
+        var (sinceFed, sinceAsked) = (feedInterval, Self.askInterval)
         repeat {
             let elapsed = MonotonicTime.now - lastTick
             lastTick += elapsed
@@ -42,7 +45,11 @@ package struct ProgressLoop: Sendable {
                 feed()
                 sinceFed = .zero
             }
-            askPool(poolIsAsked)
+            sinceAsked += elapsed
+            if sinceAsked >= Self.askInterval {
+                askPool(poolIsAsked)
+                sinceAsked = .zero
+            }
         } while (try? poll(nil, within: min(Self.interval, feedInterval), unless: stop)) == .timedOut
     }
 
