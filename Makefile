@@ -4,8 +4,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread,
 # make power-test CUTS=5000, make damage-test SEEDS=1000, make disk-test ROUNDS=5,
-# make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60,
-# make fault-test CALLS=10, make link-test FLAPS=20, make simulate HOURS=1000 SEED=2.
+# make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make token-outage-test OUTAGE_SECONDS=30,
+# make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60, make fault-test CALLS=10, make link-test FLAPS=20,
+# make simulate HOURS=1000 SEED=2.
 SECONDS ?= 60
 KILLS ?= 50
 CUTS ?= 200
@@ -13,6 +14,7 @@ SEEDS ?= 300
 ROUNDS ?= 20
 CLOCK_SECONDS ?= 1200
 TOKEN_LIFE ?= 360
+OUTAGE_SECONDS ?= 600
 UPDATES ?= 1000000
 HOURS ?= 24
 SPEED ?= 60
@@ -25,12 +27,12 @@ DEMO_CONFIGURATION ?= debug
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
-	kill-test power-test damage-test disk-test clock-test backlog-test soak-test fault-test link-test server-test \
-	simulate planted-bugs \
+	kill-test power-test damage-test disk-test clock-test token-outage-test backlog-test soak-test fault-test \
+	link-test server-test simulate planted-bugs \
 	service-check fixtures clean-clone clean
 
 help:            ## list the targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 20
 
 prepare:         ## check for Swift, install missing Debian packages
 	@scripts/check-swift
@@ -89,6 +91,9 @@ disk-test: prepare ## a disk that fills up under the service, ROUNDS times; need
 
 clock-test: prepare ## a wrong clock and tokens of TOKEN_LIFE seconds, for CLOCK_SECONDS; no update may wait
 	@scripts/clock-test $(CLOCK_SECONDS) --token-life $(TOKEN_LIFE)
+
+token-outage-test: prepare ## no token for OUTAGE_SECONDS, then new signing keys; nothing may be lost
+	@scripts/token-outage-test $(OUTAGE_SECONDS)
 
 backlog-test: prepare ## start with UPDATES pending; the live position goes out at once
 	@scripts/backlog-test $(UPDATES)

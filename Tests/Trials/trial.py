@@ -1,14 +1,17 @@
 """What the trials of delivery with real processes share: a drive as sentences, a simulator, a service, their figures."""
 
 import datetime
+import http.server
 import json
 import math
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -147,6 +150,32 @@ class Simulator:
         return found or {"fixTimes": [], "forgottenFixTimes": 0}
 
 
+class Issuer(http.server.ThreadingHTTPServer):
+    """Passes token requests on to the simulator at `origin`, late by `delay` seconds, or answers 500 while it is down."""
+
+    def __init__(self, origin, delay=0, vehicle="van-1"):
+        super().__init__(("127.0.0.1", 0), _IssuerRequest)
+        self.origin, self.delay, self.is_down = origin, delay, False
+        self.fetches = []  # seconds since 1970, and whether it failed
+        self.url = f"http://127.0.0.1:{self.server_port}/token/driver/{vehicle}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class _IssuerRequest(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        is_down = self.server.is_down
+        self.server.fetches.append((time.time(), is_down))
+        time.sleep(self.server.delay)
+        body = b"" if is_down else fetch(self.server.origin + self.path).encode()
+        self.send_response(500 if is_down else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
 class Service:
     """`waypost run` that reads standard input and answers at a status address."""
 
@@ -229,6 +258,13 @@ def ledger(waypost, configuration):
     if words["accepted"] != sum(words[word] for word in WORDS[1:]):
         raise Failed(f"the ledger does not balance: {words}")
     return words
+
+
+def find_no_token(folder):
+    """Fails when a file of the trial holds what looks like a JSON Web Token."""
+    for path in folder.iterdir():
+        if path.is_file() and re.search(rb"eyJ[\w-]{20}", path.read_bytes()):
+            raise Failed(f"a token stands in {path}")
 
 
 def arrivals(record):

@@ -7,8 +7,8 @@ package import LinuxPlatform
 /// service manager sees by the watchdog that is not fed.
 package struct ProgressLoop: Sendable {
     private static let interval = Duration.seconds(1)
-    /// Well within the patience for tasks, and no more often: of a task that another thread starts libdispatch keeps the
-    /// announcement, up to 1,024 of them (80 KiB) in each thread of the pool.
+    /// Well within the patience for tasks, and no more often: libdispatch keeps the announcements of tasks that another
+    /// thread starts, up to 1,024 of them (80 KiB) in each thread of the pool.
     private static let askInterval = Duration.seconds(10)
 
     private let progress: StageProgress

@@ -17,8 +17,9 @@ struct Campaign: Sendable {
         (without, bug, threads) = (options.without, options.bug, options.threads)
     }
 
-    /// Worlds in the order of their seeds, up to the first in which a law was broken.
-    func run() async throws -> [WorldReport] {
+    /// Worlds in the order of their seeds, up to the first in which a law was broken; `progress` hears how many of how
+    /// many were lived through.
+    func run(progress: @Sendable @escaping (Int, Int) -> Void = { _, _ in }) async throws -> [WorldReport] {
         let count = max(1, Int((hours / worldHours).rounded(.up)))
         let length = min(hours, worldHours)
         let remaining = Locked(0..<count)
@@ -33,7 +34,11 @@ struct Campaign: Sendable {
                                 seed: seed &* 1_000_000 &+ UInt64(index), hours: length, without: without, bug: bug)
                             do {
                                 let report = try WorldReport(of: scenario)
-                                results.withLock { $0[index] = report }
+                                let done = results.withLock { results in
+                                    results[index] = report
+                                    return results.count
+                                }
+                                progress(done, count)
                                 if report.violation != nil { remaining.withLock { $0 = count..<count } }
                             } catch {
                                 failure.withLock { $0 = "\(error)" }

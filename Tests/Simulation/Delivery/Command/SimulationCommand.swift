@@ -1,4 +1,5 @@
 import Glibc
+import LinuxPlatform
 
 /// Lives many vehicles' days with the real parts over a simulated world.
 ///
@@ -33,7 +34,7 @@ import Glibc
     /// Whether no law was broken, and every kind of fault fell.
     private static func campaign(_ options: SimulationOptions) async throws -> Bool {
         let start = ContinuousClock.now
-        let reports = try await Campaign(options).run()
+        let reports = try await Campaign(options).run(progress: showProgress)
         let summary = CampaignSummary(reports, took: ContinuousClock.now - start)
         print(summary)
         guard let failed = reports.last, failed.violation != nil else {
@@ -43,6 +44,12 @@ import Glibc
         }
         try tell(failed)
         return false
+    }
+
+    /// On a terminal, each hundredth of the worlds.
+    private static func showProgress(done: Int, all: Int) {
+        guard StandardError.isTerminal, done % max(1, all / 100) == 0 else { return }
+        StandardError.write(Array("\r\(done) of \(all) worlds\(done == all ? "\n" : "")".utf8))
     }
 
     private static func tell(_ failed: WorldReport) throws {
