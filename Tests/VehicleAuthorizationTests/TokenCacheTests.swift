@@ -31,8 +31,8 @@ import VehicleAuthorization
             (3600, 3300, "fetch"), (3600, 9999, "fetch"), (900, 539, "use"), (900, 541, "useAndRefresh"),
             (900, 600, "fetch"), (360, 41, "use"), (360, 43, "useAndRefresh"), (360, 60, "fetch"), (301, 0, "use"),
             (301, 1, "fetch"), (300, 229, "use"), (300, 231, "useAndRefresh"), (300, 290, "fetch"), (60, 37, "use"),
-            (60, 38, "useAndRefresh"), (60, 54, "fetch"), (nil, 239, "use"), (nil, 241, "useAndRefresh"),
-            (nil, 300, "fetch"),
+            (60, 38, "useAndRefresh"), (60, 54, "fetch"), (5, 2, "use"), (5, 3, "useAndRefresh"),
+            (5, 4, "fetch"), (nil, 239, "use"), (nil, 241, "useAndRefresh"), (nil, 300, "fetch"),
         ] as [(Int?, Int, String)])
     func reusesWhileEnoughLifeRemains(life: Int?, asked: Int, answer: String) {
         var cache = cache(holding: token(life))
@@ -175,6 +175,16 @@ import VehicleAuthorization
             return
         }
         #expect(error.code == .unusableAnswer && error.detail.contains("had expired when it came"))
+    }
+
+    @Test(arguments: [(2, true), (1, false), (0, false)])
+    func refusesATokenInItsLastSecond(life: Int, isTaken: Bool) {
+        var cache = TokenCache()
+        _ = cache.request(van7, now: .zero)
+        switch fetch(&cache, token(life), at: 0).answer {
+        case .success: #expect(isTaken)
+        case .failure(let error): #expect(!isTaken && error.code == .unusableAnswer, "\(error)")
+        }
     }
 
     /// Life when the fetch began, how long it took, what its waiters get, and when the next fetch is due.

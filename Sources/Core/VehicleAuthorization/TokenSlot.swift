@@ -20,6 +20,9 @@ struct TokenSlot: Sendable {
         let until: Duration
     }
 
+    /// Tokens and their answers tell whole seconds: a life may end so much sooner than it seems to.
+    private static let resolution = Duration.seconds(1)
+
     var isFetching = false
     var failure: Failure?
     private(set) var lastUse: UInt64 = 0
@@ -56,7 +59,7 @@ struct TokenSlot: Sendable {
         // Life counts from the beginning of the fetch, so that a slow answer only ever shortens it. A token that came
         // before is not younger for being given again.
         let end = [token.lifetime.map { begun + $0 }, isRepeated ? held?.end : nil].compactMap { $0 }.min()
-        if let end, end <= now {
+        if let end, end - Self.resolution <= now {
             throw AuthorizationError(
                 // No figure in it: words that change would be told anew at each probe.
                 .unusableAnswer,
@@ -99,7 +102,7 @@ struct TokenSlot: Sendable {
         guard let end else { return now + policy.assumedLifetime }
         let left = end - now
         // Where the life is too short for the rule, better a token near its end than a fetch at every update.
-        return end - (left > policy.minimumLife ? policy.minimumLife : min(left / 10, .seconds(10)))
+        return end - (left > policy.minimumLife ? policy.minimumLife : max(resolution, min(left / 10, .seconds(10))))
     }
 
     private static func warnings(
