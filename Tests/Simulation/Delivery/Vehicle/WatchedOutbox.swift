@@ -41,9 +41,12 @@ struct WatchedOutbox: Outbox {
     }
 
     func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
-        try await watched { () throws(OutboxError) in
+        let batch = try await watched { () throws(OutboxError) in
             try await base.nextBatch(maximumPastLocations: maximumPastLocations)
         }
+        // An acknowledgement that failed may have reached the disk all the same: seen when the store is opened anew.
+        if batch == nil { await check() }
+        return batch
     }
 
     func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
