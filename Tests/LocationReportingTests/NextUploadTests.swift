@@ -75,17 +75,27 @@ import Testing
         #expect(past(0) == nil)
     }
 
-    @Test func forgetsAnUnstoredPositionOnceANewerOneIsDelivered() {
+    /// Its answer may be lost, and Fleet Engine have it all the same.
+    @Test func forgetsAnUnstoredPositionOnceANewerOneIsSent() {
         for isDelivered in [false, true] {
             var next = NextUpload(heartbeat: .seconds(60), at: .zero)
             let live = LocationUpdate(.sample(8))
             next.offer(unstored: live)
             let alone = UploadBatch(last: StoredUpdate(sequence: 0, update: live), lastIsPending: false, past: [])
             if isDelivered { next.didDeliver(alone, at: .zero) }
-            next.didDeliver(Self.batch, at: .zero)
+            next.willSend(Self.batch, at: .zero)
             // As when the outbox cannot be asked.
             #expect(next.batch(pending: nil, newest: nil, at: .seconds(60)) == nil)
         }
+    }
+
+    @Test func keepsANewerUnstoredPositionWhileAnOlderOneIsSent() {
+        var next = NextUpload(heartbeat: .seconds(60), at: .zero)
+        let live = LocationUpdate(.sample(12))
+        next.offer(unstored: live)
+        next.willSend(Self.batch, at: .zero)
+        next.didDeliver(Self.batch, at: .zero)
+        #expect(next.batch(pending: nil, newest: nil, at: .zero)?.last.update == live)
     }
 
     @Test func forgetsAnUnstoredPositionThatIsRefusedOrOverruled() {

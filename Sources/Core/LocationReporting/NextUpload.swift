@@ -45,19 +45,19 @@ package struct NextUpload: Sendable {
         return Int((now - lastSent.firstSentAt) / .seconds(1))
     }
 
-    /// Notes that `batch` is about to go out.
+    /// Notes that `batch` is about to go out: what is older must not come back, whether its answer comes or not, and
+    /// not even while the outbox cannot be asked.
     package mutating func willSend(_ batch: UploadBatch, at now: Duration) {
+        let led = batch.last.update
+        if let older = unstored, older.timeOfFix < led.timeOfFix { unstored = nil }
+        if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
         if lastSent?.update != batch.last.update { lastSent = (batch.last.update, now) }
     }
 
     /// Notes that `batch` has arrived.
     package mutating func didDeliver(_ batch: UploadBatch, at now: Duration) {
         lastDeliveryAt = now
-        let led = batch.last.update
-        if unstored == led { deliveredUnstored = led }
-        // What is older must not come back, not even while the outbox cannot be asked.
-        if let older = unstored, older.timeOfFix <= led.timeOfFix { unstored = nil }
-        if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
+        if unstored == batch.last.update { (unstored, deliveredUnstored) = (nil, unstored) }
     }
 
     /// Notes that the position in front of `batch` was refused for good; the next heartbeat counts from here, so that
