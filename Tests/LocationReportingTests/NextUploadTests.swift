@@ -98,6 +98,28 @@ import Testing
         #expect(next.batch(pending: nil, newest: nil, at: .zero)?.last.update == live)
     }
 
+    /// The outbox could not be told that its newest is wrong.
+    @Test func isLedByAnOverrulingUnstoredPositionUntilTheOutboxKnows() {
+        var next = NextUpload(heartbeat: .seconds(60), at: .zero)
+        func led() -> LocationUpdate? {
+            next.batch(pending: Self.batch, newest: Self.newest, at: .zero)?.last.update
+        }
+        for second in [1.0, 2] {
+            let right = LocationUpdate(.sample(second))
+            next.offer(unstored: right, overrulingStored: true)
+            // The wrong one is on its way; nothing of that takes the right one away.
+            next.willSend(Self.batch, at: .zero)
+            next.didDeliver(Self.batch, at: .zero)
+            #expect(led() == right)
+            next.didDeliver(next.batch(pending: nil, newest: nil, at: .zero) ?? Self.batch, at: .zero)
+            #expect(led() == right)
+        }
+        next.forgetUnstored()
+        #expect(led() == Self.newest.update)
+        next.offer(unstored: LocationUpdate(.sample(3)))
+        #expect(led() == Self.newest.update)
+    }
+
     @Test func forgetsAnUnstoredPositionThatIsRefusedOrOverruled() {
         let live = LocationUpdate(.sample(12))
         let front = UploadBatch(last: StoredUpdate(sequence: 0, update: live), lastIsPending: false, past: [])

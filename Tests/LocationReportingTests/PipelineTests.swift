@@ -22,6 +22,11 @@ import WaypostTestSupport
     let observer = RecordingObserver()
 
     func pipeline(_ source: Recording) throws -> (ReportingPipeline, ScriptedTransport) {
+        let (pipeline, transport, _) = try parts(source)
+        return (pipeline, transport)
+    }
+
+    func parts(_ source: Recording) throws -> (ReportingPipeline, ScriptedTransport, LocationIntake) {
         let transport = ScriptedTransport { _ in
             HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/deliveryVehicles/v"}"#.utf8))
         }
@@ -34,7 +39,7 @@ import WaypostTestSupport
             plausibility: Plausibility(earliest: nil),
             policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), outbox: outbox,
             uploader: uploader, latestTime: { nil }, observer: observer)
-        return (ReportingPipeline(source: source, intake: intake, uploader: uploader), transport)
+        return (ReportingPipeline(source: source, intake: intake, uploader: uploader), transport, intake)
     }
 
     static let drive = (0..<100).map { Fix.sample(Double($0), north: Double($0) * 10, speed: 10) }
@@ -61,6 +66,18 @@ import WaypostTestSupport
         #expect(last.contains("10:01:30.000"))
         #expect(try await outbox.ledger() == Ledger())
         #expect(observer.events.contains { if case .notStored = $0 { true } else { false } })
+    }
+
+    /// The disk is full just when the receiver's wrong date is recognised.
+    @Test func tellsTheOutboxLaterThatItsNewestIsWrong() async throws {
+        let (_, transport, intake) = try parts(Recording(fixes: []))
+        await intake.take(.fix(.sample(90_000_000)))
+        await outbox.failAppends(with: OutboxError(.full, "no space"))
+        for second in 0..<3 { await intake.take(.fix(.sample(Double(second)))) }
+        await outbox.failAppends(with: nil)
+        for second in 3..<20 { await intake.take(.fix(.sample(Double(second)))) }
+        #expect(try await outbox.newest()?.update.timeOfFix == Fix.sample(12).timeOfFix)
+        #expect(transport.requests.isEmpty)
     }
 
     @Test func refusesWhatCannotBeTrue() async throws {

@@ -5,6 +5,8 @@ package actor LocationIntake {
     private var plausibility: Plausibility
     private var motion = MotionFilter()
     private var policy: ReportingPolicy
+    /// Whether what the outbox took for the newest is wrong, and it could not be told so yet.
+    private var owesOverruling = false
     private let outbox: any Outbox
     private let uploader: Uploader
     private let latestTime: @Sendable () -> UTCTime?
@@ -35,23 +37,26 @@ package actor LocationIntake {
     }
 
     private func take(_ fix: Fix) async {
-        let overrulesEarlier: Bool
         switch plausibility.judge(fix, latest: latestTime()) {
         case .refused(let refusal): return observer.observe(.refused(fix, refusal))
-        case .believed(let overrules): overrulesEarlier = overrules
+        case .believed(overrulesEarlier: true):
+            owesOverruling = true
+            await uploader.forgetUnstored()
+        case .believed: break
         }
         observer.observe(.fix(fix))
         let filtered = motion.filtered(fix)
         guard policy.isDue(filtered) else { return }
         let update = LocationUpdate(filtered)
-        if overrulesEarlier { await uploader.forgetUnstored() }
         do {
-            let stored = try await outbox.append(update, overrulingEarlier: overrulesEarlier)
+            let stored = try await outbox.append(update, overrulingEarlier: owesOverruling)
+            if owesOverruling { await uploader.forgetUnstored() }
+            owesOverruling = false
             observer.observe(.accepted(stored))
             await uploader.wake()
         } catch {
             observer.observe(.notStored(error))
-            await uploader.offer(unstored: update)
+            await uploader.offer(unstored: update, overrulingStored: owesOverruling)
         }
     }
 }

@@ -4,6 +4,8 @@ package struct NextUpload: Sendable {
     package private(set) var unstored: LocationUpdate?
     /// The newest that was delivered from memory: the outbox does not know it, and must not go behind it.
     private var deliveredUnstored: LocationUpdate?
+    /// Whether these two overrule what the outbox holds, which could not be told so: they lead whatever their time.
+    private var overrulesStored = false
     /// The update that went out last as `lastLocation`, and when it did first.
     private var lastSent: (update: LocationUpdate, firstSentAt: Duration)?
     private var lastDeliveryAt: Duration
@@ -12,8 +14,10 @@ package struct NextUpload: Sendable {
     /// `now`: the heartbeat counts from here until something is delivered.
     package init(heartbeat: Duration, at now: Duration) { (self.heartbeat, lastDeliveryAt) = (heartbeat, now) }
 
-    /// Notes an update that the outbox refused; an older one in its place is superseded.
-    package mutating func offer(unstored update: LocationUpdate) {
+    /// Notes an update that the outbox refused; an older one in its place is superseded. `overrulingStored` when all
+    /// that the outbox holds was wrong, until `forgetUnstored`.
+    package mutating func offer(unstored update: LocationUpdate, overrulingStored: Bool = false) {
+        if overrulingStored { overrulesStored = true }
         if unstored.map({ $0.timeOfFix <= update.timeOfFix }) ?? true { unstored = update }
     }
 
@@ -23,7 +27,9 @@ package struct NextUpload: Sendable {
     package func batch(
         pending batch: UploadBatch?, newest: StoredUpdate?, maximumPastLocations limit: Int = .max, at now: Duration
     ) -> UploadBatch? {
-        func leads(_ update: LocationUpdate) -> Bool { newest.map { $0.update.timeOfFix < update.timeOfFix } ?? true }
+        func leads(_ update: LocationUpdate) -> Bool {
+            overrulesStored || newest.map { $0.update.timeOfFix < update.timeOfFix } ?? true
+        }
         if let unstored, leads(unstored) { return Self.batch(led: unstored, with: batch, limit) }
         if let deliveredUnstored, leads(deliveredUnstored) {
             let repetition = Self.batch(led: deliveredUnstored, with: batch, limit)
@@ -49,8 +55,10 @@ package struct NextUpload: Sendable {
     /// not even while the outbox cannot be asked.
     package mutating func willSend(_ batch: UploadBatch, at now: Duration) {
         let led = batch.last.update
-        if let older = unstored, older.timeOfFix < led.timeOfFix { unstored = nil }
-        if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
+        if !overrulesStored {
+            if let older = unstored, older.timeOfFix < led.timeOfFix { unstored = nil }
+            if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
+        }
         if lastSent?.update != batch.last.update { lastSent = (batch.last.update, now) }
     }
 
@@ -68,8 +76,8 @@ package struct NextUpload: Sendable {
         if deliveredUnstored == batch.last.update { deliveredUnstored = nil }
     }
 
-    /// Notes that what was believed before is wrong: nothing of it leads any more.
-    package mutating func forgetUnstored() { (unstored, deliveredUnstored) = (nil, nil) }
+    /// Notes that what was believed before is wrong, or that the outbox knows better now: nothing of it leads any more.
+    package mutating func forgetUnstored() { (unstored, deliveredUnstored, overrulesStored) = (nil, nil, false) }
 
     /// Sequence 0 is no update of the store: nothing is acknowledged for it.
     private static func batch(led update: LocationUpdate, with batch: UploadBatch?, _ limit: Int) -> UploadBatch {

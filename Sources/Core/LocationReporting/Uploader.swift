@@ -57,12 +57,15 @@ package actor Uploader {
     }
 
     /// Takes the newest position although the outbox cannot: it is sent from memory, and lost if the process ends.
-    package func offer(unstored update: LocationUpdate) {
-        next.offer(unstored: update)
+    ///
+    /// `overrulingStored` when what the outbox holds was wrong and it could not be told so.
+    package func offer(unstored update: LocationUpdate, overrulingStored: Bool = false) {
+        next.offer(unstored: update, overrulingStored: overrulingStored)
         wake()
     }
 
-    /// Tells that the positions before the next one were wrong: none of them is to lead any more.
+    /// Tells that the positions in memory were wrong, or that the outbox knows better now: none of them is to lead any
+    /// more.
     package func forgetUnstored() { next.forgetUnstored() }
 
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
