@@ -114,6 +114,29 @@ import Testing
         #expect(plausibility.verdict(on: .sample(3)) == .believed(overrulesEarlier: false))
     }
 
+    /// Seconds of the fixes after a restart, the newest in the outbox being of second 10, and what is believed of them.
+    static let restarts: [(seconds: [Double], verdicts: [FixVerdict])] = [
+        // As ever.
+        ([11, 12], [.believed(overrulesEarlier: false), .believed(overrulesEarlier: false)]),
+        // The receiver says the last one again.
+        ([10, 11], [.refused(.notAdvancing), .believed(overrulesEarlier: false)]),
+        // What is in the outbox is in the future.
+        (
+            [7, 8, 9, 10],
+            [.refused(.notAdvancing), .refused(.notAdvancing)]
+                + [.believed(overrulesEarlier: true), .believed(overrulesEarlier: false)]
+        ),
+        // A few old ones out of a buffer.
+        ([3, 4, 11], [.refused(.notAdvancing), .refused(.notAdvancing), .believed(overrulesEarlier: false)]),
+    ]
+
+    @Test(arguments: restarts)
+    func noTimeBeforeTheOutboxsNewestUntilThreeAgree(seconds: [Double], verdicts: [FixVerdict]) {
+        let plausibility = Box(
+            Plausibility(earliest: nil, expected: Fix.sample(0).timeOfFix, newest: Fix.sample(10).timeOfFix))
+        #expect(seconds.map { plausibility.verdict(on: .sample($0)) } == verdicts)
+    }
+
     @Test func aNightInTheGarageAfterThreeFixes() {
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0), latest: nil) == nil)

@@ -14,6 +14,7 @@ package struct Plausibility: Sendable {
 
     private let earliest: UTCTime?
     private let expected: UTCTime?
+    private let newest: UTCTime?
     private var lastBelieved: Fix?
     private var candidate: Fix?
     private var candidateCount = 0
@@ -22,7 +23,11 @@ package struct Plausibility: Sendable {
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
     ///   - expected: about the present, if only by a clock that may be wrong; a first fix near it is believed at once,
     ///     any other when three agree. `nil` believes any first fix.
-    package init(earliest: UTCTime?, expected: UTCTime? = nil) { (self.earliest, self.expected) = (earliest, expected) }
+    ///   - newest: the newest time of fix that an earlier run believed; a first fix that is not after it is believed
+    ///     when three agree, and then the earlier run was wrong. `nil` for recorded logs, which may be older.
+    package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: UTCTime? = nil) {
+        (self.earliest, self.expected, self.newest) = (earliest, expected, newest)
+    }
 
     /// Judges the next fix; `latest` is the latest time that can be true, when anything trustworthy knows the present.
     package mutating func judge(_ fix: Fix, latest: UTCTime?) -> FixVerdict {
@@ -41,7 +46,7 @@ package struct Plausibility: Sendable {
         candidateCount = agrees ? candidateCount + 1 : 1
         candidate = fix
         guard candidateCount >= Self.quorum else { return .refused(refusal) }
-        let overrules = lastBelieved.map { $0.timeOfFix >= fix.timeOfFix } ?? false
+        let overrules = (lastBelieved?.timeOfFix ?? newest).map { $0 >= fix.timeOfFix } ?? false
         believe(fix)
         return .believed(overrulesEarlier: overrules)
     }
@@ -49,6 +54,7 @@ package struct Plausibility: Sendable {
     /// What speaks against `fix` as long as it stands alone.
     private func objection(to fix: Fix) -> FixRefusal? {
         if let lastBelieved { return Self.contradiction(between: lastBelieved, and: fix) }
+        if let newest, fix.timeOfFix <= newest { return .notAdvancing }
         guard let expected else { return nil }
         let distance = expected.duration(to: fix.timeOfFix)
         return distance > Self.longestSilence || distance < .zero - Self.longestSilence ? .unconfirmedTime : nil

@@ -73,7 +73,8 @@ package struct VehicleAgent: Sendable {
             calls: parts.storeCalls)
         owedState = OwedState(besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
-        if let newest = try? await outbox.newest() { parts.present?.note(lastGood: newest.update.timeOfFix) }
+        let newest = try? await outbox.newest()?.update.timeOfFix
+        if let newest { parts.present?.note(lastGood: newest) }
         let observer = ReportingObservers(
             [parts.monitor, EventLog(log: log, clock: parts.clock)] + parts.observers
                 + [parts.present].compactMap { $0 })
@@ -88,7 +89,9 @@ package struct VehicleAgent: Sendable {
             settings: settings, outbox: outbox, authorization: parts.authorization, transport: parts.transport,
             clock: parts.clock, jitter: parts.jitter, observer: observer)
         let intake = LocationIntake(
-            plausibility: Plausibility(earliest: parts.earliestFix, expected: parts.expectedFix),
+            plausibility: Plausibility(
+                earliest: parts.earliestFix, expected: parts.expectedFix,
+                newest: parts.earliestFix == nil ? nil : newest),  // a recorded log may be older
             policy: ReportingPolicy(
                 interval: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat),
             outbox: outbox, uploader: uploader, latestTime: parts.latestFix, observer: observer)

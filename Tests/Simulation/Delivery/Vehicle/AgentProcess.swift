@@ -44,6 +44,7 @@ final class AgentProcess: @unchecked Sendable {
         var opened: any Outbox = store
         if let bug { opened = bug.around(opened, world) }
         let ledger = try await opened.ledger()
+        let newest = try await opened.newest()?.update.timeOfFix
         if let breach = world.account.open(ledger, at: world.now) { world.breach(breach.law, breach.detail) }
         outbox = WatchedOutbox(opened, world, life, place.disk)
 
@@ -69,7 +70,8 @@ final class AgentProcess: @unchecked Sendable {
         let knowsPresent = dice.chance(0.7)
         let intake = LocationIntake(
             plausibility: Plausibility(
-                earliest: world.origin, expected: knowsPresent ? world.utc : world.origin.advanced(by: .seconds(-9e7))),
+                earliest: world.origin, expected: knowsPresent ? world.utc : world.origin.advanced(by: .seconds(-9e7)),
+                newest: newest),
             policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), outbox: outbox,
             uploader: uploader, latestTime: { world.utc.advanced(by: .seconds(600)) }, observer: witness)
         let pipeline = ReportingPipeline(source: place.receiver, intake: intake, uploader: uploader)
