@@ -146,6 +146,41 @@ import Testing
         #expect(session.receive(.rejected(reason: "400"), to: both, jitter: 0) == .quarantine(Self.stored(1)))
     }
 
+    /// After three in a row it is not the updates: what is refused then is kept, and tried ever more seldom.
+    @Test func keepsTheRestWhenEverythingIsRefused() {
+        let session = Self.session()
+        let alone = Self.batch(past: 0)
+        func refuse(_ batch: UploadBatch, took: Duration = .zero) -> UploadAction {
+            session.receive(.rejected(reason: "400"), to: batch, at: .seconds(100), took: took, jitter: 1)
+        }
+        for _ in 1...3 { #expect(refuse(alone) == .quarantine(Self.stored(1000))) }
+        #expect(session.value.interpreted(.rejected(reason: "400")) == .hold(reason: "400"))
+        // Perhaps it is only the older ones: the newest goes without them, but not at once.
+        #expect(refuse(Self.batch(past: 1)) == .wait(.seconds(1)))
+        #expect(refuse(Self.batch(past: 1), took: .seconds(2)) == .sendAgain)
+        #expect(session.value.batchSize.limit == 0)
+        #expect(session.value.pace.timeToBacklog(at: .seconds(100)) == .seconds(60))
+        #expect([60, 120, 240, 300, 300].allSatisfy { refuse(alone) == .wait(.seconds($0)) })
+        #expect(refuse(Self.batch(past: 0, lastIsPending: false)) == .wait(.seconds(300)))
+        // One that is taken ends it.
+        #expect(session.receive(.delivered, to: alone, jitter: 1) == .acknowledge)
+        #expect(session.value.interpreted(.rejected(reason: "400")) == .rejected(reason: "400"))
+        #expect(refuse(alone) == .quarantine(Self.stored(1000)))
+    }
+
+    /// Nothing is quarantined for a refused repetition; but it counts.
+    @Test func countsARefusedRepetitionAndGoesOnWithWhatIsPending() {
+        let session = Self.session()
+        let repetition = Self.batch(past: 0, lastIsPending: false)
+        _ = session.receive(.hold(reason: "404"), to: Self.batch(past: 0), jitter: 0)
+        #expect(session.value.batchSize.limit == 0)
+        for _ in 1...3 {
+            #expect(session.receive(.rejected(reason: "400"), to: repetition, jitter: 0) == .forget)
+            #expect(session.value.batchSize.limit == 1)
+        }
+        #expect(session.receive(.rejected(reason: "400"), to: repetition, jitter: 0) == .wait(.seconds(30)))
+    }
+
     @Test func growsAgainAfterTheQuarantine() {
         let session = Self.session()
         for past in [50, 25, 12, 6, 3, 1, 0] {

@@ -170,6 +170,18 @@ import WaypostTestSupport
         #expect(await outbox.quarantinedReasons.keys.sorted() == [3])
     }
 
+    /// As after a change of the API: it is not the updates that are wrong.
+    @Test func keepsTheBacklogWhenEverythingIsRefused() async throws {
+        let answers = CountedAnswers([Self.refusal(400, "FAILED_PRECONDITION")], times: 13, then: Self.delivered)
+        let transport = ScriptedTransport { _ in answers.next() }
+        try await accept(1...100)
+        let waits = await drain(try uploader(transport))
+        #expect(try await outbox.ledger() == Ledger(accepted: 100, delivered: 97, quarantined: 3))
+        #expect(waits == [1, 60, 120, 240].map { .seconds($0) })
+        let told = observer.events.compactMap { if case .failed(let outcome, _) = $0 { outcome } else { nil } }
+        #expect(told.count == 13 && told.last?.isFailedAttempt == false)
+    }
+
     @Test func waitsForATokenAndKeepsEverything() async throws {
         let provider = ScriptedAuthorization { (_, asked) throws(AuthorizationError) in
             guard asked > 3 else { throw AuthorizationError(.unavailable, "issuer down") }

@@ -2,6 +2,9 @@ package import FleetEngine
 
 /// The uploader's decisions: from an outcome to what happens next. Pure; the uploader only carries the actions out.
 package struct UploadDecisions: Sendable {
+    /// After so many refused one by one, and none taken between, it is not the updates.
+    static let mostRefusals = 3
+
     private let retry: RetryPolicy
     /// How many past locations the next upload may carry.
     package private(set) var batchSize: BatchSize
@@ -14,6 +17,8 @@ package struct UploadDecisions: Sendable {
     private var missingTokens = 0
     /// How often in a row delivery was held for what only somebody else can mend.
     private var holds = 0
+    /// How many updates were refused for good since the last success.
+    private var refusals = 0
     /// Whether a token was refused since the last success, so that those after it were new ones already.
     private var hasRenewedToken = false
     /// The position that led the last upload that was taken: it is not what another is refused for.
@@ -36,10 +41,11 @@ package struct UploadDecisions: Sendable {
         _ outcome: UploadOutcome, to batch: UploadBatch, at now: Duration, took: Duration, jitter: Double
     ) -> UploadAction {
         missingTokens = 0
-        if case .hold = outcome { holds += 1 } else { holds = 0 }
+        let outcome = interpreted(outcome)
+        if case .hold = outcome {} else { holds = 0 }
         switch outcome {
         case .delivered:
-            (failures, hasRenewedToken, taken) = (0, false, batch.last.update)
+            (failures, refusals, hasRenewedToken, taken) = (0, 0, false, batch.last.update)
             batchSize.delivered(past: batch.past.count, took: took)
             pace.delivered()
             return .acknowledge
@@ -69,6 +75,12 @@ package struct UploadDecisions: Sendable {
             return waitForNetwork(retry.delay(beforeRetry: failures, jitter: jitter), after: took)
         case .hold:
             batchSize.held()
+            if refusesEverything, !batch.past.isEmpty {
+                // Perhaps it takes the newest: that goes without the older ones, which wait.
+                pace.holdBacklog(for: retry.holdDelay(jitter: jitter), at: now)
+                return goOn(after: took)
+            }
+            holds += 1
             return .wait(retry.absenceDelay(beforeProbe: holds, jitter: jitter))
         case .rejected:
             hasRenewedToken = false
@@ -90,8 +102,13 @@ package struct UploadDecisions: Sendable {
         case .networkChanged: batchSize.startAgain()
         case .newerPosition: batchSize.givenUp(past: batch.past.count)
         }
-        let least = retry.spacing(after: took)
-        return least > .zero ? .wait(least) : .sendAgain
+        return goOn(after: took)
+    }
+
+    /// What `outcome` means after those before it: a server that has refused one update after another is not to be
+    /// given the rest; only somebody else can mend that.
+    package func interpreted(_ outcome: UploadOutcome) -> UploadOutcome {
+        if case .rejected(let reason) = outcome, refusesEverything { .hold(reason: reason) } else { outcome }
     }
 
     /// The network has come back: what failed before says nothing about it.
@@ -101,6 +118,14 @@ package struct UploadDecisions: Sendable {
     package mutating func receiveOutboxFailure(jitter: Double) -> UploadAction {
         failures += 1
         return .wait(retry.delay(beforeRetry: failures, jitter: jitter))
+    }
+
+    private var refusesEverything: Bool { refusals >= Self.mostRefusals }
+
+    /// At once, but within the least time between attempts.
+    private func goOn(after took: Duration) -> UploadAction {
+        let least = retry.spacing(after: took)
+        return least > .zero ? .wait(least) : .sendAgain
     }
 
     /// However soon the network returns, no two attempts begin within the least time between them.
@@ -121,13 +146,21 @@ package struct UploadDecisions: Sendable {
             batchSize.refused(past: batch.past.count, least: batch.lastIsPending ? 0 : 1)
             return .sendAgain
         }
-        guard let alone = batch.pending.first else { return .forget }
+        guard let alone = batch.pending.first else {
+            foundRefusedUpdate()
+            return .forget
+        }
         if !batch.lastIsPending, batch.last.sequence == 0, batch.last.update != taken {
             // One from memory leads, and may be what is refused: it goes alone first.
             batchSize.refused(past: 1, least: 0)
             return .sendAgain
         }
-        batchSize.foundRefusedUpdate()
+        foundRefusedUpdate()
         return .quarantine(alone)
+    }
+
+    private mutating func foundRefusedUpdate() {
+        refusals += 1
+        batchSize.foundRefusedUpdate()
     }
 }

@@ -23,6 +23,11 @@ package struct UploadPace: Sendable, Hashable {
         uploadDueAt = now + interval
     }
 
+    /// Older positions wait for `delay`; the newest does not.
+    package mutating func holdBacklog(for delay: Duration, at now: Duration) {
+        backlogDueAt = max(backlogDueAt, now + delay)
+    }
+
     /// The server has answered 429.
     package mutating func throttled(at now: Duration) {
         interval = min(max(interval * 2, Self.firstInterval), Self.longestInterval)

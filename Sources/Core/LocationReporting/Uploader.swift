@@ -206,9 +206,10 @@ package actor Uploader {
     }
 
     private func conclude(
-        _ batch: UploadBatch, _ outcome: UploadOutcome, _ traffic: HTTPTraffic, took: Duration,
+        _ batch: UploadBatch, _ answer: UploadOutcome, _ traffic: HTTPTraffic, took: Duration,
         token: AuthorizationToken
     ) async {
+        let outcome = decisions.interpreted(answer)
         if outcome == .delivered {
             observer.observe(.delivered(batch, traffic: traffic, took: took))
         } else {
