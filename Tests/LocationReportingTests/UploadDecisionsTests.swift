@@ -269,7 +269,16 @@ import Testing
         let session = Self.session()
         #expect(session.receiveNoToken(retryAfter: nil, jitter: 1) == Self.forNetwork(1))
         #expect(session.receiveNoToken(retryAfter: .seconds(20), jitter: 1) == .wait(.seconds(22)))
-        #expect(session.receiveOutboxFailure(jitter: 1) == .wait(.seconds(1)))
+        #expect(session.receiveNoToken(retryAfter: .zero, jitter: 0) == .wait(.seconds(1)))
+    }
+
+    @Test func countsAFailingOutboxForItself() {
+        let session = Self.session()
+        #expect([1, 2, 4].allSatisfy { session.receiveOutboxFailure(jitter: 1) == .wait(.seconds($0)) })
+        #expect(session.value.failures == 0)
+        #expect(
+            session.receive(.retry(reason: "503", after: nil), to: Self.batch(past: 0), jitter: 1)
+                == .wait(.seconds(1)))
     }
 }
 

@@ -4,8 +4,9 @@
 /// | --- | --- | --- | --- | --- | --- | --- | --- |
 /// | at most, with the defaults of 1 s and 60 s | 1 s | 2 s | 4 s | 8 s | 16 s | 32 s | 60 s |
 ///
-/// Whatever the jitter, an attempt begins no sooner than a second (or `initialDelay`, if that is less) after the one
-/// before it began, so that no network that flaps makes a storm.
+/// Whatever the jitter, an attempt after one that failed begins no sooner than a second (or `initialDelay`, if that is
+/// less) after that began, so that no network that flaps makes a storm. Sent again at once is only what is another
+/// request: with a new token, or without the update that was refused.
 package struct RetryPolicy: Sendable, Hashable {
     package let initialDelay: Duration
     package let maximumDelay: Duration

@@ -13,6 +13,8 @@ package struct UploadDecisions: Sendable {
     /// Failed attempts since the last success. What holds delivery is none: a refused token, a vehicle that is not
     /// there, a token that does not come.
     package private(set) var failures = 0
+    /// How often the outbox failed since then.
+    private var outboxFailures = 0
     /// How often in a row there was no token.
     private var missingTokens = 0
     /// How often in a row delivery was held for what only somebody else can mend.
@@ -45,7 +47,7 @@ package struct UploadDecisions: Sendable {
         if case .hold = outcome {} else { holds = 0 }
         switch outcome {
         case .delivered:
-            (failures, refusals, hasRenewedToken, taken) = (0, 0, false, batch.last.update)
+            (failures, outboxFailures, refusals, hasRenewedToken, taken) = (0, 0, 0, false, batch.last.update)
             batchSize.delivered(past: batch.past.count, took: took)
             pace.delivered()
             return .acknowledge
@@ -92,7 +94,8 @@ package struct UploadDecisions: Sendable {
     package mutating func receiveNoToken(retryAfter: Duration?, took: Duration, jitter: Double) -> UploadAction {
         missingTokens += 1
         let delay = retry.delay(beforeRetry: missingTokens, jitter: jitter, after: retryAfter)
-        return retryAfter == nil ? waitForNetwork(delay, after: took) : .wait(delay)
+        return retryAfter == nil
+            ? waitForNetwork(delay, after: took) : .wait(max(delay, retry.spacing(after: took)))
     }
 
     /// Decides after `batch` was given up without an answer: at once again, for the way is another or a newer position
@@ -116,8 +119,8 @@ package struct UploadDecisions: Sendable {
 
     /// Decides when the outbox itself fails.
     package mutating func receiveOutboxFailure(jitter: Double) -> UploadAction {
-        failures += 1
-        return .wait(retry.delay(beforeRetry: failures, jitter: jitter))
+        outboxFailures += 1
+        return .wait(retry.delay(beforeRetry: outboxFailures, jitter: jitter))
     }
 
     private var refusesEverything: Bool { refusals >= Self.mostRefusals }
