@@ -32,6 +32,31 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
+    /// Nothing here says that a receiver is a year ahead; once it is right again, its time is, though the process that
+    /// believed it is gone.
+    @Test func makesNoWrongFutureLast() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let lives = [(Duration.seconds(365 * 86_400), "unconfirmed_time"), (.zero, "not_advancing")]
+        for (ahead, refusal) in lives {
+            let service = try bench.start()
+            try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+            let address = try await service.statusAddress()
+            let drive = Array(RecentDrive(epochs: 3, ahead: ahead))
+            for (number, epoch) in drive.enumerated() {
+                try receiver.send(epoch)
+                guard number < 2 else { break }
+                let words = "waypost_fixes_refused_total{reason=\"\(refusal)\"} \(number + 1)\n"
+                try #require(await isRefused(words, address))
+            }
+            let hasArrived = await bench.arrivals.wait { lines in
+                lines.contains { $0.text.contains("\(drive[2].time)") && $0.text.contains("\"kind\":\"last\"") }
+            }
+            #expect(hasArrived)
+            #expect(await service.terminate().ending == .exited(0))
+        }
+    }
+
     /// Asks for the metrics until they say so, or the test's time is over.
     private func isRefused(_ words: String, _ address: LocalAddress) async -> Bool {
         while !Task.isCancelled {
