@@ -169,11 +169,11 @@ package struct VehicleAgent: Sendable {
         await uploader.wake()
     }
 
-    /// Tells the state that the last stop owes, until that succeeds or an update has told a newer one.
+    /// Tells the state that the last stop owes, until that succeeds or any delivery has told a newer one.
     package func tellOwedState() async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var (level, pause) = (LogLevel.warning, Duration.seconds(30))
-        while !Task.isCancelled, monitor.snapshot.counts.delivered == 0 {
+        while !Task.isCancelled, monitor.snapshot.lastDeliveryAt == nil {
             if await tell(stateOnStop, complainingAt: level) { break }
             level = .debug  // the updates' own trouble is told beside it
             await clock.sleep(for: pause)
