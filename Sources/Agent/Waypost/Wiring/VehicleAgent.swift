@@ -71,7 +71,7 @@ package struct VehicleAgent: Sendable {
             try await Self.openOutbox(
                 configuration.outbox, insisting: !parts.startsWithoutOutbox, clock: parts.clock, log: log),
             calls: parts.storeCalls)
-        owedState = OwedState(besideOutbox: configuration.outbox.path)
+        owedState = OwedState(besideOutbox: configuration.outbox.path, clock: parts.clock)
         // An outbox that fails here says so at its first use.
         if let newest = try? await outbox.newest() { parts.present?.note(lastGood: newest.update.timeOfFix) }
         let observer = ReportingObservers(
@@ -135,15 +135,16 @@ package struct VehicleAgent: Sendable {
         do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
 
-    /// Tells Fleet Engine that the vehicle has stopped, if that can be done within `deadline`, and closes the outbox.
+    /// Tells Fleet Engine that the vehicle has stopped, and closes the outbox, as far as `Stopping` has time for it.
     ///
     /// A state that could not be told is owed: the next start tells it, unless its first update comes before.
-    package func windUp(within deadline: Duration) async {
+    package func windUp() async {
+        var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
             let isTold = await withTaskGroup(of: Bool.self) { group in
                 group.addTask { await tell(stateOnStop) }
                 group.addTask {
-                    await clock.sleep(for: deadline)
+                    await clock.sleep(for: Stopping.longestFarewell)
                     return false
                 }
                 defer { group.cancelAll() }
@@ -152,9 +153,14 @@ package struct VehicleAgent: Sendable {
             if !isTold {
                 log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start does it")
             }
-            await owedState.set(!isTold, log: log)
+            isOwed = !isTold
         }
-        await close()
+        let isClosed = await AbandonableCall<Bool>(clock: clock).run(within: Stopping.longestClosing) { [isOwed] in
+            if let isOwed { await owedState.set(isOwed, log: log) }
+            await close()
+            return true
+        }
+        if isClosed != true { log.write(.error, "the outbox is left open: it does not answer; check its disk (dmesg)") }
     }
 
     /// Tells that this machine has a way to the network again.
