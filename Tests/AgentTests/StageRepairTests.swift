@@ -28,6 +28,15 @@ import WaypostTestSupport
         }
     }
 
+    /// Lets the one wait end that has begun; where none has, what hangs is set free so that the test can fail.
+    func letPatienceEnd(after expected: Duration = .seconds(1)) async {
+        for await sleep in manualClock.sleeps.prefix(1) {
+            #expect(sleep == expected)
+            return manualClock.advance(by: sleep)
+        }
+        gate.open()
+    }
+
     /// Lets time pass until something is to be done.
     func nextAction() -> ProgressWatch.Action? {
         for _ in 0..<1000 {
@@ -159,10 +168,7 @@ import WaypostTestSupport
         }
         for await _ in gate.arrivals.prefix(1) {}
         append.cancel()
-        for await sleep in manualClock.sleeps.prefix(1) {
-            #expect(sleep == .seconds(1))
-            manualClock.advance(by: sleep)
-        }
+        await letPatienceEnd()
         guard case .failure(let error) = await append.value else { throw OutboxError(.unusable, "it was stored") }
         #expect(error.detail.contains("does not answer"))
         #expect(try await outbox.nextBatch(maximumPastLocations: 5) == nil)
@@ -185,7 +191,7 @@ import WaypostTestSupport
         }
         for await _ in gate.arrivals.prefix(1) {}
         exchange.cancel()
-        for await sleep in manualClock.sleeps.prefix(1) { manualClock.advance(by: sleep) }
+        await letPatienceEnd()
         guard case .failure = await exchange.value else { throw OutboxError(.unusable, "an answer came") }
         #expect(try stallNow().stage == .transport)
     }
@@ -204,7 +210,7 @@ import WaypostTestSupport
         }
         for await _ in gate.arrivals.prefix(1) {}
         running.cancel()
-        for await sleep in manualClock.sleeps.prefix(1) { manualClock.advance(by: sleep) }
+        await letPatienceEnd()
         guard case .success = await running.value else { throw OutboxError(.unusable, "the source failed") }
         #expect(rounds.withLock { $0 } == 1)
     }
@@ -215,7 +221,7 @@ import WaypostTestSupport
         let call = AbandonableCall<Void>(clock: clock)
         async let result: Void? = call.run(within: .seconds(3)) { await Self.hang(at: gate) }
         for await _ in gate.arrivals.prefix(1) {}
-        for await sleep in manualClock.sleeps.prefix(1) { manualClock.advance(by: sleep) }
+        await letPatienceEnd(after: .seconds(3))
         #expect(await result == nil)
         #expect(await AbandonableCall<Int>(clock: clock).run(within: .seconds(3)) { 7 } == 7)
     }
