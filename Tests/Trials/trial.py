@@ -1,6 +1,7 @@
 """What the trials of delivery with real processes share: a drive as sentences, a simulator, a service, their figures."""
 
 import argparse
+import atexit
 import datetime
 import http.server
 import json
@@ -148,6 +149,8 @@ def folder(name):
     (ROOT / "build").mkdir(exist_ok=True)
     made = pathlib.Path(tempfile.mkdtemp(prefix=f"{name}-", dir=ROOT / "build"))
     os.chmod(made, 0o700)
+    atexit.register(
+        lambda: is_ending and print(f"{name}: ended by a signal; everything is kept in {made}", file=sys.stderr))
     return made
 
 
