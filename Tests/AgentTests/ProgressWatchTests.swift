@@ -145,4 +145,28 @@ import VehicleAuthorization
         let told = pass(1000).first
         #expect(told == standsStillAfter.map { "\($0) repair upload 0" })
     }
+
+    /// A loop that is stuck is seen although the care of the outbox and the vehicle's state go on beside it.
+    @Test(
+        arguments: [
+            .outboxFailed(OutboxError(.full, "")), .failed(.hold(reason: ""), traffic: HTTPTraffic()),
+            .stateSent(.offline, traffic: HTTPTraffic()),
+        ] as [ReportingEvent])
+    mutating func takesNothingBesideTheUploadLoopForItsSign(event: ReportingEvent) {
+        watch.take(.uploading(Self.batch))
+        var told: [String] = []
+        for _ in 0..<20 {
+            watch.take(event)
+            told += pass(2)
+        }
+        #expect(told == ["2 repair upload 0"])
+    }
+
+    @Test mutating func takesADeliveryForASignOfTheUploadLoop() {
+        watch.take(.uploading(Self.batch))
+        #expect(pass(29) == [])
+        watch.take(.delivered(Self.batch, traffic: HTTPTraffic(), took: .zero))
+        #expect(pass(29) == [])
+        #expect(pass(1) == ["1 repair upload 0"])
+    }
 }

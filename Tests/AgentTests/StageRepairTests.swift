@@ -15,6 +15,8 @@ import WaypostTestSupport
     let progress = StageProgress(ProgressWatch(patience: ProgressWatching.patience))
     /// Never opened while a test runs: whoever comes to it hangs, cancelled or not.
     let gate = Gate()
+    let manualClock = ManualClock()
+    var clock: MonotonicClock { MonotonicClock(manualClock) }
 
     /// Hangs until the test is over, whatever happens.
     static func hang(at gate: Gate) async {
@@ -24,6 +26,15 @@ import WaypostTestSupport
                 continuation.resume()
             }
         }
+    }
+
+    /// Lets the one wait end that has begun; where none has, what hangs is set free so that the test can fail.
+    func letPatienceEnd(after expected: Duration = .seconds(1)) async {
+        for await sleep in manualClock.sleeps.prefix(1) {
+            #expect(sleep == expected)
+            return manualClock.advance(by: sleep)
+        }
+        gate.open()
     }
 
     /// Lets time pass until something is to be done.
@@ -47,7 +58,7 @@ import WaypostTestSupport
             throw HTTPTransportError(.cancelled, "too late")
         }
         let working = ScriptedTransport { _ throws(HTTPTransportError) in HTTPResponse(status: 200) }
-        let transport = WatchedTransport(hanging, progress: progress) { working }
+        let transport = WatchedTransport(hanging, progress: progress, clock: clock) { working }
         let request = HTTPRequest(.get, try HTTPURL("https://fleetengine.test/"))
         for attempt in 0..<2 {
             async let answer = Result<HTTPResponse, HTTPTransportError>.of { () throws(HTTPTransportError) in
@@ -71,7 +82,7 @@ import WaypostTestSupport
             await Self.hang(at: gate)
             throw AuthorizationError(.cancelled, "too late")
         }
-        let provider = WatchedAuthorization(hanging, progress: progress) { ScriptedAuthorization() }
+        let provider = WatchedAuthorization(hanging, progress: progress, clock: clock) { ScriptedAuthorization() }
         let context = AuthorizationContext(vehicleID: "van-7")
         async let answer = Result<AuthorizationToken, AuthorizationError>.of { () throws(AuthorizationError) in
             try await provider.token(for: context)
@@ -87,7 +98,7 @@ import WaypostTestSupport
     /// An outbox whose disk hangs: positions go out from memory, and it counts again once it answers.
     @Test func anOutboxThatBlocksIsBypassedUntilItAnswers() async throws {
         let gate = gate
-        let store = StageCalls(of: .store, progress: progress, waitsForHung: true)
+        let store = StageCalls(of: .store, progress: progress, clock: clock, waitsForHung: true)
         let outbox = WatchedOutbox(BlockingOutbox(gate: gate), calls: store)
         async let first = Result<StoredUpdate, OutboxError>.of { () throws(OutboxError) in
             try await outbox.append(ProgressWatching.stored.update)
@@ -103,6 +114,8 @@ import WaypostTestSupport
         #expect(try await outbox.newest() == nil)
         try await outbox.acknowledge(UploadBatch(last: ProgressWatching.stored, lastIsPending: false, past: []))
         await #expect(throws: OutboxError.self) { try await outbox.acknowledge(ProgressWatching.batch) }
+        // Closing comes after the call that hangs, and is not refused for it.
+        try await outbox.close()
         // The hanging call is what stands still, not those that fail at once.
         guard case .end(let stall)? = nextAction() else { throw OutboxError(.unusable, "it is never given up") }
         #expect(stall.stage == .store && stall.repairs == 1)
@@ -121,7 +134,7 @@ import WaypostTestSupport
         let rounds = Locked(0)
         let progress = progress
         let tap = ProgressTap(progress: progress)
-        let source = WatchedSource(progress: progress) {
+        let source = WatchedSource(progress: progress, clock: clock) {
             let round = rounds.withLock { rounds in
                 rounds += 1
                 return rounds
@@ -141,6 +154,76 @@ import WaypostTestSupport
         #expect(rounds.withLock { $0 } == 2)
         #expect(heard.withLock { $0 } == ["log: receiving", "log: receiving"])
         #expect(nextAction() == nil, "a source that has ended owes nothing")
+    }
+
+    /// A stop does not wait for a disk that hangs, and neither for each call that comes to it.
+    @Test func aCancelledCallerLeavesTheOutboxAfterASecond() async throws {
+        defer { gate.open() }
+        let store = StageCalls(of: .store, progress: progress, clock: clock, waitsForHung: true)
+        let outbox = WatchedOutbox(BlockingOutbox(gate: gate), calls: store)
+        let append = Task {
+            await Result<StoredUpdate, OutboxError>.of { () throws(OutboxError) in
+                try await outbox.append(ProgressWatching.stored.update)
+            }
+        }
+        for await _ in gate.arrivals.prefix(1) {}
+        append.cancel()
+        await letPatienceEnd()
+        guard case .failure(let error) = await append.value else { throw OutboxError(.unusable, "it was stored") }
+        #expect(error.detail.contains("does not answer"))
+        #expect(try await outbox.nextBatch(maximumPastLocations: 5) == nil)
+    }
+
+    /// Whoever leaves it early must not hide it: it is still repaired.
+    @Test func anExchangeThatItsCancelledCallerLeftIsSeen() async throws {
+        defer { gate.open() }
+        let gate = gate
+        let hanging = ScriptedTransport { _ throws(HTTPTransportError) in
+            await Self.hang(at: gate)
+            throw HTTPTransportError(.cancelled, "too late")
+        }
+        let transport = WatchedTransport(hanging, progress: progress, clock: clock) { nil }
+        let request = HTTPRequest(.get, try HTTPURL("https://fleetengine.test/"))
+        let exchange = Task {
+            await Result<HTTPResponse, HTTPTransportError>.of { () throws(HTTPTransportError) in
+                try await transport.send(request)
+            }
+        }
+        for await _ in gate.arrivals.prefix(1) {}
+        exchange.cancel()
+        await letPatienceEnd()
+        guard case .failure = await exchange.value else { throw OutboxError(.unusable, "an answer came") }
+        #expect(try stallNow().stage == .transport)
+    }
+
+    @Test func aSourceThatDoesNotStopIsLeftAndNotBegunAnew() async throws {
+        defer { gate.open() }
+        let gate = gate
+        let rounds = Locked(0)
+        let tap = ProgressTap(progress: progress)
+        let source = WatchedSource(progress: progress, clock: clock) {
+            rounds.withLock { $0 += 1 }
+            return HangingSource(gate: gate, tap: tap)
+        }
+        let running = Task {
+            await Result<Void, FixSourceError>.of { () throws(FixSourceError) in try await source.run { _ in } }
+        }
+        for await _ in gate.arrivals.prefix(1) {}
+        running.cancel()
+        await letPatienceEnd()
+        guard case .success = await running.value else { throw OutboxError(.unusable, "the source failed") }
+        #expect(rounds.withLock { $0 } == 1)
+    }
+
+    @Test func aCallIsAbandonedAtItsLimit() async throws {
+        defer { gate.open() }
+        let gate = gate
+        let call = AbandonableCall<Void>(clock: clock)
+        async let result: Void? = call.run(within: .seconds(3)) { await Self.hang(at: gate) }
+        for await _ in gate.arrivals.prefix(1) {}
+        await letPatienceEnd(after: .seconds(3))
+        #expect(await result == nil)
+        #expect(await AbandonableCall<Int>(clock: clock).run(within: .seconds(3)) { 7 } == 7)
     }
 
     /// The thread sees a pool on which nothing runs any more, and says so although no task can.

@@ -25,9 +25,6 @@ public struct Agent: Sendable {
     private let notification: ServiceNotification
     private let watchdogInterval: Duration?
 
-    /// How long the vehicle's last state may take on stop; the whole stop takes at most 5 s.
-    private static let stopDeadline = Duration.seconds(3)
-
     /// An agent for `configuration`; nothing is opened before `run`.
     ///
     /// `authorization` is asked for tokens in place of the configured provider; in `recordingFolder` the run is kept
@@ -80,7 +77,7 @@ public struct Agent: Sendable {
 
         tell(["STOPPING=1", "STATUS=stopping"], log)
         // The task is cancelled by now; the last state and the closing of the outbox are not to be.
-        await Task { await agent.windUp(within: Self.stopDeadline) }.value
+        await Task { await agent.windUp() }.value
         log.write(.info, "stopped")
         if let failure { throw failure }
     }
@@ -126,16 +123,18 @@ public struct Agent: Sendable {
                 provider, clock: ContinuousClock(), log: log,
                 jitter: { recorder?.draw(of: "token") ?? Double.random(in: 0...1) }, fetched: fetched)
         }
-        let provider = WatchedAuthorization(try makeProvider(), progress: progress) { try? makeProvider() }
-        let transport = WatchedTransport(try configuration.makeTransport(), progress: progress) {
+        let provider = WatchedAuthorization(try makeProvider(), progress: progress, clock: clock) {
+            try? makeProvider()
+        }
+        let transport = WatchedTransport(try configuration.makeTransport(), progress: progress, clock: clock) {
             [configuration] in try? configuration.makeTransport()
         }
         let isRecording = configuration.readsRecording
         let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
-        let source = WatchedSource(progress: progress) { [configuration] in
+        let source = WatchedSource(progress: progress, clock: clock) { [configuration] in
             configuration.makeSource(present: { present.time }, tap: recorder ?? tap)
         }
-        let store = StageCalls(of: .store, progress: progress, waitsForHung: true)
+        let store = StageCalls(of: .store, progress: progress, clock: clock, waitsForHung: true)
         var parts = VehicleAgent.Parts(
             source: source, authorization: provider,
             transport: recorder.map { [configuration] in
@@ -188,7 +187,9 @@ public struct Agent: Sendable {
             group.addTask { await tellStatus(log: log, clock: clock, recorder: recorder, report: report) }
             if let recorder, let recordingFolder {
                 group.addTask {
-                    await recorder.write(FlightSettings(folder: recordingFolder)) { log.write(.warning, $0) }
+                    _ = await AbandonableCall<Void>(clock: clock).run {
+                        await recorder.write(FlightSettings(folder: recordingFolder)) { log.write(.warning, $0) }
+                    }
                 }
             }
             var failure: AgentError?

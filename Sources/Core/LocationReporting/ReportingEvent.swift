@@ -26,7 +26,8 @@ package enum ReportingEvent: Sendable {
     case quarantined(StoredUpdate, reason: String)
     /// What Fleet Engine's clock says, as its answer to a delivery states.
     case serverTime(UTCTime)
-    /// Everything accepted is delivered or set aside.
+    /// Nothing is left to send that can be read: everything accepted is delivered or set aside, or waits in an outbox
+    /// that does not answer.
     case idle
     /// The vehicle's state was sent by itself.
     case stateSent(VehicleState, traffic: HTTPTraffic)

@@ -1,9 +1,11 @@
 import LinuxPlatform
+import LocationReporting
 
 /// A call that may never return, and whose caller can be freed of it.
 ///
-/// The body runs in a task of its own, outside the structure, for a caller can only leave what it does not own. Until
-/// it is abandoned the caller waits for it, cancelled or not, and cancellation reaches it.
+/// The body runs in a task of its own, outside the structure, for a caller can only leave what it does not own.
+/// Cancellation reaches it, and a cancelled caller waits for it no longer than `Stopping.patience`: whatever hangs, the
+/// service can be stopped.
 final class AbandonableCall<Value: Sendable>: Sendable {
     private enum State {
         case pending
@@ -11,8 +13,18 @@ final class AbandonableCall<Value: Sendable>: Sendable {
         case over(Value?)
     }
 
+    private let clock: MonotonicClock
     private let state = Locked(State.pending)
     private let task = Locked<Task<Void, Never>?>(nil)
+
+    init(clock: MonotonicClock) { self.clock = clock }
+
+    /// Runs `body` for `limit` at most; `nil` when the call was abandoned before it returned.
+    func run(within limit: Duration, _ body: @escaping @Sendable () async -> Value) async -> Value? {
+        let alarm = abandon(after: limit)
+        defer { alarm.cancel() }
+        return await run(body)
+    }
 
     /// Runs `body`; `nil` when the call was abandoned before it returned.
     func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
@@ -29,6 +41,14 @@ final class AbandonableCall<Value: Sendable>: Sendable {
             }
         } onCancel: {
             task.cancel()
+            _ = abandon(after: Stopping.patience)
+        }
+    }
+
+    private func abandon(after delay: Duration) -> Task<Void, Never> {
+        Task {
+            await clock.sleep(for: delay)
+            abandon()
         }
     }
 

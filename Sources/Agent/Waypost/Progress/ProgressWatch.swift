@@ -86,9 +86,6 @@ package struct ProgressWatch: Sendable {
         if accounts[stage]?.sign == nil { accounts[stage, default: Account()].sign = debt(of: stage) }
     }
 
-    /// Whether the stage owes a sign.
-    func owesSign(_ stage: Stage) -> Bool { accounts[stage]?.sign != nil }
-
     /// Time has passed: what is to be done now, at most one thing a stage.
     package mutating func tick(after elapsed: Duration) -> [Action] {
         now += max(.zero, min(elapsed, Self.longestTick))
@@ -137,13 +134,14 @@ extension ProgressWatch {
     /// What the upload loop tells: that it acts, for how long it waits, that it has nothing to do.
     package mutating func take(_ event: ReportingEvent) {
         switch event {
-        case .uploading, .noToken, .quarantined: moved(.upload)
+        case .uploading, .delivered, .noToken, .quarantined: moved(.upload)
         case .waiting(let delay, _): moved(.upload, nextAfter: delay)
         case .idle: rests(.upload)
         case .accepted, .notStored: roused(.upload)
-        // These come also of what goes on beside the loop: a vehicle's state, the care of the outbox.
-        case .delivered, .failed, .outboxFailed: if owesSign(.upload) { moved(.upload) }
-        case .receiver, .receiverWarning, .progress, .fix, .refused, .serverTime, .stateSent: break
+        // No signs: these come also of what goes on beside the loop, a vehicle's state and the care of the outbox; the
+        // loop itself waits or acts after each of them, and says so.
+        case .failed, .outboxFailed, .stateSent: break
+        case .receiver, .receiverWarning, .progress, .fix, .refused, .serverTime: break
         }
     }
 }

@@ -1,4 +1,5 @@
 import LinuxPlatform
+import LocationReporting
 import VehicleAuthorization
 
 /// A provider whose calls can be given up, and that is made anew then.
@@ -9,11 +10,11 @@ final class WatchedAuthorization: VehicleAuthorization {
 
     /// `make` gives another provider of the same kind; `nil` when it cannot.
     init(
-        _ provider: any VehicleAuthorization, progress: StageProgress,
+        _ provider: any VehicleAuthorization, progress: StageProgress, clock: MonotonicClock,
         make: @escaping @Sendable () -> (any VehicleAuthorization)?
     ) {
         (current, self.make) = (Locked(provider), make)
-        calls = StageCalls(of: .token, progress: progress)
+        calls = StageCalls(of: .token, progress: progress, clock: clock)
     }
 
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {

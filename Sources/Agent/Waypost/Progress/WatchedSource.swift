@@ -7,16 +7,17 @@ final class WatchedSource: FixSource {
 
     private let make: @Sendable () -> any FixSource
     private let progress: StageProgress
+    private let clock: MonotonicClock
     private let round = Locked<Round?>(nil)
 
-    init(progress: StageProgress, make: @escaping @Sendable () -> any FixSource) {
-        (self.progress, self.make) = (progress, make)
+    init(progress: StageProgress, clock: MonotonicClock, make: @escaping @Sendable () -> any FixSource) {
+        (self.progress, self.clock, self.make) = (progress, clock, make)
     }
 
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
         while true {
             let source = make()
-            let round = Round()
+            let round = Round(clock: clock)
             self.round.withLock { $0 = round }
             let result = await round.run { [self] () -> Result<Void, FixSourceError> in
                 do throws(FixSourceError) {
@@ -29,7 +30,10 @@ final class WatchedSource: FixSource {
                     return .success(())
                 } catch { return .failure(error) }
             }
-            guard let result else { continue }
+            guard let result else {
+                if Task.isCancelled { return self.round.withLock { $0 = nil } }
+                continue
+            }
             progress.rests(.receiver)
             return try result.get()
         }

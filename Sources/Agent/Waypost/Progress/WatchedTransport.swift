@@ -1,5 +1,6 @@
 import HTTPMessages
 import LinuxPlatform
+import LocationReporting
 
 /// A transport whose exchanges can be given up, and that can be made anew.
 final class WatchedTransport: HTTPTransport {
@@ -8,10 +9,12 @@ final class WatchedTransport: HTTPTransport {
     private let calls: StageCalls
 
     /// `make` gives another transport of the same kind; `nil` when it cannot.
-    init(_ transport: any HTTPTransport, progress: StageProgress, make: @escaping @Sendable () -> (any HTTPTransport)?)
-    {
+    init(
+        _ transport: any HTTPTransport, progress: StageProgress, clock: MonotonicClock,
+        make: @escaping @Sendable () -> (any HTTPTransport)?
+    ) {
         (current, self.make) = (Locked(transport), make)
-        calls = StageCalls(of: .transport, progress: progress)
+        calls = StageCalls(of: .transport, progress: progress, clock: clock)
     }
 
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {

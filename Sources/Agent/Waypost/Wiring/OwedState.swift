@@ -1,23 +1,23 @@
 import LinuxPlatform
+import LocationReporting
 
 /// Remembers across a restart that Fleet Engine has not been told the vehicle's last state: a file beside the outbox.
+///
+/// A cancelled caller does not wait for a disk that hangs.
 struct OwedState: Sendable {
     private let path: String
+    private let clock: MonotonicClock
 
-    init(besideOutbox outbox: String) { path = outbox + ".owed-state" }
+    init(besideOutbox outbox: String, clock: MonotonicClock) { (path, self.clock) = (outbox + ".owed-state", clock) }
 
     /// Whether a state is owed.
     var isOwed: Bool {
-        get async {
-            let path = path
-            return await onThread(named: "owed-state") { (try? FileSystem.entry(at: path)) ?? nil != nil }
-        }
+        get async { await onDisk { [path] in (try? FileSystem.entry(at: path)) ?? nil != nil } ?? false }
     }
 
     /// Notes that the state is owed, or that it has been told.
     func set(_ isOwed: Bool, log: LogWriter) async {
-        let path = path
-        let failure: SystemError? = await onThread(named: "owed-state") {
+        let failure = await onDisk { [path] () -> SystemError? in
             do throws(SystemError) {
                 let exists = try FileSystem.entry(at: path) != nil
                 if isOwed, !exists { try FileSystem.createFile(at: path) }
@@ -25,6 +25,12 @@ struct OwedState: Sendable {
                 return nil
             } catch { return error }
         }
-        if let failure { log.write(.warning, "the state owed to Fleet Engine cannot be noted: \(failure)") }
+        if case .some(.some(let failure)) = failure {
+            log.write(.warning, "the state owed to Fleet Engine cannot be noted: \(failure)")
+        }
+    }
+
+    private func onDisk<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
+        await AbandonableCall<Value>(clock: clock).run { await onThread(named: "owed-state", body) }
     }
 }

@@ -71,7 +71,7 @@ package struct VehicleAgent: Sendable {
             try await Self.openOutbox(
                 configuration.outbox, insisting: !parts.startsWithoutOutbox, clock: parts.clock, log: log),
             calls: parts.storeCalls)
-        owedState = OwedState(besideOutbox: configuration.outbox.path)
+        owedState = OwedState(besideOutbox: configuration.outbox.path, clock: parts.clock)
         // An outbox that fails here says so at its first use.
         let newest = try? await outbox.newest()?.update.timeOfFix
         if let newest { parts.present?.note(lastGood: newest) }
@@ -138,15 +138,16 @@ package struct VehicleAgent: Sendable {
         do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
 
-    /// Tells Fleet Engine that the vehicle has stopped, if that can be done within `deadline`, and closes the outbox.
+    /// Tells Fleet Engine that the vehicle has stopped, and closes the outbox, as far as `Stopping` has time for it.
     ///
     /// A state that could not be told is owed: the next start tells it, unless its first update comes before.
-    package func windUp(within deadline: Duration) async {
+    package func windUp() async {
+        var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
             let isTold = await withTaskGroup(of: Bool.self) { group in
                 group.addTask { await tell(stateOnStop) }
                 group.addTask {
-                    await clock.sleep(for: deadline)
+                    await clock.sleep(for: Stopping.longestFarewell)
                     return false
                 }
                 defer { group.cancelAll() }
@@ -155,9 +156,14 @@ package struct VehicleAgent: Sendable {
             if !isTold {
                 log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start does it")
             }
-            await owedState.set(!isTold, log: log)
+            isOwed = !isTold
         }
-        await close()
+        let isClosed = await AbandonableCall<Bool>(clock: clock).run(within: Stopping.longestClosing) { [isOwed] in
+            if let isOwed { await owedState.set(isOwed, log: log) }
+            await close()
+            return true
+        }
+        if isClosed != true { log.write(.error, "the outbox is left open: it does not answer; check its disk (dmesg)") }
     }
 
     /// Tells that this machine has a way to the network again.
@@ -172,11 +178,11 @@ package struct VehicleAgent: Sendable {
         await uploader.wake()
     }
 
-    /// Tells the state that the last stop owes, until that succeeds or an update has told a newer one.
+    /// Tells the state that the last stop owes, until that succeeds or any delivery has told a newer one.
     package func tellOwedState() async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var (level, pause) = (LogLevel.warning, Duration.seconds(30))
-        while !Task.isCancelled, monitor.snapshot.counts.delivered == 0 {
+        while !Task.isCancelled, monitor.snapshot.lastDeliveryAt == nil {
             if await tell(stateOnStop, complainingAt: level) { break }
             level = .debug  // the updates' own trouble is told beside it
             await clock.sleep(for: pause)

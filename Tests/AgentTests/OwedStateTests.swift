@@ -1,0 +1,75 @@
+import FleetEngine
+import HTTPMessages
+import LinuxPlatform
+import LocationReporting
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+@testable import Waypost
+
+/// The vehicle's last state, told by the next start.
+@Suite(.timeLimit(.minutes(1))) struct OwingState {
+    let folder: TemporaryFolder
+    let clock = ManualClock()
+    let monitor: AgentMonitor
+
+    init() throws {
+        folder = try TemporaryFolder()
+        monitor = AgentMonitor(clock: MonotonicClock(clock))
+        _ = try folder.write([UInt8](), to: "outbox.sqlite.owed-state")
+    }
+
+    /// An agent that owes its state, over `transport`; nothing of it runs.
+    private func agent(over transport: ScriptedTransport) async throws -> VehicleAgent {
+        let config = try ServiceSetup().write(in: folder)
+        return try await VehicleAgent(
+            try Configuration(file: config),
+            VehicleAgent.Parts(
+                source: NoSource(), authorization: ScriptedAuthorization(), transport: transport, earliestFix: nil,
+                expectedFix: nil, latestFix: { nil }, clock: MonotonicClock(clock),
+                log: LogWriter(level: .error, format: .text), monitor: monitor))
+    }
+
+    private var isOwed: Bool {
+        get throws { try FileSystem.entry(at: folder.path("outbox.sqlite.owed-state")) != nil }
+    }
+
+    @Test func isToldUntilItIsTaken() async throws {
+        let answers = Locked([503, 200])
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
+            let status = answers.withLock { $0.removeFirst() }
+            let name = #"{"name": "providers/p/vehicles/van-7"}"#
+            return HTTPResponse(status: status, body: status == 200 ? Array(name.utf8) : [])
+        }
+        let agent = try await agent(over: transport)
+        async let telling: Void = agent.tellOwedState()
+        for await sleep in clock.sleeps.prefix(1) { clock.advance(by: sleep) }
+        await telling
+        #expect(transport.requests.count == 2)
+        #expect(try !isOwed)
+        await agent.close()
+    }
+
+    /// An update tells the running vehicle's state; the old one must not follow it, whatever the update was.
+    @Test func isOverWithAnyDelivery() async throws {
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in HTTPResponse(status: 503) }
+        let agent = try await agent(over: transport)
+        async let telling: Void = agent.tellOwedState()
+        for await sleep in clock.sleeps.prefix(1) {
+            // A heartbeat or a position from memory: nothing of the outbox is delivered by it.
+            let repeated = UploadBatch(last: ProgressWatching.stored, lastIsPending: false, past: [])
+            monitor.observe(.delivered(repeated, traffic: HTTPTraffic(), took: .zero))
+            clock.advance(by: sleep)
+        }
+        await telling
+        #expect(transport.requests.count == 1)
+        #expect(try !isOwed)
+        await agent.close()
+    }
+}
+
+/// Has nothing to tell.
+private struct NoSource: FixSource {
+    func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {}
+}
