@@ -24,24 +24,25 @@ extension OutboxEngine {
                 // Looked at twice: what is read wrongly may be read rightly the next time.
                 do throws(StoreError) { try openExisting() } catch {
                     guard error.kind == .damaged, configuration.repairsDamage else { throw error }
-                    try rescue(reason: error.reason, known: nil)
+                    try rescueFiles(reason: error.reason)
                     try openExisting()
                 }
             }
         }
     }
 
-    /// Replaces a store that turned out damaged while it was in use; the account in memory is better than any on disk.
+    /// Replaces a store that turned out damaged while it was in use.
     func rescue(reason: String) throws(StoreError) {
-        let known = store == nil ? nil : account
         try withReserve { () throws(StoreError) in
-            try rescue(reason: reason, known: known)
+            try rescueFiles(reason: reason)
             try openExisting()
         }
     }
 
-    private func rescue(reason: String, known: OutboxAccount?) throws(StoreError) {
+    private func rescueFiles(reason: String) throws(StoreError) {
         distrustStore()
+        // What the store has said once, and is in memory since, is better than any account on the disk.
+        let known = account.lastSequence > 0 ? account : nil
         let result = try StoreSalvage(files: files, known: known).build()
         let setAside = try withSystem(files.path) { () throws(SystemError) in
             let name = try files.setAside(at: configuration.now())
@@ -112,6 +113,11 @@ extension OutboxEngine {
             try opened.check()
         }
         var loaded = try Self.load(opened, files)
+        guard !loaded.isOlder(than: account) else {
+            throw StoreError(
+                .damaged, path: files.path,
+                reason: "it is of an earlier time: update \(loaded.lastSequence), after update \(account.lastSequence)")
+        }
         var places = logBytes > 0 ? [files.log] : []
         // The log may be of an earlier time than the database, and lie over what came later.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
