@@ -12,22 +12,22 @@ import Testing
     private static let errors =
         [DiskErrno.inputOutput, DiskErrno.noSpace] + (isLong ? [DiskErrno.readOnly, DiskErrno.interrupted] : [])
 
-    @Test(arguments: DiskCall.allCases)
-    func loseNothing(call: DiskCall) throws {
+    @Test(arguments: DiskCall.allCases, OutboxDurability.allCases)
+    func loseNothing(call: DiskCall, durability: OutboxDurability) throws {
         let failures = Self.errors.map { DiskFault.Failure.error($0) } + (call == .write ? [.shortWrite] : [])
         var (runs, failed) = (0, 0)
         for failure in failures {
             for lasts in [false, true] {
                 for number in Self.numbers {
                     let fault = DiskFault(failure, at: number, of: call, lasts: lasts)
-                    var trial = try CallFaultTrial(fault)
+                    var trial = try CallFaultTrial(fault, durability)
                     do { if try !trial.run() { break } } catch { Issue.record(error, "\(fault)") }
                     (runs, failed) = (runs + 1, failed + trial.failures)
                 }
             }
         }
         #expect(runs > 0)
-        print("faults of \(call): \(runs) runs, \(failed) calls of the outbox failed, lost 0")
+        print("faults of \(call), \(durability): \(runs) runs, \(failed) calls of the outbox failed, lost 0")
     }
 
     /// The log's name is on the disk before anything is accepted, though SQLite does not insist on it.

@@ -116,6 +116,26 @@ import Testing
         #expect(folder.recoveries.isEmpty)
     }
 
+    /// Its rows reached the log, and its end did not.
+    @Test func takesACommitThatWasCutOffForNoDamage() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try open(folder)
+        for second in 1...60 { _ = try outbox.append(sample(second)) }
+        try folder.copyStore(to: "cut")
+        try outbox.close()
+        var log = try folder.read("cut-wal")
+        log.removeLast(24 + Int(StoreFormat.pageSize))
+        try folder.write(try folder.read("cut"), to: "outbox.sqlite")
+        try folder.write(log, to: "outbox.sqlite-wal")
+        let again = try open(folder)
+        let found = try again.pendingUpdates()
+        #expect((31..<60).contains(found.count))
+        #expect(found.map(\.sequence) == Array(1...Int64(found.count)))
+        #expect(Set(found.map(\.update)).isSubset(of: (1...60).map(sample)))
+        #expect(try again.ledger() == Ledger(accepted: Int64(found.count), pending: Int64(found.count)))
+        #expect(folder.recoveries.isEmpty)
+    }
+
     @Test func keepsWhatIsNotWrittenOverDamage() throws {
         let folder = try TemporaryFolder()
         let outbox = try open(folder)
