@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LocationReporting
 import LyingDisk
 import Testing
 
@@ -28,6 +29,27 @@ import Testing
         }
         #expect(runs > 0)
         print("faults of \(call), \(durability): \(runs) runs, \(failed) calls of the outbox failed, lost 0")
+    }
+
+    /// A log whose sync has failed is not used again while somebody's reading keeps it from being emptied.
+    @Test func waitForAReader() throws {
+        let folder = try TemporaryFolder()
+        let disk = folder.lyingDisk(seed: 1)
+        var outbox: OutboxEngine? = try folder.open(on: disk)
+        _ = try outbox?.append(sample(1))
+        do {
+            let reader = try SQLiteConnection(path: folder.store, access: .readOnly, on: disk)
+            try reader.execute("BEGIN; SELECT * FROM records")
+            disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
+            #expect(throws: OutboxError.self) { try outbox?.append(sample(2)) }
+            let error = #expect(throws: OutboxError.self) { try outbox?.append(sample(3)) }
+            #expect(error?.detail.contains("another program reads it") == true)
+        }
+        let stored = try #require(try outbox?.append(sample(4)))
+        disk.powerCut(keeping: 0)
+        outbox = nil
+        disk.powerOn()
+        #expect(try folder.open(on: disk).pendingUpdates().contains(stored))
     }
 
     /// The log's name is on the disk before anything is accepted, though SQLite does not insist on it.

@@ -156,7 +156,15 @@ final class OutboxStore {
     }
 
     /// Moves everything from the log into the database, and leaves the log empty.
-    func emptyLog() throws(StoreError) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    ///
+    /// - Throws: `unusable`, too, when another connection still reads from the log: SQLite calls that no error.
+    func emptyLog() throws(StoreError) {
+        guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+            throw StoreError(
+                .unusable, path: connection.path,
+                reason: "its write-ahead log cannot be emptied while another program reads it; end that program")
+        }
+    }
 
     /// Pages of the database, with those that are only in the log.
     func pages() throws(StoreError) -> Int64 { try integer(pageCount) }
