@@ -16,7 +16,7 @@ final class OutboxStore {
     private(set) var requests: RequestTable?
     /// Changes when another connection has written.
     private let dataVersion: SQLiteStatement
-    private var seenDataVersion: Int64?
+    private var settledChange: Int64?
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
 
@@ -73,12 +73,15 @@ final class OutboxStore {
         requests = try RequestTable(connection)
     }
 
-    /// Whether another connection has written since this was asked last; `true` the first time. Costs microseconds.
-    func hasForeignChange() throws(StoreError) -> Bool {
+    /// The number of the last change by another connection until it is settled; there is one after opening. Costs
+    /// microseconds.
+    func foreignChange() throws(StoreError) -> Int64? {
         let version = try integer(dataVersion)
-        defer { seenDataVersion = version }
-        return version != seenDataVersion
+        return version == settledChange ? nil : version
     }
+
+    /// Whatever came with that change has been taken up.
+    func settle(_ change: Int64) { settledChange = change }
 
     /// From now on closing may move the log into the database: what is there has been looked at and is sound.
     func acceptChanges() { connection.setCheckpointOnClose(true) }
