@@ -136,6 +136,29 @@ import Testing
         #expect(folder.recoveries.isEmpty)
     }
 
+    /// A commit that fails at any of its writes has left rows behind, which are in memory still.
+    @Test func goesOnFromMemoryAfterACommitThatBrokeOff() throws {
+        for number in 1...50 {
+            let folder = try TemporaryFolder()
+            let disk = folder.lyingDisk(seed: 1)
+            var settings = folder.configuration(on: disk)
+            settings.durability = .economy
+            let outbox = try OutboxEngine(settings)
+            for second in 1...29 {
+                _ = try outbox.append(sample(second))
+                if second <= 3 { try outbox.deliverBatch(maximumPastLocations: 0) }
+            }
+            disk.order(DiskFault(.error(DiskErrno.inputOutput), at: number, of: .write))
+            do { _ = try outbox.append(sample(30)) } catch {
+                #expect(try outbox.pendingUpdates().map(\.update) == (4...29).map(sample), "write \(number)")
+                #expect(try outbox.ledger() == Ledger(accepted: 29, delivered: 3, pending: 26))
+                #expect(folder.recoveries.isEmpty)
+                continue
+            }
+            return #expect(number > 3, "it took several writes")
+        }
+    }
+
     @Test func keepsWhatIsNotWrittenOverDamage() throws {
         let folder = try TemporaryFolder()
         let outbox = try open(folder)
