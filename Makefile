@@ -81,10 +81,10 @@ kill-test: prepare ## SIGKILL at random moments, KILLS times; nothing may be los
 	@scripts/kill-test $(KILLS)
 
 power-test: prepare ## power cuts at any call of the outbox, CUTS of them; nothing may be lost
-	POWER_CUTS=$(CUTS) FILTER='PowerCuts|LyingDisk' VERBOSE=1 scripts/test
+	POWER_CUTS=$(CUTS) FILTER='PowerCuts|LyingDisk' FLOOR=20 LIMIT=7200 VERBOSE=1 scripts/test
 
-damage-test: prepare ## SEEDS damaged stores, and every call of the disk failing; all that is sound must be found
-	DAMAGE_SEEDS=$(SEEDS) FILTER='DamagedStore|FailingCalls' VERBOSE=1 scripts/test
+damage-test: prepare ## SEEDS damaged stores, and every call of the disk failing; what is sound must be found
+	DAMAGE_SEEDS=$(SEEDS) FILTER='DamagedStore|FailingCalls' FLOOR=5 LIMIT=7200 VERBOSE=1 scripts/test
 
 disk-test: prepare ## a disk that fills up under the service, ROUNDS times; needs root
 	@scripts/disk-test $(ROUNDS)
@@ -108,7 +108,7 @@ link-test: prepare ## take the network away FLAPS times (root; 20 take five minu
 	@scripts/link-test $(FLAPS)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
-	@FILTER='^LinkTests\.' scripts/test
+	@FILTER='^LinkTests\.' FLOOR=12 scripts/test
 
 service-check:   ## what systemd says of the unit
 	@scripts/service-check

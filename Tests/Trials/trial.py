@@ -1,5 +1,7 @@
 """What the trials of delivery with real processes share: a drive as sentences, a simulator, a service, their figures."""
 
+import argparse
+import atexit
 import datetime
 import http.server
 import json
@@ -7,6 +9,8 @@ import math
 import os
 import pathlib
 import re
+import select
+import signal
 import socket
 import subprocess
 import sys
@@ -19,11 +23,49 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WORDS = ("accepted", "delivered", "pending", "evicted", "quarantined")
 ONE_COMMAND_SECONDS = 60
+ANSWER_SECONDS = 20  # until somebody listens
+FEED_SECONDS = 60  # a service that reads nothing for so long stands still
+STOP_SECONDS = 20
+QUIET_SECONDS = 2  # without a new update: what the receiver said last was taken
 SPEED_METERS_PER_SECOND, RADIUS_METERS = 14.0, 3000.0
 
 
 class Failed(Exception):
     """A promise was broken; the words say which, on which value."""
+
+
+is_ending = False  # true when a signal ends the script; a thread that works long looks at it
+
+
+def end(number, _):
+    """Ends the script through its `finally`; another signal does not disturb that."""
+    global is_ending
+    if not is_ending:
+        is_ending = True
+        sys.exit(128 + number)
+
+
+signal.signal(signal.SIGTERM, end)
+signal.signal(signal.SIGINT, end)
+
+
+def count(text):
+    """For argparse: how often something is to happen. Never happening proves nothing."""
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} proves nothing, must be 1 or more")
+    return int(text)
+
+
+def call(*words):
+    """What a command prints; fails with its words when it does."""
+    try:
+        answer = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                timeout=ONE_COMMAND_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise Failed(str(problem)) from None
+    if answer.returncode != 0:
+        raise Failed(f"{' '.join(answer.args)}: {answer.stderr.strip() or answer.returncode}")
+    return answer.stdout
 
 
 def moment(text):
@@ -63,10 +105,29 @@ def write_drive(path, begin, seconds):
         log.writelines(epoch(second, begin + second) for second in range(seconds))
 
 
-def free_port():
+def free_port(host="127.0.0.1"):
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((host, 0))
         return probe.getsockname()[1]
+
+
+def listens(process, host, port):
+    """Whether somebody answers there in time, and before `process` ends."""
+    deadline = time.monotonic() + ANSWER_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with socket.create_connection((host, port), timeout=1):
+                return True
+        except OSError:
+            time.sleep(0.02)
+    return False
+
+
+def end_now(process):
+    """Kills a process that still runs; `None` is none."""
+    if process and process.poll() is None:
+        process.kill()
+        process.wait()
 
 
 def fetch(url):
@@ -88,6 +149,8 @@ def folder(name):
     (ROOT / "build").mkdir(exist_ok=True)
     made = pathlib.Path(tempfile.mkdtemp(prefix=f"{name}-", dir=ROOT / "build"))
     os.chmod(made, 0o700)
+    atexit.register(
+        lambda: is_ending and print(f"{name}: ended by a signal; everything is kept in {made}", file=sys.stderr))
     return made
 
 
@@ -127,19 +190,12 @@ class Simulator:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline and self.process.poll() is None:
-            try:
-                with socket.create_connection(self.origin.removeprefix("http://").split(":"), timeout=1):
-                    return
-            except OSError:
-                time.sleep(0.02)
-        raise SystemExit("the simulator does not answer: " + self.log.read_text())
+        if not listens(self.process, *self.origin.removeprefix("http://").split(":")):
+            self.stop()
+            raise SystemExit("the simulator does not answer: " + self.log.read_text())
 
     def stop(self):
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        end_now(self.process)
 
     def summary(self):
         return json.loads(fetch(self.origin + "/record.json"))["summary"]
@@ -177,25 +233,35 @@ class _IssuerRequest(http.server.BaseHTTPRequestHandler):
 
 
 class Service:
-    """`waypost run` that reads standard input and answers at a status address."""
+    """`waypost run` that reads standard input and answers at a status address.
 
-    def __init__(self, waypost, configuration, log, environment=None):
+    `before` stands before the command, as what enters a network namespace; `options` behind it.
+    """
+
+    def __init__(self, waypost, configuration, log, environment=None, before=(), options=()):
         self.port = free_port()
         document = json.loads(configuration.read_text()) | {"status": {"listen": f"127.0.0.1:{self.port}"}}
         configuration.write_text(json.dumps(document, indent=2))
-        self.waypost, self.configuration, self.log = waypost, configuration, log
+        self.waypost, self.configuration, self.log, self.before = waypost, configuration, log, before
         self.started = time.time()
         with open(log, "ab") as errors:
             self.process = subprocess.Popen(
-                [waypost, "run", "--config", str(configuration)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                stderr=errors, env=environment)
+                [*before, waypost, "run", "--config", str(configuration), *map(str, options)], stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL, stderr=errors, env=environment)
+        os.set_blocking(self.process.stdin.fileno(), False)
 
     def feed(self, text):
-        try:
-            self.process.stdin.write(text.encode())
-            self.process.stdin.flush()
-        except OSError:
-            raise Failed(f"the service ended with {self.process.wait()}: {self.last_words()}") from None
+        """Writes all of it; fails when the service has ended, or reads nothing for a minute."""
+        pipe, left = self.process.stdin.fileno(), memoryview(text.encode())
+        while left:
+            if not select.select([], [pipe], [], FEED_SECONDS)[1]:
+                raise Failed(f"the service reads nothing for {FEED_SECONDS} s: {self.last_words()}")
+            try:
+                left = left[os.write(pipe, left):]
+            except BlockingIOError:
+                continue
+            except OSError:
+                raise Failed(f"the service reads no more; {self.state()}") from None
 
     def metrics(self):
         """Names, labels included, to values; `None` while nothing answers."""
@@ -205,19 +271,50 @@ class Service:
             return None
         return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[:1] not in "#")}
 
+    def status(self):
+        """What `waypost status` says, asked where the service is; `None` while nothing answers."""
+        answer = subprocess.run(
+            [*self.before, self.waypost, "status", "--json", "--config", str(self.configuration)],
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=ONE_COMMAND_SECONDS)
+        return json.loads(answer.stdout) if answer.returncode == 0 else None
+
+    def is_over(self):
+        return self.process.poll() is not None
+
+    def settle(self, seconds):
+        """Waits until nothing is pending and nothing more is accepted; gives the status."""
+        # The service is asked, not its outbox: that learns of the last delivery with the next update, or at the end.
+        deadline, status, since = time.monotonic() + seconds, None, time.monotonic()
+        while True:
+            before, status = status, self.status()
+            now = time.monotonic()
+            if not (status and before) or status["ledger"] != before["ledger"] or status["ledger"]["pending"]:
+                since = now
+            if now >= since + QUIET_SECONDS:
+                return status
+            if now > deadline or self.is_over():
+                words = status["ledger"] if status else "no status"
+                raise Failed(f"not everything is delivered {seconds} s after the drive: {words}; {self.state()}")
+            time.sleep(0.2)
+
     def stop(self):
         """Ends the service in order; gives its exit status."""
         self.process.terminate()
         try:
-            return self.process.wait(timeout=20)
+            return self.process.wait(timeout=STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise Failed(f"the service does not stop within 20 s: {self.last_words()}") from None
+            self.kill()
+            raise Failed(f"the service does not stop within {STOP_SECONDS} s: {self.last_words()}") from None
 
     def kill(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        end_now(self.process)
+
+    def state(self):
+        """Whether it runs, or how it ended, and its last words."""
+        try:
+            return f"the service ended with {self.process.wait(timeout=1)}: {self.last_words()}"
+        except subprocess.TimeoutExpired:
+            return f"the service runs: {self.last_words()}"
 
     def last_words(self):
         return self.log.read_text(errors="replace")[-2000:]
@@ -239,6 +336,39 @@ class Service:
 
     def _proc(self, name):
         return pathlib.Path(f"/proc/{self.process.pid}/{name}").read_text()
+
+
+class Feed(threading.Thread):
+    """A receiver at 1 Hz. Each epoch is written at the moment that it states; with `first`, in seconds since 1970, the
+    drive begins there and is `speed` times as fast."""
+
+    def __init__(self, service, first=None, speed=1):
+        super().__init__(daemon=True)
+        self.service, self.first, self.speed = service, first, speed
+        self.ended, self.failure, self.seconds = threading.Event(), None, 0
+        self.start()
+
+    def run(self):
+        begin = time.monotonic()
+        try:
+            while not self.ended.wait(max(0, begin + self.seconds / self.speed - time.monotonic())):
+                now = time.time() if self.first is None else self.first + self.seconds
+                self.service.feed(epoch(self.seconds, now))
+                self.seconds += 1
+        except Failed as failure:
+            self.failure = failure
+
+    def check(self):
+        """Fails when the service took nothing more."""
+        if self.failure:
+            raise self.failure
+
+    def end(self):
+        """Ends the drive; gives its length in seconds."""
+        self.ended.set()
+        self.join()
+        self.check()
+        return self.seconds
 
 
 def outbox(waypost, configuration, verb, *options):

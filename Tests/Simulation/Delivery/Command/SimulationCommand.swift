@@ -3,9 +3,9 @@ import LinuxPlatform
 
 /// Lives many vehicles' days with the real parts over a simulated world.
 ///
-///     DeliverySimulation campaign --hours 10000 --seed 1 [--world-hours 24] [--without KIND,...] [--threads 2]
-///     DeliverySimulation planted [--planted NAME] [--hours 1000] [--seed 1]
-///     DeliverySimulation world --seed N --hours 24 [--without KIND,...] [--planted NAME] [--trace]
+///     scripts/simulate campaign --hours 10000 --seed 1 [--world-hours 24] [--without KIND,...] [--threads 2]
+///     scripts/simulate planted [--planted NAME] [--hours 1000] [--seed 1]
+///     scripts/simulate world --seed N --hours 24 [--without KIND,...] [--planted NAME] [--trace]
 @main enum SimulationCommand {
     static func main() async {
         keepHashingTheSame()
@@ -54,10 +54,10 @@ import LinuxPlatform
 
     private static func tell(_ failed: WorldReport) throws {
         print("BROKEN \(failed.violation?.description ?? "")")
-        print("  replay: DeliverySimulation world \(failed.scenario.arguments)   (trace hash \(hex(failed.hash)))")
+        print("  replay: scripts/simulate world \(failed.scenario.arguments)   (trace hash \(hex(failed.hash)))")
         guard var shrinker = Shrinker(failed) else { return }
         try shrinker.run()
-        print("  shrunk: DeliverySimulation world \(shrinker.report.scenario.arguments) --trace")
+        print("  shrunk: scripts/simulate world \(shrinker.report.scenario.arguments) --trace")
         print("          \(shrinker.report.violation?.description ?? "")")
     }
 
