@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(try OutboxReader(path: folder.store).summary().ledger == ledger)
     }
 
-    /// A backlog goes out though nothing can be written: no update twice, so many, and then no more until there is space.
+    /// A backlog goes out though nothing can be written: no update twice, and at some point none until there is space.
     @Test(arguments: OutboxDurability.allCases)
     func sendsNothingAgainThatItCannotWriteDown(durability: OutboxDurability) throws {
         let folder = try TemporaryFolder()

@@ -174,8 +174,8 @@ extension OutboxEngine {
 
     /// The rows of the commit during which the power went that reached the log in one piece, when its end did not.
     ///
-    /// - Throws: `damaged` when there are rows of a later one: a log with a damaged frame ends there for SQLite, silently,
-    ///   and so does what was accepted after it.
+    /// - Throws: `damaged` when there are rows of a later one: a log with a damaged frame ends there for SQLite,
+    ///   silently, and so does what was accepted after it.
     private func commitCutOff(
         after lastSequence: Int64, in places: [String]
     ) throws(StoreError) -> [UpdateRecord] {
