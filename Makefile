@@ -80,7 +80,7 @@ sanitize: prepare ## all tests under each of SANITIZERS
 kill-test: prepare ## SIGKILL at random moments, KILLS times; nothing may be lost
 	@scripts/kill-test $(KILLS)
 
-power-test: prepare ## power cuts at any call of the outbox, CUTS of them; nothing may be lost
+power-test: prepare ## power cuts at any call of the outbox, CUTS of them; only economy may lose, its window
 	POWER_CUTS=$(CUTS) FILTER='PowerCuts|LyingDisk' FLOOR=20 LIMIT=7200 VERBOSE=1 scripts/test
 
 damage-test: prepare ## SEEDS damaged stores, and every call of the disk failing; what is sound must be found

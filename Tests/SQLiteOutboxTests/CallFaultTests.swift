@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LocationReporting
 import LyingDisk
 import Testing
 
@@ -12,22 +13,43 @@ import Testing
     private static let errors =
         [DiskErrno.inputOutput, DiskErrno.noSpace] + (isLong ? [DiskErrno.readOnly, DiskErrno.interrupted] : [])
 
-    @Test(arguments: DiskCall.allCases)
-    func loseNothing(call: DiskCall) throws {
+    @Test(arguments: DiskCall.allCases, OutboxDurability.allCases)
+    func loseNothing(call: DiskCall, durability: OutboxDurability) throws {
         let failures = Self.errors.map { DiskFault.Failure.error($0) } + (call == .write ? [.shortWrite] : [])
         var (runs, failed) = (0, 0)
         for failure in failures {
             for lasts in [false, true] {
                 for number in Self.numbers {
                     let fault = DiskFault(failure, at: number, of: call, lasts: lasts)
-                    var trial = try CallFaultTrial(fault)
+                    var trial = try CallFaultTrial(fault, durability)
                     do { if try !trial.run() { break } } catch { Issue.record(error, "\(fault)") }
                     (runs, failed) = (runs + 1, failed + trial.failures)
                 }
             }
         }
         #expect(runs > 0)
-        print("faults of \(call): \(runs) runs, \(failed) calls of the outbox failed, lost 0")
+        print("faults of \(call), \(durability): \(runs) runs, \(failed) calls of the outbox failed, lost 0")
+    }
+
+    /// A log whose sync has failed is not used again while somebody's reading keeps it from being emptied.
+    @Test func waitForAReader() throws {
+        let folder = try TemporaryFolder()
+        let disk = folder.lyingDisk(seed: 1)
+        var outbox: OutboxEngine? = try folder.open(on: disk)
+        _ = try outbox?.append(sample(1))
+        do {
+            let reader = try SQLiteConnection(path: folder.store, access: .readOnly, on: disk)
+            try reader.execute("BEGIN; SELECT * FROM records")
+            disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
+            #expect(throws: OutboxError.self) { try outbox?.append(sample(2)) }
+            let error = #expect(throws: OutboxError.self) { try outbox?.append(sample(3)) }
+            #expect(error?.detail.contains("another program reads it") == true)
+        }
+        let stored = try #require(try outbox?.append(sample(4)))
+        disk.powerCut(keeping: 0)
+        outbox = nil
+        disk.powerOn()
+        #expect(try folder.open(on: disk).pendingUpdates().contains(stored))
     }
 
     /// The log's name is on the disk before anything is accepted, though SQLite does not insist on it.

@@ -8,14 +8,17 @@ import LyingDisk
 struct CallFaultTrial {
     let folder: TemporaryFolder
     let disk: LyingDisk
-    private var promises = Promises()
+    private let durability: OutboxDurability
+    private var promises: Promises
     private var outbox: OutboxEngine?
     /// Calls of the outbox that failed.
     private(set) var failures = 0
 
     private static let patience = 3
 
-    init(_ fault: DiskFault) throws {
+    init(_ fault: DiskFault, _ durability: OutboxDurability) throws {
+        self.durability = durability
+        promises = Promises(window: durability.window)
         folder = try TemporaryFolder()
         disk = folder.lyingDisk(seed: UInt64(fault.number))
         disk.order(fault)
@@ -41,7 +44,7 @@ struct CallFaultTrial {
         disk.powerCut(keeping: 0)
         outbox = nil
         disk.powerOn()
-        try promises.check(try folder.open(on: disk), isReopened: true)
+        try promises.check(try open(), isReopened: true)
         if let recovery = folder.recoveries.first { throw BrokenPromise(description: "\(recovery)") }
         return struck
     }
@@ -51,7 +54,7 @@ struct CallFaultTrial {
         var attempts = 0
         while true {
             do {
-                let engine = try outbox ?? folder.open(on: disk)
+                let engine = try outbox ?? open()
                 outbox = engine
                 if failures > 0 { try promises.check(engine, isReopened: false) }
                 return try work(&promises, engine)
@@ -61,6 +64,12 @@ struct CallFaultTrial {
                 if attempts == 2 * Self.patience { throw error }
             }
         }
+    }
+
+    private func open() throws -> OutboxEngine {
+        var settings = folder.configuration(on: disk)
+        settings.durability = durability
+        return try OutboxEngine(settings)
     }
 
     private mutating func reopen() throws {

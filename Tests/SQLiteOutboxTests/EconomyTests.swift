@@ -116,6 +116,49 @@ import Testing
         #expect(folder.recoveries.isEmpty)
     }
 
+    /// Its rows reached the log, and its end did not.
+    @Test func takesACommitThatWasCutOffForNoDamage() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try open(folder)
+        for second in 1...60 { _ = try outbox.append(sample(second)) }
+        try folder.copyStore(to: "cut")
+        try outbox.close()
+        var log = try folder.read("cut-wal")
+        log.removeLast(24 + Int(StoreFormat.pageSize))
+        try folder.write(try folder.read("cut"), to: "outbox.sqlite")
+        try folder.write(log, to: "outbox.sqlite-wal")
+        let again = try open(folder)
+        let found = try again.pendingUpdates()
+        #expect((31..<60).contains(found.count))
+        #expect(found.map(\.sequence) == Array(1...Int64(found.count)))
+        #expect(Set(found.map(\.update)).isSubset(of: (1...60).map(sample)))
+        #expect(try again.ledger() == Ledger(accepted: Int64(found.count), pending: Int64(found.count)))
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    /// A commit that fails at any of its writes has left rows behind, which are in memory still.
+    @Test func goesOnFromMemoryAfterACommitThatBrokeOff() throws {
+        for number in 1...50 {
+            let folder = try TemporaryFolder()
+            let disk = folder.lyingDisk(seed: 1)
+            var settings = folder.configuration(on: disk)
+            settings.durability = .economy
+            let outbox = try OutboxEngine(settings)
+            for second in 1...29 {
+                _ = try outbox.append(sample(second))
+                if second <= 3 { try outbox.deliverBatch(maximumPastLocations: 0) }
+            }
+            disk.order(DiskFault(.error(DiskErrno.inputOutput), at: number, of: .write))
+            do { _ = try outbox.append(sample(30)) } catch {
+                #expect(try outbox.pendingUpdates().map(\.update) == (4...29).map(sample), "write \(number)")
+                #expect(try outbox.ledger() == Ledger(accepted: 29, delivered: 3, pending: 26))
+                #expect(folder.recoveries.isEmpty)
+                continue
+            }
+            return #expect(number > 3, "it took several writes")
+        }
+    }
+
     @Test func keepsWhatIsNotWrittenOverDamage() throws {
         let folder = try TemporaryFolder()
         let outbox = try open(folder)

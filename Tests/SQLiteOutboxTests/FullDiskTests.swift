@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocationReporting
+import LyingDisk
 import Testing
 import WaypostTestSupport
 
@@ -32,6 +33,41 @@ import WaypostTestSupport
         #expect(ledger.balances)
         try outbox.close()
         #expect(try OutboxReader(path: folder.store).summary().ledger == ledger)
+    }
+
+    /// A backlog goes out though nothing can be written: no update twice, and at some point none until there is space.
+    @Test(arguments: OutboxDurability.allCases)
+    func sendsNothingAgainThatItCannotWriteDown(durability: OutboxDurability) throws {
+        let folder = try TemporaryFolder()
+        try folder.buildBacklog(3000)
+        let disk = folder.lyingDisk(seed: 1)
+        var configuration = folder.configuration(on: disk)
+        configuration.durability = durability
+        let outbox = try OutboxEngine(configuration)
+        disk.order(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
+        var sent: Set<Int64> = []
+        let refusal = #expect(throws: OutboxError.self) {
+            while let batch = try outbox.nextBatch(maximumPastLocations: 50) {
+                let isNew = sent.isDisjoint(with: batch.pending.map(\.sequence))
+                try #require(isNew, "after \(sent.count)")
+                sent.formUnion(batch.pending.map(\.sequence))
+                try outbox.acknowledge(batch)
+            }
+        }
+        #expect(refusal?.code == .full)
+        #expect((1000...1050).contains(sent.count))
+        // Not kept back where nobody would send it: it goes out from memory.
+        #expect(throws: OutboxError.self) { try outbox.append(sample(40_000)) }
+        #expect(throws: OutboxError.self) { try outbox.attend() }
+        let delivered = Int64(sent.count)
+        #expect(try outbox.ledger() == Ledger(accepted: 3000, delivered: delivered, pending: 3000 - delivered))
+
+        disk.heal()
+        _ = try outbox.attend()
+        #expect(try OutboxReader(path: folder.store).summary().ledger.delivered == delivered)
+        let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50))
+        let isNew = sent.isDisjoint(with: batch.pending.map(\.sequence))
+        #expect(isNew)
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))

@@ -9,18 +9,31 @@ import Testing
 @Suite struct PowerCuts {
     private static let cuts = ProcessInfo.processInfo.environment["POWER_CUTS"].flatMap { Int($0) }
 
+    /// Two of three cuts.
     @Test func loseNothing() throws {
-        var left = Self.cuts ?? 80
-        var (cuts, accepted, repeated) = (0, Int64(0), 0)
+        try cut(Self.cuts.map { $0 - $0 / 3 } ?? 80, .full)
+    }
+
+    /// The last third of the cuts.
+    @Test func loseTheWindowAtMost() throws {
+        try cut(Self.cuts.map { $0 / 3 } ?? 40, .economy)
+    }
+
+    private func cut(_ count: Int, _ durability: OutboxDurability) throws {
+        var left = count
+        var (cuts, accepted, repeated, lost) = (0, Int64(0), 0, 0)
         var slowest = Duration.zero
         while left > 0 {
-            var trial = try PowerTrial(seed: UInt64(left))
+            var trial = try PowerTrial(seed: UInt64(left), durability: durability)
             try trial.run(cuts: min(left, 40))
             left -= 40
             (cuts, accepted, repeated) = (cuts + trial.cuts, accepted + trial.accepted, repeated + trial.repeated)
+            lost += trial.lost
             slowest = max(slowest, trial.slowestOpening)
         }
-        print("power cuts: \(cuts); accepted \(accepted), lost 0, repeated \(repeated), slowest opening \(slowest)")
+        print(
+            "power cuts, \(durability): \(cuts); accepted \(accepted), lost \(lost), repeated \(repeated), slowest "
+                + "opening \(slowest)")
     }
 
     /// The rig finds what it is there for: a disk that says it has synchronized, and has not.

@@ -1,3 +1,4 @@
+import LinuxPlatform
 import LocationReporting
 import LyingDisk
 import SeededChance
@@ -10,6 +11,8 @@ struct PowerTrial {
     private(set) var cuts = 0
     private(set) var accepted: Int64 = 0
     private(set) var repeated = 0
+    /// Accepted within the window, and taken by a cut.
+    private(set) var lost = 0
     private(set) var slowestOpening = Duration.zero
 
     /// Longer than any batch, shorter than what a checkpoint lets pass.
@@ -19,13 +22,18 @@ struct PowerTrial {
     let folder: TemporaryFolder
     let disk: LyingDisk
     private var chance: SplitMix64
-    private var promises = Promises()
+    private let durability: OutboxDurability
+    private let uptime = Locked(Duration.zero)
+    private var promises: Promises
     private var second = 0
+    private var times: Set<Int> = []
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, durability: OutboxDurability = .full) throws {
         folder = try TemporaryFolder()
         disk = folder.lyingDisk(seed: seed)
         chance = SplitMix64(seed: seed &+ 1)
+        self.durability = durability
+        promises = Promises(window: durability.window)
     }
 
     /// Cuts the power `count` times, at any call of any piece of work, opening and closing among them.
@@ -39,14 +47,14 @@ struct PowerTrial {
             cuts += 1
             disk.powerOn()
             let begin = Self.clock.now
-            let outbox = try folder.open(on: disk)
+            let outbox = try open()
             slowestOpening = max(slowestOpening, begin.duration(to: Self.clock.now))
-            let again = try promises.check(outbox, isReopened: true)
+            let again = try promises.check(outbox, isReopened: true, at: now)
             try #require(again <= 1, "cut \(cuts): only the live acknowledgement may be repeated")
             repeated += again
             try outbox.close()
         }
-        accepted = promises.accepted
+        (accepted, lost) = (promises.accepted, promises.lost)
         try #require(folder.recoveries.isEmpty, "a power cut is no damage: \(folder.recoveries)")
     }
 
@@ -57,11 +65,15 @@ struct PowerTrial {
                 outbox = try openUnlessCut()
                 continue
             }
+            for _ in 0..<Int.random(in: 0...5, using: &chance) {
+                uptime.withLock { $0 += OutboxEngine.attendanceInterval }
+                _ = try engine.attend()
+            }
             switch Int.random(in: 0..<100, using: &chance) {
             case 0..<45:
                 for _ in 0..<Int.random(in: 1...20, using: &chance) {
-                    second += Int.random(in: -3...10, using: &chance)
-                    try promises.append(sample(second), to: engine)
+                    repeat { second += Int.random(in: -3...10, using: &chance) } while !times.insert(second).inserted
+                    try promises.append(sample(second), to: engine, at: now)
                 }
             case 45..<85:
                 let limit = Int.random(in: 0...Self.longestBatch, using: &chance)
@@ -77,6 +89,15 @@ struct PowerTrial {
     }
 
     private func openUnlessCut() throws -> OutboxEngine? {
-        disk.isOff ? nil : try OutboxEngine(folder.configuration(on: disk))
+        disk.isOff ? nil : try open()
+    }
+
+    private var now: Duration { uptime.withLock { $0 } }
+
+    private func open() throws -> OutboxEngine {
+        var settings = folder.configuration(on: disk)
+        settings.durability = durability
+        settings.uptime = { [uptime] in uptime.withLock { $0 } }
+        return try OutboxEngine(settings)
     }
 }

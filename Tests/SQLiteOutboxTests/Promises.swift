@@ -18,20 +18,28 @@ struct Promises {
     private var offered: LocationUpdate?
     /// An acknowledgement or a quarantine that failed: done, or not.
     private var unsettled: Set<Int64> = []
+    /// What a power cut may take; `nil`: nothing.
+    private let window: OutboxDurability.Window?
+    /// Given up with the window so far.
+    private(set) var lost = 0
+    private var acceptedAt: [Int64: Duration] = [:]
 
-    init(accepted: Int64 = 0) { self.accepted = accepted }
+    init(accepted: Int64 = 0, window: OutboxDurability.Window? = nil) {
+        (self.accepted, self.window) = (accepted, window)
+    }
 
     /// Takes over what is there.
     mutating func adopt(_ outbox: OutboxEngine) throws {
         for stored in try outbox.pendingUpdates() { pending[stored.sequence] = stored.update }
     }
 
-    mutating func append(_ update: LocationUpdate, to outbox: OutboxEngine) throws {
+    mutating func append(_ update: LocationUpdate, to outbox: OutboxEngine, at now: Duration = .zero) throws {
         offered = update
         let stored = try outbox.append(update)
         try hold(stored.sequence == accepted + 1, "accepted as \(stored.sequence) after \(accepted)")
-        (accepted, offered, unwritten) = (stored.sequence, nil, [:])
-        pending[stored.sequence] = update
+        (accepted, offered) = (stored.sequence, nil)
+        (pending[stored.sequence], acceptedAt[stored.sequence]) = (update, now)
+        if window == nil { unwritten = [:] }
     }
 
     mutating func deliver(from outbox: OutboxEngine, maximumPastLocations: Int) throws {
@@ -42,7 +50,12 @@ struct Promises {
         unsettled = []
         for stored in batch.pending { pending[stored.sequence] = nil }
         guard let live = batch.pending.first else { return }
-        unwritten = delivered.count == 1 ? [live.sequence: live.update] : [:]
+        unwritten =
+            switch (window, delivered.count) {
+            case (nil, 1): [live.sequence: live.update]
+            case (nil, _): [:]
+            case (_, _): batch.pending.reduce(into: unwritten) { $0[$1.sequence] = $1.update }
+            }
     }
 
     mutating func quarantine(_ sequence: Int64, in outbox: OutboxEngine) throws {
@@ -58,15 +71,16 @@ struct Promises {
     ///
     /// `isReopened`: what was in memory only is gone.
     @discardableResult
-    mutating func check(_ outbox: OutboxEngine, isReopened: Bool) throws -> Int {
+    mutating func check(_ outbox: OutboxEngine, isReopened: Bool, at now: Duration = .zero) throws -> Int {
         let found = Dictionary(uniqueKeysWithValues: try outbox.pendingUpdates().map { ($0.sequence, $0.update) })
         let ledger = try outbox.ledger()
         try hold(ledger.balances && ledger.pending == Int64(found.count), "\(found.count) are pending, \(ledger)")
         try hold(ledger.evicted == 0, "nothing had to go, \(ledger)")
 
+        var repeated = 0
+        if isReopened, let window { repeated = try forget(window, found, ledger, at: now) }
         let lost = pending.keys.filter { found[$0] == nil && !unsettled.contains($0) }.sorted()
         try hold(lost.isEmpty, "accepted and lost: \(lost)")
-        var repeated = 0
         for (sequence, update) in found where pending[sequence] != update {
             if sequence == accepted + 1, update == offered {
                 accepted = sequence
@@ -85,6 +99,28 @@ struct Promises {
         if isReopened { unwritten = [:] }
         (pending, offered, unsettled) = (found, nil, [])
         return repeated
+    }
+
+    /// Gives up what a power cut may have taken. What is left of the commit that it cut off has moved up.
+    private mutating func forget(
+        _ window: OutboxDurability.Window, _ found: [Int64: LocationUpdate], _ ledger: Ledger, at now: Duration
+    ) throws -> Int {
+        let safe = accepted - Int64(window.updates - 1)
+        try hold((safe...accepted + 1).contains(ledger.accepted), "\(accepted) were accepted, \(ledger)")
+        let kept = found.filter { $0.key > safe }
+        let last = pending.filter { $0.key > safe }
+        let again = Set(kept.values).subtracting(last.values).subtracting([offered].compactMap { $0 })
+        try hold(again.isSubset(of: unwritten.values), "never accepted, or settled long ago: \(again)")
+        let settled = last.filter { unsettled.contains($0.key) }.values
+        let gone = Set(last.values).subtracting(settled).subtracting(kept.values)
+        lost += gone.count
+        for (sequence, update) in last where gone.contains(update) {
+            let age = now - (acceptedAt[sequence] ?? .zero)
+            try hold(age <= window.span, "\(sequence) was accepted \(age) ago, and is lost")
+        }
+        pending = pending.filter { $0.key <= safe }.merging(kept) { $1 }
+        (accepted, offered, acceptedAt) = (ledger.accepted, nil, acceptedAt.filter { kept[$0.key] != nil })
+        return again.count
     }
 
     private func hold(_ isTrue: Bool, _ words: @autoclosure () -> String) throws(BrokenPromise) {

@@ -119,6 +119,16 @@ import WaypostTestSupport
         #expect(try outbox?.attend() == false)
     }
 
+    /// The next look takes what was too much for one, though nothing has changed since.
+    @Test func isChangedAtTheNextLookWhereManyAsk() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try filled(folder)
+        let requester = try OutboxRequester(path: folder.store)
+        let numbers = try (1...20).map { _ in try requester.submit(QuarantineRequest(.requeue, [])) }
+        for _ in 1...2 { _ = try outbox.attend() }
+        for number in numbers { #expect(try requester.answer(to: number) == .done(count: 0, notKept: 0)) }
+    }
+
     @Test func isLeftAloneByARequestOfALaterRelease() throws {
         let folder = try TemporaryFolder()
         let outbox = try filled(folder)

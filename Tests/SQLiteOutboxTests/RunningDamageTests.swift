@@ -1,4 +1,5 @@
 import LocationReporting
+import LyingDisk
 import Testing
 
 @testable import SQLiteOutbox
@@ -29,8 +30,70 @@ import Testing
         try outbox.deliverBatch(maximumPastLocations: 4)
         try folder.execute("UPDATE records SET body = zeroblob(40) WHERE id IN (0, 7)")
         outbox.store = nil  // as after an error of the disk: the next call opens it anew
-        #expect(try outbox.ledger().balances)
+        #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 5, pending: 4, evicted: 1))
         #expect(try outbox.pendingUpdates().map(\.sequence) == [5, 6, 8, 9])
         #expect(folder.recoveries.count == 1)
+    }
+
+    /// The next update gets a number of its own, and is not taken for the delivered one that the store forgot.
+    @Test func countsNothingNewAsDelivered() throws {
+        let (folder, disk) = try folderOnDisk()
+        let outbox = try folder.open(on: disk)
+        for second in 1...10 {
+            _ = try outbox.append(sample(second))
+            try outbox.deliverBatch(maximumPastLocations: 0)
+        }
+        try loseFrames(1, of: folder, under: outbox, on: disk)
+        #expect(try outbox.append(sample(11)).sequence == 11)
+        #expect(try outbox.pendingUpdates().map(\.sequence) == [9, 11], "one that the store has back is sent again")
+        #expect(try outbox.ledger() == Ledger(accepted: 11, delivered: 8, pending: 2, evicted: 1))
+        #expect(folder.recoveries.first?.reason == "it is of an earlier time: update 9, after update 10")
+    }
+
+    @Test func countsALostEndOfTheLog() throws {
+        let (folder, disk) = try folderOnDisk()
+        let outbox = try folder.open(on: disk)
+        for second in 1...20 { _ = try outbox.append(sample(second)) }
+        try loseFrames(5, of: folder, under: outbox, on: disk)
+        let ledger = try outbox.ledger()
+        let left = try outbox.pendingUpdates().map(\.sequence)
+        #expect(left.count < 20)
+        #expect(ledger == Ledger(accepted: 20, pending: Int64(left.count), evicted: 20 - Int64(left.count)))
+        #expect(folder.recoveries.map(\.lost.upperBound) == [ledger.evicted])
+    }
+
+    /// As many rows as there should be, and not the same ones: the store of an earlier time is not taken for sound.
+    @Test func findsTheLastUpdateWhereOnlyItsFrameIsBroken() throws {
+        let (folder, disk) = try folderOnDisk()
+        let outbox = try folder.open(on: disk)
+        for second in 1...10 {
+            try outbox.deliverBatch(maximumPastLocations: 0)
+            _ = try outbox.append(sample(second))
+        }
+        try loseFrames(1, of: folder, under: outbox, on: disk, keepingPages: true)
+        #expect(try outbox.pendingUpdates().map(\.sequence) == [10])
+        #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 9, pending: 1))
+    }
+
+    private func folderOnDisk() throws -> (TemporaryFolder, LyingDisk) {
+        let folder = try TemporaryFolder()
+        return (folder, folder.lyingDisk(seed: 1))
+    }
+
+    /// Breaks the last frames of the log, and has the outbox open the store again, after an append that fails.
+    private func loseFrames(
+        _ count: Int, of folder: TemporaryFolder, under outbox: OutboxEngine, on disk: LyingDisk,
+        keepingPages: Bool = false
+    ) throws {
+        let frameBytes = 24 + Int(StoreFormat.pageSize)
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .write))
+        #expect(throws: OutboxError.self) { try outbox.append(sample(86_000)) }
+        var log = try folder.read("outbox.sqlite-wal")
+        for frame in 1...count {
+            let start = log.count - frame * frameBytes
+            let broken = start..<start + (keepingPages ? 24 : frameBytes)
+            log.replaceSubrange(broken, with: repeatElement(0, count: broken.count))
+        }
+        try folder.write(log, to: "outbox.sqlite-wal")
     }
 }

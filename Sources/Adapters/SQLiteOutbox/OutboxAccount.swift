@@ -76,6 +76,11 @@ struct OutboxAccount: Sendable, Hashable {
         for stored in kept { quarantined.add(stored.update.timeOfFix) }
     }
 
+    /// Whether `other` knows of updates or of removals that this one does not: accounts of one store only grow.
+    func isOlder(than other: OutboxAccount) -> Bool {
+        lastSequence < other.lastSequence || revision < other.revision
+    }
+
     /// Of equal times of fix the one accepted later is the newer.
     static func newer(_ one: StoredUpdate?, _ other: StoredUpdate?) -> StoredUpdate? {
         guard let one else { return other }

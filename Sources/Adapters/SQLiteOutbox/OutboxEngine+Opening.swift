@@ -24,24 +24,25 @@ extension OutboxEngine {
                 // Looked at twice: what is read wrongly may be read rightly the next time.
                 do throws(StoreError) { try openExisting() } catch {
                     guard error.kind == .damaged, configuration.repairsDamage else { throw error }
-                    try rescue(reason: error.reason, known: nil)
+                    try rescueFiles(reason: error.reason)
                     try openExisting()
                 }
             }
         }
     }
 
-    /// Replaces a store that turned out damaged while it was in use; the account in memory is better than any on disk.
+    /// Replaces a store that turned out damaged while it was in use.
     func rescue(reason: String) throws(StoreError) {
-        let known = store == nil ? nil : account
         try withReserve { () throws(StoreError) in
-            try rescue(reason: reason, known: known)
+            try rescueFiles(reason: reason)
             try openExisting()
         }
     }
 
-    private func rescue(reason: String, known: OutboxAccount?) throws(StoreError) {
+    private func rescueFiles(reason: String) throws(StoreError) {
         distrustStore()
+        // What the store has said once, and is in memory since, is better than any account on the disk.
+        let known = account.lastSequence > 0 ? account : nil
         let result = try StoreSalvage(files: files, known: known).build()
         let setAside = try withSystem(files.path) { () throws(SystemError) in
             let name = try files.setAside(at: configuration.now())
@@ -112,10 +113,15 @@ extension OutboxEngine {
             try opened.check()
         }
         var loaded = try Self.load(opened, files)
+        guard !loaded.isOlder(than: account) else {
+            throw StoreError(
+                .damaged, path: files.path,
+                reason: "it is of an earlier time: update \(loaded.lastSequence), after update \(account.lastSequence)")
+        }
         var places = logBytes > 0 ? [files.log] : []
         // The log may be of an earlier time than the database, and lie over what came later.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
-        let cutOff = try appendCutOff(after: loaded.lastSequence, in: places)
+        let cutOff = try commitCutOff(after: loaded.lastSequence, in: places)
         opened.acceptChanges()
         if logBytes > 0 { try emptyLog(of: opened) }
         // The log may be new. SQLite synchronizes the folder with its first sync, and does not mind when that fails.
@@ -123,7 +129,8 @@ extension OutboxEngine {
             try files.disk.synchronizeFolder(at: FileSystem.parent(of: files.path))
         }
         try opened.migrate(&loaded)
-        if let cutOff { try complete(cutOff, in: opened, &loaded) }
+        // Where the process has gone on, they are in memory still.
+        if gathered.isEmpty { try complete(cutOff, in: opened, &loaded) }
         store = opened
         // A commit that failed may have reached the disk all the same: those are not gathered any more.
         gathered.removeFirst(Int(max(0, loaded.lastSequence - account.lastSequence)))
@@ -165,36 +172,43 @@ extension OutboxEngine {
         return account
     }
 
-    /// The append during which the power went, when its row reached the log in one piece and its commit did not.
+    /// The rows of the commit during which the power went that reached the log in one piece, when its end did not.
     ///
-    /// - Throws: `damaged` when rows lie behind that one: a log with a damaged frame ends there for SQLite, silently,
-    ///   and so does what was accepted after it.
-    private func appendCutOff(
+    /// - Throws: `damaged` when there are rows of a later one: a log with a damaged frame ends there for SQLite,
+    ///   silently, and so does what was accepted after it.
+    private func commitCutOff(
         after lastSequence: Int64, in places: [String]
-    ) throws(StoreError) -> UpdateRecord? {
-        var hidden: UpdateRecord?
+    ) throws(StoreError) -> [UpdateRecord] {
+        var hidden: [Int64: UpdateRecord] = [:]
         for path in places {
             try RecordScan.scan(path: path, on: files.disk) { found in
                 guard case .update(let record, _) = found, record.stored.sequence > lastSequence else { return }
-                if record.stored.sequence >= hidden?.stored.sequence ?? 0 { hidden = record }
+                hidden[record.stored.sequence] = record
             }
         }
-        if let sequence = hidden?.stored.sequence, sequence > lastSequence + 1 {
-            throw StoreError(
-                .damaged, path: files.log, reason: "its write-ahead log does not lead to update \(sequence)")
+        let longestCommit = configuration.durability.window?.updates ?? 1
+        if let last = hidden.keys.max(), last > lastSequence + Int64(longestCommit) {
+            throw StoreError(.damaged, path: files.log, reason: "its write-ahead log does not lead to update \(last)")
         }
-        return hidden
+        return hidden.values.sorted { $0.stored.sequence < $1.stored.sequence }
     }
 
-    /// Accepts it after all: should it be one that was promised, by a disk that damaged the end of the log, it is safe.
+    /// Accepts them after all: should they be promised ones, on a disk that damaged the end of the log, they are safe.
+    ///
+    /// They move up over those between them that did not reach the log, or were delivered before they cost a row.
     private func complete(
-        _ record: UpdateRecord, in store: OutboxStore, _ account: inout OutboxAccount
+        _ records: [UpdateRecord], in store: OutboxStore, _ account: inout OutboxAccount
     ) throws(StoreError) {
-        let isNewest = record.newestSequence == record.stored.sequence
-        let accepted = account.accept(record.stored.update, overrulingEarlier: isNewest)
-        let newest = account.newest?.sequence ?? accepted.sequence
+        guard !records.isEmpty else { return }
+        var next = account
         try store.transaction { () throws(StoreError) in
-            try store.insert(UpdateRecord(accepted, newestSequence: newest))
+            for record in records {
+                let isNewest = record.newestSequence == record.stored.sequence
+                let accepted = next.accept(record.stored.update, overrulingEarlier: isNewest)
+                let newest = next.newest?.sequence ?? accepted.sequence
+                try store.insert(UpdateRecord(accepted, newestSequence: newest))
+            }
         }
+        account = next
     }
 }

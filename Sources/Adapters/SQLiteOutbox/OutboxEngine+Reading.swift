@@ -2,8 +2,10 @@ import LocationReporting
 
 /// What there is to send, and the account.
 extension OutboxEngine {
+    /// - Throws: `full`, too, while more acknowledgements wait for space than memory is to hold.
     func nextBatch(maximumPastLocations: Int) throws(OutboxError) -> UploadBatch? {
         try perform { store throws(StoreError) in
+            if isUnwrittenFull { try withReserve { () throws(StoreError) in try commit(store) } }
             let current = current
             guard current.pending > Int64(unwritten.count), let last = current.newest else { return nil }
             let isKept = try isPending(last.sequence, store)

@@ -4,14 +4,16 @@ import LocationReporting
 extension OutboxEngine {
     /// Takes up what tools have left in the store; whether anything is pending again because of it.
     func takeUpRequests(_ store: OutboxStore) throws(StoreError) -> Bool {
-        guard try store.hasForeignChange(), let table = store.requests else { return false }
+        guard let change = try store.foreignChange(), let table = store.requests else { return false }
         var isAnyRequeued = false
-        for (id, request) in try table.open() {
+        let requests = try table.open()
+        for (id, request) in requests {
             let answer = try carryOut(request, store) { answer throws(StoreError) in
                 try table.answer(id, answer)
             }
             if case .done(let count, _) = answer, request?.action == .requeue, count > 0 { isAnyRequeued = true }
         }
+        if requests.count < RequestTable.atOnce { store.settle(change) }
         return isAnyRequeued
     }
 

@@ -2,11 +2,15 @@ import LocationReporting
 
 /// What reaches the disk, and when.
 extension OutboxEngine {
-    /// Whether what is gathered is to be written now.
+    /// Whether what is only in memory is to be written now.
     var isCommitDue: Bool {
-        gathered.isCommitDue(
-            configuration.durability, at: configuration.uptime(), nextLookAfter: Self.attendanceInterval)
+        isUnwrittenFull
+            || gathered.isCommitDue(
+                configuration.durability, at: configuration.uptime(), nextLookAfter: Self.attendanceInterval)
     }
+
+    /// Whether so many acknowledgements wait for space that another batch could only be sent to be forgotten.
+    var isUnwrittenFull: Bool { unwritten.count >= Self.unwrittenLimit }
 
     /// What is only in memory.
     func writeAll() throws(StoreError) {

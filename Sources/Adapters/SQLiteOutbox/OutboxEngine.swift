@@ -28,7 +28,8 @@ final class OutboxEngine {
     static let attendanceInterval = Duration.seconds(2)
     /// Rows that are thinned or give way at once: about 10 KiB.
     static let evictionBlock = 256
-    /// Acknowledgements that a full disk may keep in memory.
+    /// From so many acknowledgements on that a full disk keeps in memory, nothing more goes out or is accepted until
+    /// they are written. The batch that reaches the limit comes on top: up to 501.
     static let unwrittenLimit = 1000
     /// What is given back when the disk is full: room for the log between two checkpoints, and for one checkpoint.
     static let reserveBytes: Int64 = 512 * 1024
@@ -78,7 +79,7 @@ final class OutboxEngine {
                 try withReserve { () throws(StoreError) in try commit(store) }
                 try store.compactIfNearlyEmpty()
             } catch {
-                guard error.kind == .full, !error.isFailedSync, unwritten.count <= Self.unwrittenLimit else {
+                guard error.kind == .full, !error.isFailedSync else {
                     unwritten = before
                     throw error
                 }

@@ -16,7 +16,7 @@ final class OutboxStore {
     private(set) var requests: RequestTable?
     /// Changes when another connection has written.
     private let dataVersion: SQLiteStatement
-    private var seenDataVersion: Int64?
+    private var settledChange: Int64?
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
 
@@ -73,12 +73,15 @@ final class OutboxStore {
         requests = try RequestTable(connection)
     }
 
-    /// Whether another connection has written since this was asked last; `true` the first time. Costs microseconds.
-    func hasForeignChange() throws(StoreError) -> Bool {
+    /// The number of the last change by another connection until it is settled; there is one after opening. Costs
+    /// microseconds.
+    func foreignChange() throws(StoreError) -> Int64? {
         let version = try integer(dataVersion)
-        defer { seenDataVersion = version }
-        return version != seenDataVersion
+        return version == settledChange ? nil : version
     }
+
+    /// Whatever came with that change has been taken up.
+    func settle(_ change: Int64) { settledChange = change }
 
     /// From now on closing may move the log into the database: what is there has been looked at and is sound.
     func acceptChanges() { connection.setCheckpointOnClose(true) }
@@ -156,7 +159,15 @@ final class OutboxStore {
     }
 
     /// Moves everything from the log into the database, and leaves the log empty.
-    func emptyLog() throws(StoreError) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    ///
+    /// - Throws: `unusable`, too, when another connection still reads from the log: SQLite calls that no error.
+    func emptyLog() throws(StoreError) {
+        guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+            throw StoreError(
+                .unusable, path: connection.path,
+                reason: "its write-ahead log cannot be emptied while another program reads it; end that program")
+        }
+    }
 
     /// Pages of the database, with those that are only in the log.
     func pages() throws(StoreError) -> Int64 { try integer(pageCount) }

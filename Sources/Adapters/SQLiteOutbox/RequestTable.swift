@@ -5,7 +5,7 @@ final class RequestTable {
     private let forget: SQLiteStatement
 
     /// Requests taken up at one look; the next look takes more.
-    private static let atOnce: Int64 = 16
+    static let atOnce = 16
     /// Answers that nobody has fetched, because the tool was ended: so many are left.
     private static let kept: Int64 = 64
 
@@ -19,7 +19,7 @@ final class RequestTable {
     /// Those without an answer, oldest first; `nil` in place of one that cannot be read.
     func open() throws(StoreError) -> [(id: Int64, request: QuarantineRequest?)] {
         defer { unanswered.reset() }
-        try unanswered.bind(Self.atOnce, at: 1)
+        try unanswered.bind(Int64(Self.atOnce), at: 1)
         var requests: [(id: Int64, request: QuarantineRequest?)] = []
         while try unanswered.step() {
             requests.append((unanswered.integer(0), QuarantineRequest(unanswered.blob(1))))

@@ -34,6 +34,11 @@ struct SoundTree {
                 try builder.insertPending(bytes, sequence: id)
             }
         }
+        if let known, var account = stored?.account {
+            account.lastSequence = max(account.lastSequence, last)
+            // The count may be right all the same: one delivered, one accepted.
+            if account.isOlder(than: known) { return nil }
+        }
         guard let ledger = known.map({ LedgerRecord($0, oldestPending: 0) }) ?? stored else { return nil }
         let lastSequence = max(last, ledger.account.lastSequence)
         let expected = ledger.account.pending + lastSequence - ledger.account.lastSequence

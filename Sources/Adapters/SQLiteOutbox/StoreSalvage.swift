@@ -20,6 +20,9 @@ struct StoreSalvage {
     /// The account that the owner has in memory, when damage is noticed while running.
     let known: OutboxAccount?
 
+    /// Whether a sequence is of a commit that failed: its updates are in memory still, or were refused.
+    private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
+
     /// Builds a new store beside the damaged one, which is only read.
     func build() throws(StoreError) -> Result {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false)
@@ -33,12 +36,14 @@ struct StoreSalvage {
                     case .update(let record, let bytes):
                         let sequence = record.stored.sequence
                         if let tree, sequence <= tree.lastSequence, !tree.unreadable.contains(sequence) { return }
+                        if isUnknown(sequence) { return }
                         try builder.insertPending(bytes, sequence: sequence)
                     case .quarantined(let update, let bytes):
                         // An old copy of one that is pending again is worth nothing.
                         if tree != nil, try builder.isPending(update.stored.sequence) { return }
                         try builder.insertQuarantined(bytes, sequence: update.stored.sequence)
                     case .ledger(let candidate):
+                        if isUnknown(candidate.account.lastSequence) { return }
                         if newestCopy.map({ $0.age < candidate.age }) ?? true { newestCopy = candidate }
                         if ledger.map({ $0.age < candidate.age }) ?? true { ledger = candidate }
                     }
@@ -50,13 +55,17 @@ struct StoreSalvage {
 
             let pending = try builder.countPending()
             let highest = max(try builder.rows.highestSequence(), try builder.highestQuarantined())
-            let last = max(ledger?.account.lastSequence ?? 0, highest)
+            let last = max(known?.lastSequence ?? 0, ledger?.account.lastSequence ?? 0, highest)
             var lost = Self.lost(
                 ledger: ledger, oldestPending: oldestPending, lastSequence: last, pending: pending,
                 quarantined: try builder.countQuarantined(from: oldestPending))
             if let tree, last == tree.lastSequence {
                 let missing = tree.pending - pending
                 lost = missing...missing
+            } else {
+                // Accepted after everything that is left.
+                let behind = last - max(highest, newestCopy?.account.lastSequence ?? 0)
+                lost = lost.lowerBound...max(lost.upperBound, behind)
             }
             var account = Self.account(
                 ledger?.account ?? OutboxAccount(), lastSequence: last, pending: pending, lost: lost.upperBound)

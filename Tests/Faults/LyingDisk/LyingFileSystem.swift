@@ -15,7 +15,7 @@ import LinuxPlatform
         name = "lying-disk-\(Self.count.withLock { $0 += 1; return $0 })"
         unsafe cName = strdup(name)
         unsafe registration = .allocate(capacity: 1)
-        // Times, random numbers and sleep stay those of the real one; memory maps are not offered.
+        // Times and random numbers stay those of the real one; memory maps are not offered.
         unsafe registration.initialize(to: realFileSystem.pointee)
         unsafe registration.pointee.iVersion = 2
         unsafe registration.pointee.szOsFile = CInt(OpenFile.place + MemoryLayout<UnsafeRawPointer>.size)
@@ -26,6 +26,7 @@ import LinuxPlatform
         unsafe registration.pointee.xDelete = deleteFile
         unsafe registration.pointee.xAccess = lookAtFile
         unsafe registration.pointee.xGetLastError = lastError
+        unsafe registration.pointee.xSleep = waitForNothing
         let code = unsafe sqlite3_vfs_register(registration, 0)
         precondition(code == SQLITE_OK, "SQLite takes no VFS: \(code)")
     }
@@ -112,4 +113,9 @@ private func lastError(
     _ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ count: CInt, _ text: UnsafeMutablePointer<CChar>?
 ) -> CInt {
     unsafe disk(of: registration).lastError
+}
+
+/// Nobody lets go of a lock while the only thread sleeps: whoever waits for one gives up at once.
+private func waitForNothing(_ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ microseconds: CInt) -> CInt {
+    microseconds
 }
