@@ -91,8 +91,10 @@ struct Promises {
         }
         try hold(ledger.accepted == accepted, "\(accepted) were accepted, \(ledger)")
         let listed = Set(try outbox.store?.rows.quarantined().map(\.stored.sequence) ?? [])
-        let isListed = quarantined.isSubset(of: listed) || quarantined.count > OutboxStore.quarantineLimit
-        try hold(isListed, "in quarantine and gone: \(quarantined.subtracting(listed))")
+        // The oldest gives way to a new one, also to one whose quarantine failed and is there all the same.
+        let mayBeListed = quarantined.union(unsettled).count
+        let isListed = quarantined.isSubset(of: listed) || mayBeListed > OutboxStore.quarantineLimit
+        try hold(isListed, "in quarantine and gone: \(quarantined.subtracting(listed)) of \(quarantined.count)")
         quarantined = listed
         // Acknowledged on a disk that failed then: in memory, if it is not in the way of the others.
         for sequence in unsettled where found[sequence] == nil { unwritten[sequence] = pending[sequence] }
