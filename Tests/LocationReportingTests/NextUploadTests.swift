@@ -56,6 +56,9 @@ import Testing
         let newer = StoredUpdate(sequence: 10, update: LocationUpdate(.sample(13)))
         let stored = UploadBatch(last: newer, lastIsPending: true, past: [])
         #expect(next.batch(pending: stored, newest: newer, at: .zero) == stored)
+        // Sent, refused and set aside: what the outbox has then is older again.
+        next.willSend(stored, at: .zero)
+        #expect(next.batch(pending: nil, newest: Self.newest, at: .seconds(60))?.last.update == live)
     }
 
     @Test func takesNoMoreBehindAnUnstoredPositionThanBehindAStoredOne() {

@@ -28,7 +28,10 @@ package struct NextUpload: Sendable {
         pending batch: UploadBatch?, newest: StoredUpdate?, maximumPastLocations limit: Int = .max, at now: Duration
     ) -> UploadBatch? {
         func leads(_ update: LocationUpdate) -> Bool {
-            overrulesStored || newest.map { $0.update.timeOfFix < update.timeOfFix } ?? true
+            if overrulesStored { return true }
+            if let newest { return newest.update.timeOfFix < update.timeOfFix }
+            // The outbox cannot be asked; what went out last may be newer, and have been taken without an answer.
+            return lastSent.map { $0.update.timeOfFix <= update.timeOfFix } ?? true
         }
         if let unstored, leads(unstored) { return Self.batch(led: unstored, with: batch, limit) }
         if let deliveredUnstored, leads(deliveredUnstored) {
@@ -51,21 +54,20 @@ package struct NextUpload: Sendable {
         return Int((now - lastSent.firstSentAt) / .seconds(1))
     }
 
-    /// Notes that `batch` is about to go out: what is older must not come back, whether its answer comes or not, and
-    /// not even while the outbox cannot be asked.
+    /// Notes that `batch` is about to go out.
     package mutating func willSend(_ batch: UploadBatch, at now: Duration) {
-        let led = batch.last.update
-        if !overrulesStored {
-            if let older = unstored, older.timeOfFix < led.timeOfFix { unstored = nil }
-            if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
-        }
         if lastSent?.update != batch.last.update { lastSent = (batch.last.update, now) }
     }
 
     /// Notes that `batch` has arrived.
     package mutating func didDeliver(_ batch: UploadBatch, at now: Duration) {
         lastDeliveryAt = now
-        if unstored == batch.last.update { (unstored, deliveredUnstored) = (nil, unstored) }
+        let led = batch.last.update
+        if unstored == led { (unstored, deliveredUnstored) = (nil, unstored) }
+        if overrulesStored { return }
+        // What is older must not come back, not even while the outbox cannot be asked.
+        if let older = unstored, older.timeOfFix < led.timeOfFix { unstored = nil }
+        if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
     }
 
     /// Notes that the position in front of `batch` was refused for good; the next heartbeat counts from here, so that
@@ -77,7 +79,9 @@ package struct NextUpload: Sendable {
     }
 
     /// Notes that what was believed before is wrong, or that the outbox knows better now: nothing of it leads any more.
-    package mutating func forgetUnstored() { (unstored, deliveredUnstored, overrulesStored) = (nil, nil, false) }
+    package mutating func forgetUnstored() {
+        (unstored, deliveredUnstored, overrulesStored, lastSent) = (nil, nil, false, nil)
+    }
 
     /// Sequence 0 is no update of the store: nothing is acknowledged for it.
     private static func batch(led update: LocationUpdate, with batch: UploadBatch?, _ limit: Int) -> UploadBatch {
