@@ -104,7 +104,7 @@ soak-test: prepare ## HOURS of driving at SPEED times real speed, while all arou
 fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each in a run of its own; needs strace
 	@scripts/fault-test $(CALLS)
 
-link-test: prepare ## take the network away FLAPS times (root; 20 take five minutes); how soon is a fresh position there
+link-test: prepare ## take the network away FLAPS times (root; 20 take four minutes); how soon is a fresh position there
 	@scripts/link-test $(FLAPS)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
