@@ -287,7 +287,7 @@ extension Box where Value == UploadDecisions {
         _ outcome: UploadOutcome, to batch: UploadBatch, at now: Duration = .zero, took: Duration = .zero,
         jitter: Double
     ) -> UploadAction {
-        apply { $0.receive(outcome, to: batch, at: now, took: took, jitter: jitter) }
+        apply { $0.receive($0.interpreted(outcome), to: batch, at: now, took: took, jitter: jitter) }
     }
 
     func receiveNoToken(retryAfter: Duration?, jitter: Double) -> UploadAction {

@@ -38,13 +38,13 @@ package struct UploadDecisions: Sendable {
         pace.willSend(past: batch.past.count, at: now)
     }
 
-    /// Decides at `now`, after the answer to `batch`, for which it `took` so long; `jitter` is drawn from 0...1.
+    /// Decides at `now`, after the answer to `batch`, for which it `took` so long, with `outcome` as `interpreted`;
+    /// `jitter` is drawn from 0...1.
     package mutating func receive(
         _ outcome: UploadOutcome, to batch: UploadBatch, at now: Duration, took: Duration, jitter: Double
     ) -> UploadAction {
         missingTokens = 0
-        let outcome = interpreted(outcome)
-        if case .hold = outcome {} else { holds = 0 }
+        if !outcome.isHold { holds = 0 }
         switch outcome {
         case .delivered:
             (failures, outboxFailures, refusals, hasRenewedToken, taken) = (0, 0, 0, false, batch.last.update)
