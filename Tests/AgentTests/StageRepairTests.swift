@@ -28,6 +28,13 @@ import WaypostTestSupport
         }
     }
 
+    static func transport(hangingAt gate: Gate) -> ScriptedTransport {
+        ScriptedTransport { _ throws(HTTPTransportError) in
+            await Self.hang(at: gate)
+            throw HTTPTransportError(.cancelled, "too late")
+        }
+    }
+
     /// Lets the one wait end that has begun; where none has, what hangs is set free so that the test can fail.
     func letPatienceEnd(after expected: Duration = .seconds(1)) async {
         for await sleep in manualClock.sleeps.prefix(1) {
@@ -52,11 +59,7 @@ import WaypostTestSupport
 
     @Test func anExchangeThatNeverEndsIsGivenUp() async throws {
         defer { gate.open() }
-        let gate = gate
-        let hanging = ScriptedTransport { _ throws(HTTPTransportError) in
-            await Self.hang(at: gate)
-            throw HTTPTransportError(.cancelled, "too late")
-        }
+        let hanging = Self.transport(hangingAt: gate)
         let working = ScriptedTransport { _ throws(HTTPTransportError) in HTTPResponse(status: 200) }
         let transport = WatchedTransport(hanging, progress: progress, clock: clock) { working }
         let request = HTTPRequest(.get, try HTTPURL("https://fleetengine.test/"))
@@ -177,11 +180,7 @@ import WaypostTestSupport
     /// Whoever leaves it early must not hide it: it is still repaired.
     @Test func anExchangeThatItsCancelledCallerLeftIsSeen() async throws {
         defer { gate.open() }
-        let gate = gate
-        let hanging = ScriptedTransport { _ throws(HTTPTransportError) in
-            await Self.hang(at: gate)
-            throw HTTPTransportError(.cancelled, "too late")
-        }
+        let hanging = Self.transport(hangingAt: gate)
         let transport = WatchedTransport(hanging, progress: progress, clock: clock) { nil }
         let request = HTTPRequest(.get, try HTTPURL("https://fleetengine.test/"))
         let exchange = Task {

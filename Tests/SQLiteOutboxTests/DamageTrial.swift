@@ -62,6 +62,7 @@ struct DamageTrial {
         try folder.write(database, to: "outbox.sqlite")
         try folder.write(log, to: "outbox.sqlite-wal")
 
+        // By the real clock: the promise is about a real disk's time, and the bound far above what an opening takes.
         let clock = ContinuousClock()
         let begin = clock.now
         let outbox = try folder.open()

@@ -22,18 +22,14 @@ import Testing
     private func cut(_ count: Int, _ durability: OutboxDurability) throws {
         var left = count
         var (cuts, accepted, repeated, lost) = (0, Int64(0), 0, 0)
-        var slowest = Duration.zero
         while left > 0 {
             var trial = try PowerTrial(seed: UInt64(left), durability: durability)
             try trial.run(cuts: min(left, 40))
             left -= 40
             (cuts, accepted, repeated) = (cuts + trial.cuts, accepted + trial.accepted, repeated + trial.repeated)
             lost += trial.lost
-            slowest = max(slowest, trial.slowestOpening)
         }
-        print(
-            "power cuts, \(durability): \(cuts); accepted \(accepted), lost \(lost), repeated \(repeated), slowest "
-                + "opening \(slowest)")
+        print("power cuts, \(durability): \(cuts); accepted \(accepted), lost \(lost), repeated \(repeated)")
     }
 
     /// The rig finds what it is there for: a disk that says it has synchronized, and has not.

@@ -13,11 +13,9 @@ struct PowerTrial {
     private(set) var repeated = 0
     /// Accepted within the window, and taken by a cut.
     private(set) var lost = 0
-    private(set) var slowestOpening = Duration.zero
 
     /// Longer than any batch, shorter than what a checkpoint lets pass.
     private static let longestBatch = 50
-    private static let clock = ContinuousClock()
 
     let folder: TemporaryFolder
     let disk: LyingDisk
@@ -46,9 +44,7 @@ struct PowerTrial {
             }
             cuts += 1
             disk.powerOn()
-            let begin = Self.clock.now
             let outbox = try open()
-            slowestOpening = max(slowestOpening, begin.duration(to: Self.clock.now))
             let again = try promises.check(outbox, isReopened: true, at: now)
             try #require(again <= 1, "cut \(cuts): only the live acknowledgement may be repeated")
             repeated += again
