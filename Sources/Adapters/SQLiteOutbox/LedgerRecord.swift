@@ -26,6 +26,12 @@ struct LedgerRecord: Sendable, Hashable {
         return (account.revision, ledger.accepted, ledger.delivered + ledger.evicted + ledger.quarantined)
     }
 
+    /// The later of two copies; the first where both are of one age.
+    static func later(_ one: LedgerRecord?, _ other: LedgerRecord?) -> LedgerRecord? {
+        guard let one, let other else { return one ?? other }
+        return one.age < other.age ? other : one
+    }
+
     var bytes: [UInt8] {
         var writer = RecordWriter()
         for value in [

@@ -136,7 +136,8 @@ final class OutboxEngine {
         }
     }
 
-    /// Runs `body` on the open store; damage met on the way is repaired, and `body` run once more.
+    /// Runs `body` on the open store. Damage met on the way is looked at again, for what is read wrongly may be read
+    /// rightly the next time; then it is repaired, and `body` run once more.
     func perform<Result>(
         _ body: (OutboxStore) throws(StoreError) -> Result
     ) throws(OutboxError) -> Result {
@@ -146,8 +147,12 @@ final class OutboxEngine {
         do throws(StoreError) {
             do throws(StoreError) { return try body(try openedStore()) } catch {
                 guard error.kind == .damaged, configuration.repairsDamage else { throw error }
-                try rescue(reason: error.reason)
-                return try body(try openedStore())
+                distrustStore()
+                do throws(StoreError) { return try body(try openedStore()) } catch {
+                    guard error.kind == .damaged else { throw error }
+                    try rescue(reason: error.reason)
+                    return try body(try openedStore())
+                }
             }
         } catch {
             if error.kind != .full || error.isFailedSync { distrustStore() }

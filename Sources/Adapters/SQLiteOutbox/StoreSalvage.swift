@@ -28,7 +28,6 @@ struct StoreSalvage {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false)
         try StoreBuilder.build(files) { builder throws(StoreError) in
             let tree = try SoundTree(files, known: known, into: builder)
-            var ledger = tree?.ledger ?? known.map { LedgerRecord($0, oldestPending: 0) }
             var newestCopy: LedgerRecord?
             for path in [files.path, files.log] {
                 try RecordScan.scan(path: path, on: files.disk) { found throws(StoreError) in
@@ -44,25 +43,32 @@ struct StoreSalvage {
                         try builder.insertQuarantined(bytes, sequence: update.stored.sequence)
                     case .ledger(let candidate):
                         if isUnknown(candidate.account.lastSequence) { return }
-                        if newestCopy.map({ $0.age < candidate.age }) ?? true { newestCopy = candidate }
-                        if ledger.map({ $0.age < candidate.age }) ?? true { ledger = candidate }
+                        newestCopy = LedgerRecord.later(newestCopy, candidate)
                     }
                 }
             }
+            let highest = max(try builder.rows.highestSequence(), try builder.highestQuarantined())
+            let last = max(
+                known?.lastSequence ?? 0, tree?.lastSequence ?? 0, newestCopy?.account.lastSequence ?? 0, highest)
+            // Nothing was accepted after what the tree knows of. An account later than its own is of a commit that did
+            // not end, or whose page is damaged: without it a delivery may be repeated, with it a loss be hidden.
+            let present = tree.flatMap { $0.lastSequence == last ? $0 : nil }
+            let ledger =
+                present?.ledger
+                ?? LedgerRecord.later(tree?.ledger ?? known.map { LedgerRecord($0, oldestPending: 0) }, newestCopy)
             // The account in memory does not tell it.
-            let oldestPending = newestCopy?.oldestPending ?? 0
+            let oldestPending = present == nil ? newestCopy?.oldestPending ?? 0 : 0
             try builder.dropSettled(before: oldestPending)
 
             let pending = try builder.countPending()
-            let highest = max(try builder.rows.highestSequence(), try builder.highestQuarantined())
-            let last = max(known?.lastSequence ?? 0, ledger?.account.lastSequence ?? 0, highest)
-            var lost = Self.lost(
-                ledger: ledger, oldestPending: oldestPending, lastSequence: last, pending: pending,
-                quarantined: try builder.countQuarantined(from: oldestPending))
-            if let tree, last == tree.lastSequence {
-                let missing = tree.pending - pending
+            var lost: ClosedRange<Int64>
+            if let present {
+                let missing = present.pending - pending
                 lost = missing...missing
             } else {
+                lost = Self.lost(
+                    ledger: ledger, oldestPending: oldestPending, lastSequence: last, pending: pending,
+                    quarantined: try builder.countQuarantined(from: oldestPending))
                 // Accepted after everything that is left.
                 let behind = last - max(highest, newestCopy?.account.lastSequence ?? 0)
                 lost = lost.lowerBound...max(lost.upperBound, behind)
