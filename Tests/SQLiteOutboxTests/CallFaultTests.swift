@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocationReporting
 import LyingDisk
+import SeededChance
 import Testing
 
 @testable import SQLiteOutbox
@@ -21,7 +22,7 @@ import Testing
             for lasts in [false, true] {
                 for number in Self.numbers {
                     let fault = DiskFault(failure, at: number, of: call, lasts: lasts)
-                    var trial = try CallFaultTrial(fault, durability)
+                    var trial = try CallFaultTrial([fault], durability)
                     do { if try !trial.run() { break } } catch { Issue.record(error, "\(fault)") }
                     (runs, failed) = (runs + 1, failed + trial.failures)
                 }
@@ -29,6 +30,35 @@ import Testing
         }
         #expect(runs > 0)
         print("faults of \(call), \(durability): \(runs) runs, \(failed) calls of the outbox failed, lost 0")
+    }
+
+    /// What one leaves behind must not mislead what the other sets off.
+    @Test(arguments: OutboxDurability.allCases)
+    func loseNothingInPairs(durability: OutboxDurability) throws {
+        var chance = SplitMix64(seed: 1)
+        let pairs = Self.isLong ? 1000 : 60
+        var failed = 0
+        for _ in 0..<pairs {
+            let first = Self.fault(at: 1...40, using: &chance)
+            let isSame = Bool.random(using: &chance)
+            let second =
+                isSame
+                ? DiskFault(first.failure, at: first.number + .random(in: 1...4, using: &chance), of: first.call)
+                : Self.fault(at: 1...40, using: &chance)
+            var trial = try CallFaultTrial([first, second], durability)
+            do { _ = try trial.run() } catch { Issue.record(error, "\(first), \(second)") }
+            failed += trial.failures
+        }
+        #expect(failed > pairs / 4)
+        print("two faults, \(durability): \(pairs) runs, \(failed) calls of the outbox failed, lost 0")
+    }
+
+    private static func fault(at numbers: ClosedRange<Int>, using chance: inout SplitMix64) -> DiskFault {
+        let calls = [DiskCall.read, .write, .sync, .truncate, .open]
+        let call = calls[Int.random(in: 0..<calls.count, using: &chance)]
+        let failure: DiskFault.Failure =
+            call == .write && Bool.random(using: &chance) ? .shortWrite : .error(DiskErrno.inputOutput)
+        return DiskFault(failure, at: .random(in: numbers, using: &chance), of: call)
     }
 
     /// A log whose sync has failed is not used again while somebody's reading keeps it from being emptied.
