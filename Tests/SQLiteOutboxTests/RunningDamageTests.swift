@@ -137,6 +137,21 @@ import Testing
         try folder.write(database, to: "outbox.sqlite")
     }
 
+    /// Another program that opens and closes the store removes its log, unless it sees that somebody uses it.
+    @Test func keepsItsLocks() throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.open()
+        for second in 1...3 { _ = try first.append(sample(second)) }
+        try folder.moveStore(owner: first)
+        #expect(try folder.isLocked("outbox.sqlite") == false)
+        let outbox = try folder.open()
+        #expect(try outbox.ledger().pending == 3)
+        #expect(try folder.isLocked("outbox.sqlite"))
+        outbox.distrustStore()
+        #expect(try outbox.ledger().pending == 3)
+        #expect(try folder.isLocked("outbox.sqlite"))
+    }
+
     private func folderOnDisk() throws -> (TemporaryFolder, LyingDisk) {
         let folder = try TemporaryFolder()
         return (folder, folder.lyingDisk(seed: 1))

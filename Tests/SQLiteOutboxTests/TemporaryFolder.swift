@@ -60,6 +60,16 @@ final class TemporaryFolder: Sendable {
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 
+    /// Whether this process holds a lock on the file that other processes see, as /proc/locks tells.
+    func isLocked(_ name: String) throws -> Bool {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path(name))
+        let holder = " \(ProcessInfo.processInfo.processIdentifier) "
+        let file = (attributes[.systemFileNumber] as? UInt64).map { ":\($0) " } ?? "no number"
+        return try String(contentsOf: URL(filePath: "/proc/locks"), encoding: .utf8).split(separator: "\n").contains {
+            $0.contains("POSIX") && $0.contains(holder) && $0.contains(file)
+        }
+    }
+
     /// A disk over this folder that can be made to fail.
     func lyingDisk(seed: UInt64) -> LyingDisk { LyingDisk(folder: url.path, seed: seed) }
 

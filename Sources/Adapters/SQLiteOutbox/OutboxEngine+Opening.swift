@@ -33,10 +33,9 @@ extension OutboxEngine {
 
     /// Replaces a store that turned out damaged while it was in use.
     func rescue(reason: String) throws(StoreError) {
-        try withReserve { () throws(StoreError) in
-            try rescueFiles(reason: reason)
-            try openExisting()
-        }
+        // One after the other: what has been replaced is sound, also when the disk is full then.
+        try withReserve { () throws(StoreError) in try rescueFiles(reason: reason) }
+        try withReserve { () throws(StoreError) in try openExisting() }
     }
 
     private func rescueFiles(reason: String) throws(StoreError) {
@@ -98,8 +97,41 @@ extension OutboxEngine {
         }
     }
 
-    /// - Throws: `damaged` when the store is not what was written, as far as can be told in a short time.
     private func openExisting() throws(StoreError) {
+        var found = try examine()
+        let opened = try OutboxStore(files, pageLimit: configuration.pageLimit)
+        opened.acceptChanges()
+        if found.hasLog { try emptyLog(of: opened) }
+        // The log may be new. SQLite synchronizes the folder with its first sync, and does not mind when that fails.
+        try withSystem(files.path) { () throws(SystemError) in
+            try files.disk.synchronizeFolder(at: FileSystem.parent(of: files.path))
+        }
+        try opened.migrate(&found.account)
+        // Where the process has gone on, they are in memory still.
+        if gathered.isEmpty { try complete(found.cutOff, in: opened, &found.account) }
+        // A commit that failed may have reached the disk all the same: those are not gathered any more.
+        gathered.removeFirst(Int(max(0, found.account.lastSequence - account.lastSequence)))
+        account = found.account
+        for sequence in unwritten.keys where sequence <= account.lastSequence {
+            if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
+        }
+        store = opened
+    }
+
+    /// What the files of a store say, and whether they are sound.
+    private struct Examined {
+        var account: OutboxAccount
+        /// Rows of a commit that the power cut off.
+        let cutOff: [UpdateRecord]
+        let hasLog: Bool
+    }
+
+    /// Looks at the store through a connection of its own, which goes before the one that stays is opened: whoever
+    /// reads the file beside SQLite, takes all locks of the process from it when it is closed (POSIX), and the log can
+    /// be removed by the next program that opens the store.
+    ///
+    /// - Throws: `damaged` when the store is not what was written, as far as can be told in a short time.
+    private func examine() throws(StoreError) -> Examined {
         let header = try StoreHeader(path: files.path, on: files.disk)
         guard header.version <= StoreFormat.version else {
             throw StoreError(
@@ -112,7 +144,7 @@ extension OutboxEngine {
         if header.fileBytes <= Self.wholeCheckBytes || pagesMissing > logBytes / StoreFormat.pageSize {
             try opened.check()
         }
-        var loaded = try Self.load(opened, files)
+        let loaded = try Self.load(opened, files)
         guard !loaded.isOlder(than: account) else {
             throw StoreError(
                 .damaged, path: files.path,
@@ -122,22 +154,7 @@ extension OutboxEngine {
         // The log may be of an earlier time than the database, and lie over what came later.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
         let cutOff = try commitCutOff(after: loaded.lastSequence, in: places)
-        opened.acceptChanges()
-        if logBytes > 0 { try emptyLog(of: opened) }
-        // The log may be new. SQLite synchronizes the folder with its first sync, and does not mind when that fails.
-        try withSystem(files.path) { () throws(SystemError) in
-            try files.disk.synchronizeFolder(at: FileSystem.parent(of: files.path))
-        }
-        try opened.migrate(&loaded)
-        // Where the process has gone on, they are in memory still.
-        if gathered.isEmpty { try complete(cutOff, in: opened, &loaded) }
-        store = opened
-        // A commit that failed may have reached the disk all the same: those are not gathered any more.
-        gathered.removeFirst(Int(max(0, loaded.lastSequence - account.lastSequence)))
-        account = loaded
-        for sequence in unwritten.keys where sequence <= account.lastSequence {
-            if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
-        }
+        return Examined(account: loaded, cutOff: cutOff, hasLog: logBytes > 0)
     }
 
     /// Puts what a log holds into the database before anything is added to it.
