@@ -9,7 +9,7 @@ import Testing
 /// The first call of a kind fails, the second in another run, and so on: each with `make damage-test`, some with
 /// `make test`.
 @Suite struct FailingCalls {
-    private static let isLong = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"] != nil
+    static let isLong = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"] != nil
     private static let numbers = isLong ? Array(1...200) : [1, 2, 3, 5, 9, 33, 129]
     private static let errors =
         [DiskErrno.inputOutput, DiskErrno.noSpace] + (isLong ? [DiskErrno.readOnly, DiskErrno.interrupted] : [])

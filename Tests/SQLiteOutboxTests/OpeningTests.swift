@@ -107,6 +107,29 @@ import Testing
         #expect(!folder.exists("outbox.sqlite.rebuilt"))
     }
 
+    /// Everything has been set aside, and the rebuilt store has a fault of its own: it is repaired, not made anew.
+    @Test func repairsAReplacementThatIsDamaged() throws {
+        let folder = try TemporaryFolder()
+        try folder.buildBacklog(200)
+        try folder.breakRow(60)
+        try folder.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
+        let outbox = try folder.open()
+        #expect(try outbox.ledger() == Ledger(accepted: 200, pending: 199, evicted: 1))
+        #expect(folder.recoveries.map(\.lost) == [1...1])
+    }
+
+    /// The ledger does not know of it yet: its number is not given away again.
+    @Test func countsALastRowThatIsDamaged() throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.open()
+        for second in 1...70 { _ = try first.append(sample(second)) }
+        try first.close()
+        try folder.breakRow(70)
+        let outbox = try folder.open()
+        #expect(try outbox.ledger() == Ledger(accepted: 70, pending: 69, evicted: 1))
+        #expect(try outbox.append(sample(71)).sequence == 71)
+    }
+
     @Test func isQuickWithALargeBacklog() throws {
         let folder = try TemporaryFolder()
         try folder.buildBacklog(100_000)

@@ -138,17 +138,36 @@ import WaypostTestSupport
         #expect(try outbox.ledger().quarantined == 3)
     }
 
-    /// A requeued update is not taken for one in quarantine by a salvage that finds old copies of its row.
-    @Test func doesNotComeBackFromOldCopies() throws {
+    /// A salvage finds old copies of rows in the log: of one that was discarded, and of one that was requeued.
+    @Test(arguments: [true, false])
+    func doesNotComeBackFromOldCopies(treeIsSound: Bool) throws {
         let folder = try TemporaryFolder()
-        let outbox = try filled(folder)
-        _ = try outbox.carryOut(QuarantineRequest(.requeue, [4, 6]))
+        try folder.buildBacklog(200)
+        let outbox = try folder.open()
+        for sequence in 10...12 {
+            let stored = StoredUpdate(sequence: Int64(sequence), update: sample(sequence))
+            try outbox.quarantine(stored, reason: "400")
+        }
+        _ = try outbox.carryOut(QuarantineRequest(.discard, [10]))
+        _ = try outbox.carryOut(QuarantineRequest(.requeue, [11]))
         try folder.moveStore(owner: outbox)
-        try folder.execute("UPDATE records SET body = zeroblob(40) WHERE id = 0")
+        try folder.breakRow(60)
+        if !treeIsSound {
+            let database = try folder.read("outbox.sqlite")
+            try folder.write(repeatElement(0, count: 100) + database.dropFirst(100), to: "outbox.sqlite")
+        }
         let again = try folder.open()
-        #expect(try again.pendingUpdates().map(\.sequence) == [4, 6])
-        #expect(try again.ledger().balances)
-        #expect(folder.recoveries.count == 1)
+        #expect(folder.recoveries.map(\.lost.upperBound) == [1])
+        // Where nothing says what has become of 10 and 12, they are delivered once more, and refused.
+        let pending: [Int64] = (1...9) + (treeIsSound ? [11] : [10, 11, 12]) + (13...59) + (61...200)
+        #expect(try again.pendingUpdates().map(\.sequence) == pending)
+        let summary = try again.summary()
+        #expect(summary.ledger.balances)
+        guard case .done(let count, notKept: 0) = try again.carryOut(QuarantineRequest(.discard, nil)) else {
+            throw OutboxError(.unusable, "the quarantine cannot be emptied")
+        }
+        #expect(summary.quarantined.count == count)
+        if treeIsSound { #expect(summary.ledger == Ledger(accepted: 200, pending: 197, evicted: 2, quarantined: 1)) }
     }
 
     @Test func saysThatTheRunningServiceIsTooOld() throws {

@@ -46,7 +46,7 @@ import Testing
         try loseFrames(1, of: folder, under: outbox, on: disk)
         #expect(try outbox.append(sample(11)).sequence == 11)
         #expect(try outbox.pendingUpdates().map(\.sequence) == [9, 11], "one that the store has back is sent again")
-        #expect(try outbox.ledger() == Ledger(accepted: 11, delivered: 8, pending: 2, evicted: 1))
+        #expect(try outbox.ledger() == Ledger(accepted: 11, delivered: 9, pending: 2))
         #expect(folder.recoveries.first?.reason == "it is of an earlier time: update 9, after update 10")
     }
 
@@ -88,12 +88,16 @@ import Testing
     }
 
     /// A commit that failed leaves pages in the log, a later account among them, which was never true.
-    @Test(arguments: 1...12)
-    func believesNothingOfACommitThatFailed(write: Int) throws {
-        let (folder, outbox, batch) = try failedAcknowledgement(write: write)
+    @Test(arguments: [DiskCall.write, .sync], 1...12)
+    func believesNothingOfACommitThatFailed(call: DiskCall, number: Int) throws {
+        let (folder, outbox, batch) = try failedAcknowledgement(call, number)
         if let batch {
-            try breakRow(60, of: folder)
-            #expect(try outbox.ledger() == Ledger(accepted: 200, pending: 199, evicted: 1))
+            try folder.breakRow(60)
+            // Where only its sync failed, it can be read.
+            let delivered: Int64 = call == .sync && number > 1 ? 13 : 0
+            #expect(
+                try outbox.ledger()
+                    == Ledger(accepted: 200, delivered: delivered, pending: 199 - delivered, evicted: 1))
             #expect(folder.recoveries.map(\.lost) == [1...1])
             try outbox.acknowledge(batch)
         }
@@ -101,40 +105,86 @@ import Testing
     }
 
     /// After a restart nobody has the account in memory.
-    @Test(arguments: 1...12)
-    func countsNothingThatAFailedCommitAcknowledgedAsLost(write: Int) throws {
-        let (folder, outbox, batch) = try failedAcknowledgement(write: write)
+    @Test(arguments: [DiskCall.write, .sync], 1...12)
+    func countsNothingThatAFailedCommitAcknowledgedAsLost(call: DiskCall, number: Int) throws {
+        let (folder, outbox, batch) = try failedAcknowledgement(call, number)
         try folder.moveStore(owner: outbox)
-        if batch != nil { try breakRow(60, of: folder) }
-        let ledger = try folder.open().ledger()
+        if batch != nil { try folder.breakRow(60) }
+        let lost: Int64 = batch == nil ? 0 : 1
+        let delivered: Int64 = batch == nil || (call == .sync && number > 1) ? 13 : 0
         #expect(
-            ledger
-                == (batch == nil
-                    ? Ledger(accepted: 200, delivered: 13, pending: 187)
-                    : Ledger(accepted: 200, pending: 199, evicted: 1)))
+            try folder.open().ledger()
+                == Ledger(accepted: 200, delivered: delivered, pending: 200 - delivered - lost, evicted: lost))
         #expect(folder.recoveries.map(\.lost) == (batch == nil ? [] : [1...1]))
     }
 
-    /// A store with 200 pending updates, 13 of which could not be acknowledged; none when that needs fewer writes.
-    private func failedAcknowledgement(write: Int) throws -> (TemporaryFolder, OutboxEngine, UploadBatch?) {
+    /// The gaps that live deliveries leave are not counted as lost because of a row that never was.
+    @Test(arguments: 1...8)
+    func countsNothingThatWasDeliveredAsLost(write: Int) throws {
+        let (folder, disk) = try folderOnDisk()
+        try folder.buildBacklog(200)
+        let outbox = try folder.open(on: disk)
+        for second in 201...230 {
+            _ = try outbox.append(sample(second))
+            try outbox.deliverBatch(maximumPastLocations: 0)
+        }
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: write, of: .write))
+        let wasAccepted = (try? outbox.append(sample(231))) != nil
+        try folder.moveStore(owner: outbox)
+        try folder.breakRow(60)
+        let ledger = try folder.open().ledger()
+        #expect(ledger.balances && ledger.evicted == 1)
+        #expect(ledger.pending == 200 && ledger.delivered >= 29, "accepted: \(wasAccepted), \(ledger)")
+        #expect(folder.recoveries.map(\.lost) == [1...1])
+    }
+
+    /// A disk that reads wrongly once more while the store is replaced.
+    @Test(arguments: FailingCalls.isLong ? Array(1...500) : Array(stride(from: 1, through: 300, by: 9)))
+    func isNotCountedAnotherWayForOneMoreFailingRead(number: Int) throws {
+        let (folder, disk) = try folderOnDisk()
+        try folder.buildBacklog(200)
+        let first = try folder.open()
+        for second in 201...230 {
+            _ = try first.append(sample(second))
+            try first.deliverBatch(maximumPastLocations: 0)
+        }
+        try folder.moveStore(owner: first)
+        try folder.breakRow(60)
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: number, of: .read))
+        // Where it cannot be opened, the service tries again.
+        let outbox = try (try? folder.open(on: disk)) ?? folder.open(on: disk)
+        #expect(try outbox.ledger() == Ledger(accepted: 230, delivered: 29, pending: 200, evicted: 1))
+        #expect(folder.recoveries.map(\.lost) == [1...1])
+    }
+
+    /// Acknowledged in memory, on a full disk: delivered, whatever becomes of the row.
+    @Test func countsADeliveredRowThatIsDamagedAsDelivered() throws {
+        let (folder, disk) = try folderOnDisk()
+        try folder.buildBacklog(200)
+        let outbox = try folder.open(on: disk)
+        disk.order(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
+        try outbox.deliverBatch(maximumPastLocations: 80)
+        disk.heal()
+        try folder.breakRow(60)
+        try folder.breakRow(150)
+        outbox.store = nil
+        #expect(try outbox.ledger() == Ledger(accepted: 200, delivered: 81, pending: 118, evicted: 1))
+        #expect(folder.recoveries.map(\.lost) == [1...1])
+    }
+
+    /// A store with 200 pending updates, 13 of which could not be acknowledged; none when that needs fewer calls.
+    private func failedAcknowledgement(
+        _ call: DiskCall, _ number: Int
+    ) throws -> (TemporaryFolder, OutboxEngine, UploadBatch?) {
         let (folder, disk) = try folderOnDisk()
         try folder.buildBacklog(200)
         let outbox = try folder.open(on: disk)
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 12))
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: write, of: .write))
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: number, of: call))
         do throws(OutboxError) {
             try outbox.acknowledge(batch)
             return (folder, outbox, nil)
         } catch { return (folder, outbox, batch) }
-    }
-
-    /// Spoils the body of a row, where the tree stays sound.
-    private func breakRow(_ sequence: Int, of folder: TemporaryFolder) throws {
-        var database = try folder.read("outbox.sqlite")
-        let stored = StoredUpdate(sequence: Int64(sequence), update: sample(sequence))
-        let body = try #require(database.firstRange(of: UpdateRecord(stored, newestSequence: stored.sequence).bytes))
-        database[body.upperBound - 1] ^= 0xff
-        try folder.write(database, to: "outbox.sqlite")
     }
 
     /// Another program that opens and closes the store removes its log, unless it sees that somebody uses it.

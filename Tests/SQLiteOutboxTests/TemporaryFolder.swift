@@ -83,6 +83,17 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.moveItem(atPath: path(source), toPath: path(destination))
     }
 
+    /// Spoils the body of the row that `sample` made, in the database, whose tree stays sound.
+    func breakRow(_ sequence: Int) throws {
+        var database = try read("outbox.sqlite")
+        let stored = StoredUpdate(sequence: Int64(sequence), update: sample(sequence))
+        guard let body = database.firstRange(of: UpdateRecord(stored, newestSequence: stored.sequence).bytes) else {
+            throw OutboxError(.unusable, "update \(sequence) is not in the database")
+        }
+        database[body.upperBound - 1] ^= 0xff
+        try write(database, to: "outbox.sqlite")
+    }
+
     /// Leaves the files as a power cut would, and lets their owner go.
     func moveStore(owner: OutboxEngine) throws {
         try copyStore(to: "cut")

@@ -19,14 +19,10 @@ extension OutboxEngine {
                 try StoreBuilder.build(files) { _ in OutboxAccount() }
                 try withSystem(files.path) { () throws(SystemError) in try files.adoptRebuilt() }
             }
-            do throws(StoreError) { try openExisting() } catch {
-                guard error.kind == .damaged else { throw error }
-                // Looked at twice: what is read wrongly may be read rightly the next time.
-                do throws(StoreError) { try openExisting() } catch {
-                    guard error.kind == .damaged, configuration.repairsDamage else { throw error }
-                    try rescueFiles(reason: error.reason)
-                    try openExisting()
-                }
+            do throws(StoreError) { try lookTwice(openExisting) } catch {
+                guard error.kind == .damaged, configuration.repairsDamage else { throw error }
+                try rescueFiles(reason: error.reason)
+                try lookTwice(openExisting)
             }
         }
     }
@@ -35,14 +31,25 @@ extension OutboxEngine {
     func rescue(reason: String) throws(StoreError) {
         // One after the other: what has been replaced is sound, also when the disk is full then.
         try withReserve { () throws(StoreError) in try rescueFiles(reason: reason) }
-        try withReserve { () throws(StoreError) in try openExisting() }
+        try withReserve { () throws(StoreError) in try lookTwice(openExisting) }
+    }
+
+    /// Runs `body` once more when it meets damage: what is read wrongly may be read rightly the next time.
+    func lookTwice<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        do throws(StoreError) { return try body() } catch {
+            guard error.kind == .damaged else { throw error }
+            distrustStore()
+            return try body()
+        }
     }
 
     private func rescueFiles(reason: String) throws(StoreError) {
         distrustStore()
         // What the store has said once, and is in memory since, is better than any account on the disk.
         let known = account.lastSequence > 0 ? account : nil
-        let result = try StoreSalvage(files: files, known: known).build()
+        let salvage = StoreSalvage(
+            files: files, known: known, delivered: Set(unwritten.keys), longestCommit: longestCommit)
+        let result = try lookTwice(salvage.build)
         let setAside = try withSystem(files.path) { () throws(SystemError) in
             let name = try files.setAside(at: configuration.now())
             try files.adoptRebuilt()
@@ -63,38 +70,54 @@ extension OutboxEngine {
             }
         }
         let isMissing = try bytes(files.path) == nil
+        let logBytes = try bytes(files.log) ?? 0
         if try bytes(files.rebuilt) != nil {
-            let hasLog = try bytes(files.rebuilt + "-wal") != nil
-            let isComplete = isMissing && !hasLog ? try isRebuiltComplete() : false
+            var isToBeKept = false
+            if isMissing, try bytes(files.rebuilt + "-wal") == nil {
+                // Without a log, what the rebuilt store holds is all that is left, sound or not.
+                isToBeKept = logBytes == 0 ? try holdsRecords() : try isRebuiltSound()
+            }
             try withSystem(files.path) { () throws(SystemError) in
-                if isComplete {
+                if isToBeKept {
                     _ = try files.setAside(at: configuration.now())  // the log, should it still be there
                     return try files.adoptRebuilt()
                 }
                 // Half made: what it was made from is still in its place, or there was nothing.
                 for suffix in ["", "-wal", "-shm"] { try files.disk.removeFile(at: files.rebuilt + suffix) }
             }
-            if isComplete { return false }
+            if isToBeKept { return false }
         }
-        let logBytes = try bytes(files.log) ?? 0
         return isMissing && logBytes == 0
     }
 
     /// Whether the store that was being made is whole; one that was made from a damaged store and stands alone is.
-    private func isRebuiltComplete() throws(StoreError) -> Bool {
+    private func isRebuiltSound() throws(StoreError) -> Bool {
         do throws(StoreError) {
-            let version = try StoreHeader(path: files.rebuilt, on: files.disk).version
-            let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
-            guard try connection.text("PRAGMA quick_check(1)") == "ok",
-                try connection.integer(StoreFormat.countTables) == StoreFormat.tableCount(ofVersion: version)
-            else { return false }
-            // An empty one is sooner made again than believed: it may never have been synchronized.
-            return try StoreRows(connection).account().lastSequence > 0
+            return try lookTwice { () throws(StoreError) in
+                let version = try StoreHeader(path: files.rebuilt, on: files.disk).version
+                let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
+                guard try connection.text("PRAGMA quick_check(1)") == "ok",
+                    try connection.integer(StoreFormat.countTables) == StoreFormat.tableCount(ofVersion: version)
+                else { throw StoreError(.damaged, path: files.rebuilt, reason: "it is not complete") }
+                // An empty one is sooner made again than believed: it may never have been synchronized.
+                return try StoreRows(connection).account().lastSequence > 0
+            }
         } catch {
-            // What cannot be read may be all that is left.
             guard error.kind == .damaged else { throw error }
             return false
         }
+    }
+
+    /// Whether the store that was being made knows of any update, as far as its file can be read.
+    private func holdsRecords() throws(StoreError) -> Bool {
+        var isAny = false
+        try RecordScan.scan(path: files.rebuilt, on: files.disk) { found in
+            switch found {
+            case .update, .quarantined: isAny = true
+            case .ledger(let ledger): isAny = isAny || ledger.account.lastSequence > 0
+            }
+        }
+        return isAny
     }
 
     private func openExisting() throws(StoreError) {
@@ -189,6 +212,8 @@ extension OutboxEngine {
         return account
     }
 
+    private var longestCommit: Int { configuration.durability.window?.updates ?? 1 }
+
     /// The rows of the commit during which the power went that reached the log in one piece, when its end did not.
     ///
     /// - Throws: `damaged` when there are rows of a later one: a log with a damaged frame ends there for SQLite,
@@ -203,7 +228,6 @@ extension OutboxEngine {
                 hidden[record.stored.sequence] = record
             }
         }
-        let longestCommit = configuration.durability.window?.updates ?? 1
         if let last = hidden.keys.max(), last > lastSequence + Int64(longestCommit) {
             throw StoreError(.damaged, path: files.log, reason: "its write-ahead log does not lead to update \(last)")
         }

@@ -136,8 +136,7 @@ final class OutboxEngine {
         }
     }
 
-    /// Runs `body` on the open store. Damage met on the way is looked at again, for what is read wrongly may be read
-    /// rightly the next time; then it is repaired, and `body` run once more.
+    /// Runs `body` on the open store; damage met on the way is looked at twice, repaired, and `body` run once more.
     func perform<Result>(
         _ body: (OutboxStore) throws(StoreError) -> Result
     ) throws(OutboxError) -> Result {
@@ -145,14 +144,12 @@ final class OutboxEngine {
             throw OutboxError(.closed, "\(files.path): the outbox has been closed; nothing is accepted any more")
         }
         do throws(StoreError) {
-            do throws(StoreError) { return try body(try openedStore()) } catch {
+            do throws(StoreError) {
+                return try lookTwice { () throws(StoreError) in try body(try openedStore()) }
+            } catch {
                 guard error.kind == .damaged, configuration.repairsDamage else { throw error }
-                distrustStore()
-                do throws(StoreError) { return try body(try openedStore()) } catch {
-                    guard error.kind == .damaged else { throw error }
-                    try rescue(reason: error.reason)
-                    return try body(try openedStore())
-                }
+                try rescue(reason: error.reason)
+                return try body(try openedStore())
             }
         } catch {
             if error.kind != .full || error.isFailedSync { distrustStore() }

@@ -9,6 +9,8 @@ struct SoundTree {
     let pending: Int64
     /// Rows whose bodies fail their checksum.
     let unreadable: Set<Int64>
+    /// Those of the quarantine.
+    let unreadableQuarantined: Set<Int64>
 
     /// Takes the readable rows over into `builder`; `nil` when the tables cannot be trusted.
     ///
@@ -16,16 +18,13 @@ struct SoundTree {
     init?(_ files: StoreFiles, known: OutboxAccount?, into builder: StoreBuilder) throws(StoreError) {
         guard let rows = Self.openSound(files) else { return nil }
         var (pending, last, unreadable) = (Int64(0), Int64(0), Set<Int64>())
+        var unreadableQuarantined: Set<Int64> = []
         var stored: LedgerRecord?
-        while true {
-            let more: Bool
-            // What cannot be read here is looked for as loose records.
-            do throws(StoreError) { more = try rows.statement.step() } catch { return nil }
-            guard more else { break }
-            let (id, bytes) = (rows.statement.integer(0), rows.statement.blob(1))
+        // What cannot be read here is looked for as loose records.
+        let hasRecords = try Self.forEach(rows.records) { id, bytes throws(StoreError) in
             if id == LedgerRecord.id {
                 stored = LedgerRecord(bytes[...])
-                continue
+                return
             }
             (pending, last) = (pending + 1, id)
             if UpdateRecord(bytes[...], sequence: id) == nil {
@@ -34,22 +33,47 @@ struct SoundTree {
                 try builder.insertPending(bytes, sequence: id)
             }
         }
+        let hasQuarantine = try Self.forEach(rows.quarantined) { id, bytes throws(StoreError) in
+            if QuarantinedUpdate(bytes[...], sequence: id) == nil {
+                unreadableQuarantined.insert(id)
+            } else {
+                try builder.insertQuarantined(bytes, sequence: id)
+            }
+        }
+        guard hasRecords, hasQuarantine else { return nil }
         if let known, var account = stored?.account {
             account.lastSequence = max(account.lastSequence, last)
             // The count may be right all the same: one delivered, one accepted.
             if account.isOlder(than: known) { return nil }
         }
-        guard let ledger = known.map({ LedgerRecord($0, oldestPending: 0) }) ?? stored else { return nil }
+        // A commit whose sync failed may be there, later than what is in memory.
+        guard let ledger = LedgerRecord.later(known.map { LedgerRecord($0, oldestPending: 0) }, stored) else {
+            return nil
+        }
         let lastSequence = max(last, ledger.account.lastSequence)
         let expected = ledger.account.pending + lastSequence - ledger.account.lastSequence
         guard pending == expected else { return nil }
-        (self.ledger, self.lastSequence, self.pending, self.unreadable) = (ledger, lastSequence, pending, unreadable)
+        (self.ledger, self.lastSequence, self.pending) = (ledger, lastSequence, pending)
+        (self.unreadable, self.unreadableQuarantined) = (unreadable, unreadableQuarantined)
     }
 
-    /// A statement over all rows, with the connection it runs on.
+    /// Calls `body` for each row; whether all could be read.
+    private static func forEach(
+        _ statement: borrowing SQLiteStatement, _ body: (Int64, [UInt8]) throws(StoreError) -> Void
+    ) throws(StoreError) -> Bool {
+        while true {
+            let isThere: Bool
+            do throws(StoreError) { isThere = try statement.step() } catch { return false }
+            guard isThere else { return true }
+            try body(statement.integer(0), statement.blob(1))
+        }
+    }
+
+    /// Statements over all rows, with the connection they run on.
     private final class Rows {
         let connection: SQLiteConnection
-        let statement: SQLiteStatement
+        let records: SQLiteStatement
+        let quarantined: SQLiteStatement
 
         init(_ files: StoreFiles) throws(StoreError) {
             let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
@@ -58,7 +82,8 @@ struct SoundTree {
             guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
                 throw StoreError(.damaged, path: files.path, reason: "its structure is damaged")
             }
-            statement = try SQLiteStatement(connection, "SELECT id, body FROM records ORDER BY id")
+            records = try SQLiteStatement(connection, "SELECT id, body FROM records ORDER BY id")
+            quarantined = try SQLiteStatement(connection, "SELECT id, body FROM quarantined ORDER BY id")
             self.connection = connection
         }
     }

@@ -42,12 +42,13 @@ final class StoreBuilder {
         try Self.run(insertQuarantined, sequence, bytes)
     }
 
-    /// Drops rows that are known to be settled: those before `oldestPending`, and those in quarantine.
+    /// Drops rows that are known to be settled: those before `oldestPending`, and those in quarantine that are pending
+    /// as well: requeued, or an old copy, which is refused once more.
     func dropSettled(before oldestPending: Int64) throws(StoreError) {
         try connection.execute(
             """
             DELETE FROM records WHERE id < \(oldestPending);
-            DELETE FROM records WHERE id IN (SELECT id FROM quarantined);
+            DELETE FROM quarantined WHERE id IN (SELECT id FROM records);
             DELETE FROM quarantined WHERE id NOT IN
               (SELECT id FROM quarantined ORDER BY id DESC LIMIT \(OutboxStore.quarantineLimit));
             """)
@@ -60,6 +61,7 @@ final class StoreBuilder {
         try connection.integer("SELECT count(*) FROM quarantined WHERE id >= \(sequence)") ?? 0
     }
 
+    /// The sequence of the last row; 0 when there is none.
     func highestQuarantined() throws(StoreError) -> Int64 {
         try connection.integer("SELECT max(id) FROM quarantined") ?? 0
     }

@@ -20,6 +20,11 @@ struct StoreSalvage {
     /// The account that the owner has in memory, when damage is noticed while running.
     let known: OutboxAccount?
 
+    /// Of the pending updates those that are delivered, as the owner has in memory.
+    let delivered: Set<Int64>
+    /// Updates that one commit can hold.
+    let longestCommit: Int
+
     /// Whether a sequence is of a commit that failed: its updates are in memory still, or were refused.
     private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
@@ -27,62 +32,114 @@ struct StoreSalvage {
     func build() throws(StoreError) -> Result {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false)
         try StoreBuilder.build(files) { builder throws(StoreError) in
-            let tree = try SoundTree(files, known: known, into: builder)
-            var newestCopy: LedgerRecord?
-            for path in [files.path, files.log] {
-                try RecordScan.scan(path: path, on: files.disk) { found throws(StoreError) in
-                    switch found {
-                    case .update(let record, let bytes):
-                        let sequence = record.stored.sequence
-                        if let tree, sequence <= tree.lastSequence, !tree.unreadable.contains(sequence) { return }
-                        if isUnknown(sequence) { return }
-                        try builder.insertPending(bytes, sequence: sequence)
-                    case .quarantined(let update, let bytes):
-                        // An old copy of one that is pending again is worth nothing.
-                        if tree != nil, try builder.isPending(update.stored.sequence) { return }
-                        try builder.insertQuarantined(bytes, sequence: update.stored.sequence)
-                    case .ledger(let candidate):
-                        if isUnknown(candidate.account.lastSequence) { return }
-                        newestCopy = LedgerRecord.later(newestCopy, candidate)
-                    }
-                }
-            }
+            let tree = try soundTree(builder)
+            let newestCopy = try takeLooseRecords(builder, tree)
             let highest = max(try builder.rows.highestSequence(), try builder.highestQuarantined())
-            let last = max(
-                known?.lastSequence ?? 0, tree?.lastSequence ?? 0, newestCopy?.account.lastSequence ?? 0, highest)
-            // Nothing was accepted after what the tree knows of. An account later than its own is of a commit that did
-            // not end, or whose page is damaged: without it a delivery may be repeated, with it a loss be hidden.
-            let present = tree.flatMap { $0.lastSequence == last ? $0 : nil }
-            let ledger =
-                present?.ledger
-                ?? LedgerRecord.later(tree?.ledger ?? known.map { LedgerRecord($0, oldestPending: 0) }, newestCopy)
-            // The account in memory does not tell it.
-            let oldestPending = present == nil ? newestCopy?.oldestPending ?? 0 : 0
-            try builder.dropSettled(before: oldestPending)
-
-            let pending = try builder.countPending()
-            var lost: ClosedRange<Int64>
-            if let present {
-                let missing = present.pending - pending
-                lost = missing...missing
+            var last = max(known?.lastSequence ?? 0, newestCopy?.account.lastSequence ?? 0, highest)
+            let ledger: LedgerRecord?
+            // What is at most one commit later than the tree did not end, or its page is damaged. Its account is not
+            // believed: without it a delivery may be repeated, with it a loss be hidden.
+            if let tree, last <= tree.lastSequence + Int64(longestCommit) {
+                (ledger, last) = (tree.ledger, max(tree.lastSequence, highest))
+                result = try judge(builder, tree)
             } else {
-                lost = Self.lost(
-                    ledger: ledger, oldestPending: oldestPending, lastSequence: last, pending: pending,
-                    quarantined: try builder.countQuarantined(from: oldestPending))
-                // Accepted after everything that is left.
-                let behind = last - max(highest, newestCopy?.account.lastSequence ?? 0)
-                lost = lost.lowerBound...max(lost.upperBound, behind)
+                let memory = known.map { LedgerRecord($0, oldestPending: 0) }
+                ledger = LedgerRecord.later(tree?.ledger ?? memory, newestCopy)
+                result = try judge(builder, ledger, newestCopy, lastSequence: last)
             }
-            var account = Self.account(
-                ledger?.account ?? OutboxAccount(), lastSequence: last, pending: pending, lost: lost.upperBound)
-            account.newest = account.newestDelivered
-            for record in try builder.rows.latest(limit: OutboxEngine.newestSearchLimit) {
-                account.newest = OutboxAccount.newer(account.newest, record.stored)
-            }
-            result = Result(salvaged: pending, lost: lost, foundLedger: ledger != nil)
-            return account
+            return try account(ledger, result, lastSequence: last, builder)
         }
         return result
+    }
+
+    /// Looked at twice: what is read wrongly may be read rightly the next time.
+    private func soundTree(_ builder: StoreBuilder) throws(StoreError) -> SoundTree? {
+        if let tree = try SoundTree(files, known: known, into: builder) { return tree }
+        return try SoundTree(files, known: known, into: builder)
+    }
+
+    /// Takes over what the tree does not give; answers the latest account that lies about.
+    private func takeLooseRecords(_ builder: StoreBuilder, _ tree: SoundTree?) throws(StoreError) -> LedgerRecord? {
+        var newestCopy: LedgerRecord?
+        for path in [files.path, files.log] {
+            try RecordScan.scan(path: path, on: files.disk) { found throws(StoreError) in
+                switch found {
+                case .update(let record, let bytes):
+                    let sequence = record.stored.sequence
+                    if let tree, sequence <= tree.lastSequence, !tree.unreadable.contains(sequence) { return }
+                    if isUnknown(sequence) { return }
+                    try builder.insertPending(bytes, sequence: sequence)
+                case .quarantined(let update, let bytes):
+                    let sequence = update.stored.sequence
+                    // An old copy of one that has left the quarantine is worth nothing.
+                    if let tree, sequence <= tree.lastSequence, !tree.unreadableQuarantined.contains(sequence) {
+                        return
+                    }
+                    if isUnknown(sequence) { return }
+                    try builder.insertQuarantined(bytes, sequence: sequence)
+                case .ledger(let candidate):
+                    if isUnknown(candidate.account.lastSequence) { return }
+                    newestCopy = LedgerRecord.later(newestCopy, candidate)
+                }
+            }
+        }
+        return newestCopy
+    }
+
+    /// What is missing of what a sound tree says is there.
+    private func judge(_ builder: StoreBuilder, _ tree: SoundTree) throws(StoreError) -> Result {
+        try builder.dropSettled(before: 0)
+        let later = max(0, try builder.rows.highestSequence() - tree.lastSequence)
+        let pending = try builder.countPending()
+        let missing = tree.pending + later - pending - (try countDelivered(among: tree.unreadable, builder))
+        return Result(salvaged: pending, lost: missing...missing, foundLedger: true)
+    }
+
+    /// What is missing where only loose records tell.
+    private func judge(
+        _ builder: StoreBuilder, _ ledger: LedgerRecord?, _ newestCopy: LedgerRecord?, lastSequence: Int64
+    ) throws(StoreError) -> Result {
+        // The account in memory does not tell it.
+        let oldestPending = newestCopy?.oldestPending ?? 0
+        try builder.dropSettled(before: oldestPending)
+        let highest = max(try builder.rows.highestSequence(), try builder.highestQuarantined())
+        let pending = try builder.countPending()
+        let lost = Self.lost(
+            ledger: ledger, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
+            quarantined: try builder.countQuarantined(from: oldestPending))
+        // Accepted after everything that is left.
+        let behind = lastSequence - max(highest, newestCopy?.account.lastSequence ?? 0)
+        // A later account than the one in memory has counted them already.
+        let isOfMemory = ledger.map { $0.account.revision == known?.revision } ?? false
+        let delivered = isOfMemory ? try countDelivered(among: delivered, builder) : 0
+        let least = max(0, lost.lowerBound - delivered)
+        return Result(
+            salvaged: pending, lost: least...max(least, max(lost.upperBound, behind) - delivered),
+            foundLedger: ledger != nil)
+    }
+
+    /// How many of `sequences` are gone and were delivered, as the owner knows.
+    private func countDelivered(
+        among sequences: Set<Int64>, _ builder: StoreBuilder
+    ) throws(StoreError) -> Int64 {
+        var count: Int64 = 0
+        for sequence in sequences.intersection(delivered) where try !builder.isPending(sequence) { count += 1 }
+        return count
+    }
+
+    private func account(
+        _ ledger: LedgerRecord?, _ result: Result, lastSequence: Int64, _ builder: StoreBuilder
+    ) throws(StoreError) -> OutboxAccount {
+        var found = ledger?.account ?? OutboxAccount()
+        // Old copies may have brought back what had left the quarantine.
+        found.quarantined.count = max(found.quarantined.count, try builder.countQuarantined(from: 0))
+        var account = Self.account(
+            found, lastSequence: lastSequence, pending: result.salvaged, lost: result.lost.upperBound)
+        account.newest = account.newestDelivered
+        for record in try builder.rows.latest(limit: OutboxEngine.newestSearchLimit) {
+            account.newest = OutboxAccount.newer(account.newest, record.stored)
+        }
+        return account
     }
 
     /// How many updates are missing: at least those that the ledger has more than were found, at most every sequence
