@@ -187,6 +187,23 @@ import Testing
         } catch { return (folder, outbox, batch) }
     }
 
+    /// What was delivered before it ever had a row hides no loss.
+    @Test func countsALossBesideDeliveriesInMemory() throws {
+        let folder = try TemporaryFolder()
+        try folder.buildBacklog(200)
+        var settings = folder.configuration()
+        settings.durability = .economy
+        let outbox = try OutboxEngine(settings)
+        for second in 201...220 {
+            _ = try outbox.append(sample(second))
+            try outbox.deliverBatch(maximumPastLocations: 0)
+        }
+        try folder.breakRow(60)
+        try folder.breakHeader()
+        outbox.store = nil
+        #expect(try outbox.ledger() == Ledger(accepted: 220, delivered: 20, pending: 199, evicted: 1))
+    }
+
     /// Another program that opens and closes the store removes its log, unless it sees that somebody uses it.
     @Test func keepsItsLocks() throws {
         let folder = try TemporaryFolder()

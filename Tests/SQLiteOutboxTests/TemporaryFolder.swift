@@ -94,6 +94,11 @@ final class TemporaryFolder: Sendable {
         try write(database, to: "outbox.sqlite")
     }
 
+    /// Zeroes the header of the database, without which no table can be read.
+    func breakHeader() throws {
+        try write(repeatElement(0, count: 100) + read("outbox.sqlite").dropFirst(100), to: "outbox.sqlite")
+    }
+
     /// Leaves the files as a power cut would, and lets their owner go.
     func moveStore(owner: OutboxEngine) throws {
         try copyStore(to: "cut")

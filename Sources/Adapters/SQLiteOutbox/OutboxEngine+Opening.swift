@@ -13,6 +13,9 @@ extension OutboxEngine {
     /// Damaged stores that are kept.
     private static let keptDamaged = 3
 
+    /// Updates that one commit can hold.
+    private var longestCommit: Int { configuration.durability.window?.updates ?? 1 }
+
     func openStore() throws(StoreError) {
         try withReserve { () throws(StoreError) in
             if try needsFirstStore() {
@@ -29,8 +32,7 @@ extension OutboxEngine {
 
     /// Replaces a store that turned out damaged while it was in use.
     func rescue(reason: String) throws(StoreError) {
-        // One after the other: what has been replaced is sound, also when the disk is full then.
-        try withReserve { () throws(StoreError) in try rescueFiles(reason: reason) }
+        try rescueFiles(reason: reason)
         try withReserve { () throws(StoreError) in try lookTwice(openExisting) }
     }
 
@@ -43,18 +45,23 @@ extension OutboxEngine {
         }
     }
 
+    /// Step by step: on a disk that is full then, none is done again that was done.
     private func rescueFiles(reason: String) throws(StoreError) {
         distrustStore()
         // What the store has said once, and is in memory since, is better than any account on the disk.
         let known = account.lastSequence > 0 ? account : nil
         let salvage = StoreSalvage(
-            files: files, known: known, delivered: Set(unwritten.keys), longestCommit: longestCommit)
-        let result = try lookTwice(salvage.build)
-        let setAside = try withSystem(files.path) { () throws(SystemError) in
-            let name = try files.setAside(at: configuration.now())
-            try files.adoptRebuilt()
-            try files.removeDamaged(exceptNewest: Self.keptDamaged)
-            return name
+            files: files, known: known, delivered: Set(unwritten.keys.filter { $0 <= account.lastSequence }),
+            longestCommit: longestCommit)
+        let result = try withReserve { () throws(StoreError) in try lookTwice(salvage.build) }
+        let setAside = try withReserve { () throws(StoreError) in
+            try withSystem(files.path) { () throws(SystemError) in try files.setAside(at: configuration.now()) }
+        }
+        try withReserve { () throws(StoreError) in
+            try withSystem(files.path) { () throws(SystemError) in
+                try files.adoptRebuilt()
+                try files.removeDamaged(exceptNewest: Self.keptDamaged)
+            }
         }
         configuration.reportRecovery(
             StoreRecovery(
@@ -110,6 +117,8 @@ extension OutboxEngine {
 
     /// Whether the store that was being made knows of any update, as far as its file can be read.
     private func holdsRecords() throws(StoreError) -> Bool {
+        // The scan passes over what cannot be read; where nothing can, it is too early to tell.
+        _ = try withSystem(files.path) { () throws(SystemError) in try files.disk.read(1, at: 0, of: files.rebuilt) }
         var isAny = false
         try RecordScan.scan(path: files.rebuilt, on: files.disk) { found in
             switch found {
@@ -120,9 +129,13 @@ extension OutboxEngine {
         return isAny
     }
 
+    /// - Throws: `damaged` as `examine` does.
     private func openExisting() throws(StoreError) {
         var found = try examine()
         let opened = try OutboxStore(files, pageLimit: configuration.pageLimit)
+        guard try Self.load(opened, files) == found.account else {
+            throw StoreError(.damaged, path: files.path, reason: "it is read differently each time")
+        }
         opened.acceptChanges()
         if found.hasLog { try emptyLog(of: opened) }
         // The log may be new. SQLite synchronizes the folder with its first sync, and does not mind when that fails.
@@ -211,8 +224,6 @@ extension OutboxEngine {
         }
         return account
     }
-
-    private var longestCommit: Int { configuration.durability.window?.updates ?? 1 }
 
     /// The rows of the commit during which the power went that reached the log in one piece, when its end did not.
     ///

@@ -61,10 +61,13 @@ final class StoreBuilder {
         try connection.integer("SELECT count(*) FROM quarantined WHERE id >= \(sequence)") ?? 0
     }
 
-    /// The sequence of the last row; 0 when there is none.
-    func highestQuarantined() throws(StoreError) -> Int64 {
-        try connection.integer("SELECT max(id) FROM quarantined") ?? 0
+    /// The last sequence of all rows; 0 when there is none.
+    func highestSequence() throws(StoreError) -> Int64 {
+        max(try rows.highestSequence(), try connection.integer("SELECT max(id) FROM quarantined") ?? 0)
     }
+
+    /// Drops every row that has been taken over.
+    func empty() throws(StoreError) { try connection.execute("DELETE FROM records; DELETE FROM quarantined") }
 
     /// Whether a row of that sequence has been taken over.
     func isPending(_ sequence: Int64) throws(StoreError) -> Bool { try rows.isPending(sequence) }

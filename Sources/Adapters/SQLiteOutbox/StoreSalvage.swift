@@ -34,12 +34,14 @@ struct StoreSalvage {
         try StoreBuilder.build(files) { builder throws(StoreError) in
             let tree = try soundTree(builder)
             let newestCopy = try takeLooseRecords(builder, tree)
-            let highest = max(try builder.rows.highestSequence(), try builder.highestQuarantined())
+            let highest = try builder.highestSequence()
             var last = max(known?.lastSequence ?? 0, newestCopy?.account.lastSequence ?? 0, highest)
             let ledger: LedgerRecord?
             // What is at most one commit later than the tree did not end, or its page is damaged. Its account is not
             // believed: without it a delivery may be repeated, with it a loss be hidden.
-            if let tree, last <= tree.lastSequence + Int64(longestCommit) {
+            if let tree, last <= tree.lastSequence + Int64(longestCommit),
+                newestCopy.map({ $0.account.revision <= tree.ledger.account.revision + 1 }) ?? true
+            {
                 (ledger, last) = (tree.ledger, max(tree.lastSequence, highest))
                 result = try judge(builder, tree)
             } else {
@@ -52,9 +54,10 @@ struct StoreSalvage {
         return result
     }
 
-    /// Looked at twice: what is read wrongly may be read rightly the next time.
+    /// Looked at twice, as everything that may be damaged.
     private func soundTree(_ builder: StoreBuilder) throws(StoreError) -> SoundTree? {
         if let tree = try SoundTree(files, known: known, into: builder) { return tree }
+        try builder.empty()
         return try SoundTree(files, known: known, into: builder)
     }
 
@@ -102,13 +105,12 @@ struct StoreSalvage {
         // The account in memory does not tell it.
         let oldestPending = newestCopy?.oldestPending ?? 0
         try builder.dropSettled(before: oldestPending)
-        let highest = max(try builder.rows.highestSequence(), try builder.highestQuarantined())
         let pending = try builder.countPending()
         let lost = Self.lost(
             ledger: ledger, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
             quarantined: try builder.countQuarantined(from: oldestPending))
         // Accepted after everything that is left.
-        let behind = lastSequence - max(highest, newestCopy?.account.lastSequence ?? 0)
+        let behind = lastSequence - max(try builder.highestSequence(), newestCopy?.account.lastSequence ?? 0)
         // A later account than the one in memory has counted them already.
         let isOfMemory = ledger.map { $0.account.revision == known?.revision } ?? false
         let delivered = isOfMemory ? try countDelivered(among: delivered, builder) : 0
@@ -130,11 +132,9 @@ struct StoreSalvage {
     private func account(
         _ ledger: LedgerRecord?, _ result: Result, lastSequence: Int64, _ builder: StoreBuilder
     ) throws(StoreError) -> OutboxAccount {
-        var found = ledger?.account ?? OutboxAccount()
-        // Old copies may have brought back what had left the quarantine.
-        found.quarantined.count = max(found.quarantined.count, try builder.countQuarantined(from: 0))
         var account = Self.account(
-            found, lastSequence: lastSequence, pending: result.salvaged, lost: result.lost.upperBound)
+            ledger?.account ?? OutboxAccount(), lastSequence: lastSequence, pending: result.salvaged,
+            quarantined: try builder.countQuarantined(from: 0), lost: result.lost.upperBound)
         account.newest = account.newestDelivered
         for record in try builder.rows.latest(limit: OutboxEngine.newestSearchLimit) {
             account.newest = OutboxAccount.newer(account.newest, record.stored)
@@ -157,26 +157,29 @@ struct StoreSalvage {
         return missing...max(missing, gaps - thinned)
     }
 
-    /// An account that balances. What is not pending, given up or in quarantine counts as delivered.
+    /// An account that balances. What is not pending, given up or in quarantine counts as delivered; `quarantined` are
+    /// the rows that were found of those, at least.
     static func account(
-        _ ledger: OutboxAccount, lastSequence: Int64, pending: Int64, lost: Int64
+        _ ledger: OutboxAccount, lastSequence: Int64, pending: Int64, quarantined: Int64, lost: Int64
     ) -> OutboxAccount {
         var account = ledger
         (account.lastSequence, account.pending) = (lastSequence, pending)
+        account.quarantined.count = max(account.quarantined.count, quarantined)
         account.evictions[.damage].count += lost
         account.delivered = 0
         account.delivered = max(0, account.ledger.accepted - account.ledger.total)
-        // Rows from before the ledger's own time can be more than it has room for.
+        // Old copies may be pending again, and rows from before the ledger's own time more than it has room for: then
+        // what they were counted as gives way, a loss last.
         var surplus = account.ledger.total - account.ledger.accepted
-        func reduce(_ tally: inout UpdateTally) {
-            let taken = max(0, min(surplus, tally.count))
+        func reduce(_ tally: inout UpdateTally, to least: Int64 = 0) {
+            let taken = max(0, min(surplus, tally.count - least))
             tally.count -= taken
             surplus -= taken
         }
-        for reason in [.damage, .oldest, .thinned, .age, .discarded] as [EvictionReason] {
+        reduce(&account.quarantined, to: quarantined)
+        for reason in [.discarded, .age, .thinned, .oldest, .damage] as [EvictionReason] {
             reduce(&account.evictions[reason])
         }
-        reduce(&account.quarantined)
         return account
     }
 }
