@@ -88,8 +88,12 @@ struct WatchedOutbox: Outbox {
     }
 
     private func check() async {
-        guard let ledger = try? await base.ledger(), isAlive else { return }
-        judge(world.account.check(ledger, at: world.now))
+        while true {
+            let accepted = world.account.accepted
+            guard let ledger = try? await base.ledger(), isAlive else { return }
+            // An append may have ended since the ledger was read: then it is of an earlier time.
+            if world.account.accepted == accepted { return judge(world.account.check(ledger, at: world.now)) }
+        }
     }
 
     private func judge(_ breach: DeliveryAccount.Breach?) {
