@@ -169,7 +169,8 @@ import WaypostTestSupport
             }, clock: ManualClock())
         try await withThrowingTaskGroup(of: String.self) { group in
             for id in ["a", "a", "a", "b"] {
-                group.addTask { try await provider.token(for: AuthorizationContext(vehicleID: id)).value }
+                // At once, so that all of them have asked before the gate opens.
+                group.addImmediateTask { try await provider.token(for: AuthorizationContext(vehicleID: id)).value }
             }
             for await _ in gate.arrivals.prefix(2) {}
             gate.open()

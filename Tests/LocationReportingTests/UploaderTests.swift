@@ -223,15 +223,15 @@ import WaypostTestSupport
         let uploader = try uploader(transport)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await uploader.run() }
+            // Each sleep is announced as it begins; none is longer than the heartbeat.
+            group.addTask { [clock] in
+                for await _ in clock.sleeps { clock.advance(by: .seconds(60)) }
+            }
             var deliveries = 0
             for await event in observer.stream {
                 guard case .delivered = event else { continue }
                 deliveries += 1
                 if deliveries == 3 { break }
-                // Move on until the heartbeat fires; each sleep is announced as it begins.
-                group.addTask { [clock] in
-                    for await _ in clock.sleeps.prefix(2) { clock.advance(by: .seconds(60)) }
-                }
             }
             group.cancelAll()
         }
