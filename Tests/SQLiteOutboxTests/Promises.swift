@@ -90,7 +90,7 @@ struct Promises {
             }
         }
         try hold(ledger.accepted == accepted, "\(accepted) were accepted, \(ledger)")
-        let listed = Set(try outbox.store?.rows.quarantined().map(\.stored.sequence) ?? [])
+        let listed = Set(try outbox.quarantinedSequences())
         // The oldest gives way to a new one, also to one whose quarantine failed and is there all the same.
         let mayBeListed = quarantined.union(unsettled).count
         let isListed = quarantined.isSubset(of: listed) || mayBeListed > OutboxStore.quarantineLimit

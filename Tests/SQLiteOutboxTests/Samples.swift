@@ -29,6 +29,11 @@ extension OutboxEngine {
         return all.sorted { $0.sequence < $1.sequence }
     }
 
+    /// The sequences of those in quarantine whose rows are kept.
+    func quarantinedSequences() throws(OutboxError) -> [Int64] {
+        try perform { store throws(StoreError) in try store.rows.quarantined().map(\.stored.sequence) }
+    }
+
     /// Delivers the next batch.
     func deliverBatch(maximumPastLocations: Int = 50) throws {
         if let batch = try nextBatch(maximumPastLocations: maximumPastLocations) { try acknowledge(batch) }
