@@ -1,3 +1,4 @@
+import Glibc
 import LinuxPlatform
 import ReceiverSimulator
 import Testing
@@ -27,5 +28,43 @@ import WaypostTestSupport
         #expect(await manager.messages.line(saying: "no token: token command /bin/sleep took longer") != nil)
         #expect(!service.errors.text.contains("through"), "nothing of this is a stage that stands still")
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// As when the disk hangs under the journal, and the manager waits for the journal.
+    @Test func goesOnBesideAManagerAndAJournalThatReadNothing() async throws {
+        let bench = try ServiceBench()
+        let path = bench.folder.path("notify")
+        let manager = try NotifySocket.bound(to: path)
+        let notification = ServiceNotification(socketPath: path)
+        #expect(throws: SystemError(call: "notify \(path)", number: EAGAIN)) {
+            for _ in 0..<100_000 { try notification.send(["X=1"]) }
+        }
+        let pipe = bench.folder.path("journal")
+        try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }
+        let journal = try OwnedDescriptor(opening: pipe, O_RDWR | O_NONBLOCK)
+        #expect(throws: SystemError(call: "write", number: EAGAIN)) {
+            while true { try journal.writeAll([UInt8](repeating: UInt8(ascii: "."), count: 4096).span) }
+        }
+
+        let feeder = try LoopbackSocket(.stream)
+        let configuration = try bench.configure {
+            $0.receiver = #"{"type": "tcp", "host": "127.0.0.1", "port": \#(feeder.port)}"#
+        }
+        let service = try RunningProgram(
+            ["/bin/sh", "-c", #"exec "$0" run --config "$1" 2>"$2""#, BuiltProgram.waypost, configuration, pipe],
+            environment: BuiltProgram.environment.merging(["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"]) { $1 })
+        let connection = try feeder.accept()
+        let epochs = Array(RecentDrive(epochs: 2))
+        try connection.send(String(decoding: epochs[0].sentences, as: UTF8.self))
+        #expect(await bench.arrival(of: epochs[0]) != nil)
+
+        // Both wake up: what they were owed comes, and how much of the log is missing.
+        let messages = try NotifySocket(at: path, reading: manager).messages
+        #expect(await messages.line(saying: "READY=1") != nil)
+        let lines = try LineFlow(reading: journal)
+        try connection.send(String(decoding: epochs[1].sentences, as: UTF8.self))
+        #expect(await lines.line(saying: "lines of this log were dropped, nobody took them") != nil)
+        #expect(await service.terminate().ending == .exited(0))
+        #expect(await messages.line(saying: "STOPPING=1") != nil)
     }
 }

@@ -4,25 +4,6 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct Notification {
-    /// A bound datagram socket; `path` may begin with `@` for the abstract form.
-    private func listen(at path: String) throws -> OwnedDescriptor {
-        let raw = try valueOrSystemError("socket") {
-            socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
-        }
-        let descriptor = OwnedDescriptor(owning: raw)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = path.hasPrefix("@") ? [0] + Array(path.utf8.dropFirst()) : Array(path.utf8)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count + (bytes.first == 0 ? 0 : 1))
-        try unsafe withUnsafePointer(to: &address) { pointer throws(SystemError) in
-            try unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic throws(SystemError) in
-                _ = try valueOrSystemError("bind \(path)") { unsafe bind(raw, generic, length) }
-            }
-        }
-        return descriptor
-    }
-
     private func received(by socket: borrowing OwnedDescriptor) throws -> String {
         var buffer = [UInt8](repeating: 0, count: 256)
         var span = buffer.mutableSpan
@@ -32,7 +13,7 @@ import WaypostTestSupport
 
     @Test func reachesASocketInTheFileSystem() throws {
         let folder = try TemporaryFolder()
-        let socket = try listen(at: folder.path("notify"))
+        let socket = try NotifySocket.bound(to: folder.path("notify"))
         let notification = ServiceNotification(socketPath: folder.path("notify"))
         #expect(notification.isEnabled)
         try notification.send(["READY=1", "STATUS=receiving"])
@@ -41,7 +22,7 @@ import WaypostTestSupport
 
     @Test func reachesAnAbstractSocket() throws {
         let path = "@waypost-test-\(getpid())-notify"
-        let socket = try listen(at: path)
+        let socket = try NotifySocket.bound(to: path)
         try ServiceNotification(socketPath: path).send(["WATCHDOG=1"])
         #expect(try received(by: socket) == "WATCHDOG=1")
     }
@@ -61,5 +42,18 @@ import WaypostTestSupport
         #expect(throws: SystemError(call: "notify \(long)", number: ENAMETOOLONG)) {
             try ServiceNotification(socketPath: long).send(["READY=1"])
         }
+    }
+
+    @Test func doesNotWaitForAManagerThatReadsNothing() throws {
+        let folder = try TemporaryFolder()
+        let socket = try NotifySocket.bound(to: folder.path("notify"))
+        let notification = ServiceNotification(socketPath: folder.path("notify"))
+        let full = #expect(throws: SystemError.self) {
+            // How many wait there is the machine's setting, net.unix.max_dgram_qlen.
+            for _ in 0..<100_000 { try notification.send(["WATCHDOG=1"]) }
+        }
+        #expect(full?.number == EAGAIN)
+        #expect(try received(by: socket) == "WATCHDOG=1")
+        try notification.send(["READY=1"])
     }
 }

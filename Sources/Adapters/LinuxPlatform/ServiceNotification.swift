@@ -11,30 +11,25 @@ package struct ServiceNotification: Sendable {
     /// Whether anyone listens.
     package var isEnabled: Bool { socketPath != nil }
 
-    /// Sends assignments, as `["READY=1", "STATUS=receiving"]`.
+    /// Sends assignments, as `["READY=1", "STATUS=receiving"]`. Does not wait for a manager that is behind.
     ///
-    /// - Throws: when the socket cannot be reached; the service goes on without being heard.
+    /// - Throws: when the socket cannot be reached, or has no room (`EAGAIN`); the service goes on without being heard.
     package func send(_ assignments: [String]) throws(SystemError) {
         guard let socketPath else { return }
-        let raw = try valueOrSystemError("socket for \(socketPath)") {
-            socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        let call = "notify \(socketPath)"
+        // An abstract address is written with a leading `@`.
+        let name = socketPath.hasPrefix("@") ? String(socketPath.dropFirst()) : nil
+        guard let address = name.map(SocketAddress.init(abstractName:)) ?? SocketAddress(path: socketPath) else {
+            throw SystemError(call: call, number: ENAMETOOLONG)
         }
-        let descriptor = OwnedDescriptor(owning: raw)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        // An abstract address is written with a leading `@` and begins with a zero byte.
-        let path = socketPath.hasPrefix("@") ? [0] + Array(socketPath.utf8.dropFirst()) : Array(socketPath.utf8)
-        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw SystemError(call: "notify \(socketPath)", number: ENAMETOOLONG)
-        }
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path) }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.count + (path.first == 0 ? 0 : 1))
+        let descriptor = OwnedDescriptor(
+            owning: try valueOrSystemError(call) {
+                socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            })
         let message = Array(assignments.joined(separator: "\n").utf8)
-        try unsafe withUnsafePointer(to: &address) { pointer throws(SystemError) in
-            try unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic throws(SystemError) in
-                _ = try valueOrSystemError("notify \(socketPath)") {
-                    unsafe sendto(descriptor.raw, message, message.count, CInt(MSG_NOSIGNAL), generic, length)
-                }
+        try valueOrSystemError(call) {
+            unsafe address.withPointer {
+                unsafe sendto(descriptor.raw, message, message.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT), $0, $1)
             }
         }
     }

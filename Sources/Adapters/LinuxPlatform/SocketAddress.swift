@@ -42,6 +42,14 @@ struct SocketAddress {
         unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: address, as: sockaddr_un.self) }
     }
 
+    /// A Unix socket that has a name but no file, unix(7); `nil` when the name is too long.
+    init?(abstractName name: String) {
+        guard let address = SocketAddress(path: "\0" + name) else { return nil }
+        // Here every byte counts, so that the name ends where the address does.
+        let nameOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? MemoryLayout<sa_family_t>.size
+        (family, storage, length) = (address.family, address.storage, socklen_t(nameOffset + 1 + name.utf8.count))
+    }
+
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         unsafe withUnsafePointer(to: storage) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }

@@ -60,7 +60,8 @@ public struct Agent: Sendable {
         let report = reporter(of: agent, clock: clock)
         await status.routes.set(StatusRoutes(report: report))
         await tellLastStall(log: log, monitor: monitor)
-        tell(["READY=1", "STATUS=started"], log)
+        let manager = ServiceManager(notification, log: log)
+        manager.tell(["READY=1", "STATUS=started"])
         log.write(
             .info, "waypost \(Release.version) reports \(configuration.vehicle); status at \(status.service.address)")
 
@@ -69,13 +70,14 @@ public struct Agent: Sendable {
             progress: progress, stages: stages, monitor: monitor, log: log, recorder: recorder,
             recordPath: StallRecord.path(besideOutbox: configuration.outbox.path),
             feedInterval: min(watchdogInterval ?? .seconds(10), .seconds(10))
-        ) { tell(["WATCHDOG=1"], log) }
+        ) { manager.tell(["WATCHDOG=1"]) }
         do throws(AgentError) {
             try await withServices(
-                status: status.service, watch: watch, recorder: recorder, log: log, clock: clock, report: report, agent)
+                status: status.service, watch: watch, recorder: recorder, manager: manager, log: log, clock: clock,
+                report: report, agent)
         } catch { failure = error }
 
-        tell(["STOPPING=1", "STATUS=stopping"], log)
+        manager.tell(["STOPPING=1", "STATUS=stopping"])
         // The task is cancelled by now; the last state and the closing of the outbox are not to be.
         await Task { await agent.windUp() }.value
         log.write(.info, "stopped")
@@ -170,8 +172,8 @@ public struct Agent: Sendable {
 
     /// Runs the pipeline with the status service and the watch of its progress beside it; ends when the pipeline does.
     private func withServices(
-        status: HTTPService, watch: ServiceWatch, recorder: FlightRecorder?, log: LogWriter, clock: MonotonicClock,
-        report: @escaping @Sendable () async -> StatusReport?, _ agent: VehicleAgent
+        status: HTTPService, watch: ServiceWatch, recorder: FlightRecorder?, manager: ServiceManager, log: LogWriter,
+        clock: MonotonicClock, report: @escaping @Sendable () async -> StatusReport?, _ agent: VehicleAgent
     ) async throws(AgentError) {
         let failure = await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run() }
@@ -184,7 +186,7 @@ public struct Agent: Sendable {
                 ResidentCode.giveBack()
             }
             group.addTask { await watch.run() }
-            group.addTask { await tellStatus(log: log, clock: clock, recorder: recorder, report: report) }
+            group.addTask { await tellStatus(manager, clock: clock, recorder: recorder, report: report) }
             if let recorder, let recordingFolder {
                 group.addTask {
                     _ = await AbandonableCall<Void>(clock: clock).run {
@@ -216,19 +218,16 @@ public struct Agent: Sendable {
 
     /// One line of state for the service manager, each 10 s; a recording hears of the account.
     private func tellStatus(
-        log: LogWriter, clock: MonotonicClock, recorder: FlightRecorder?, report: @Sendable () async -> StatusReport?
+        _ manager: ServiceManager, clock: MonotonicClock, recorder: FlightRecorder?,
+        report: @Sendable () async -> StatusReport?
     ) async {
-        guard notification.isEnabled || recorder != nil else { return }
+        guard manager.isThere || recorder != nil else { return }
         while !Task.isCancelled {
             if let report = await report() {
                 recorder?.note(report.ledger)
-                tell(["STATUS=\(report.headline)"], log)
+                manager.tell(["STATUS=\(report.headline)"])
             }
             await clock.sleep(for: .seconds(10))
         }
-    }
-
-    private func tell(_ assignments: [String], _ log: LogWriter) {
-        do { try notification.send(assignments) } catch { log.write(.warning, "service manager: \(error)") }
     }
 }

@@ -1,0 +1,48 @@
+import Glibc
+import LinuxPlatform
+
+/// The service manager, as the service speaks to it: what it had no room for is told again with the next word.
+final class ServiceManager: Sendable {
+    private struct State {
+        /// Assignments that were not heard, the last of each variable.
+        var owed: [String] = []
+        /// Told once, until it hears again.
+        var isDeaf = false
+    }
+
+    private let notification: ServiceNotification
+    private let log: LogWriter
+    private let state = Locked(State())
+
+    init(_ notification: ServiceNotification, log: LogWriter) { (self.notification, self.log) = (notification, log) }
+
+    /// Whether anyone listens.
+    var isThere: Bool { notification.isEnabled }
+
+    /// Tells `assignments`, as `["READY=1", "STATUS=receiving"]`, and what is still owed.
+    func tell(_ assignments: [String]) {
+        let owed = state.withLock { state in
+            defer { state.owed = [] }
+            return state.owed
+        }
+        let all = Self.latest(of: owed + assignments)
+        do throws(SystemError) {
+            try notification.send(all)
+            state.withLock { $0.isDeaf = false }
+        } catch {
+            let isNews = state.withLock { state in
+                state.owed = Self.latest(of: all + state.owed)
+                defer { state.isDeaf = true }
+                return !state.isDeaf
+            }
+            if isNews { log.write(.warning, "service manager: \(error)") }
+        }
+    }
+
+    private static func latest(of assignments: [String]) -> [String] {
+        func variable(_ assignment: String) -> Substring { assignment.prefix { $0 != "=" } }
+        return assignments.indices.filter { index in
+            !assignments[(index + 1)...].contains { variable($0) == variable(assignments[index]) }
+        }.map { assignments[$0] }
+    }
+}
