@@ -36,7 +36,7 @@ import LinuxPlatform
             let tokenURL = simulator.tokenURL(for: .onDemandTrips)
             let endpoint = Endpoint(front, or: engine)
             try InstalledSize.measure(workplace)
-            try TimeToReady.measure(workplace, tokenURL: tokenURL, engine: engine)
+            try await TimeToReady.measure(workplace, tokenURL: tokenURL, engine: engine)
             try await EpochToRequest.measure(workplace, tokenURL: tokenURL, engine: engine)
             try await UnderWay.measure(workplace, tokenURL: tokenURL, endpoint: endpoint)
             try await LargeBacklog.measure(workplace, tokenURL: tokenURL, endpoint: endpoint, pending: pending)

@@ -18,7 +18,7 @@ enum EpochToRequest {
         let settings = RunningService.Settings(
             name: "latency", device: feed.device, endpoint: "http://\(engine.address)", tokenURL: tokenURL,
             intervalSeconds: 5)
-        let service = try RunningService(settings, in: workplace)
+        let service = try await RunningService(settings, in: workplace)
         try await feed.waitForReader()
         let line = try BareLine()
         let commit = try BareCommit(path: workplace.path("bare.sqlite"))

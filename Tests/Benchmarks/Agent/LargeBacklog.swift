@@ -21,7 +21,7 @@ enum LargeBacklog {
             update.horizontalAccuracyMeters = 2.5
             return update
         }
-        let service = try RunningService(settings, in: workplace)
+        let service = try await RunningService(settings, in: workplace)
         try await feed.waitForReader()
         for _ in 0..<50 {
             try feed.send(feed.epoch(after: 10))

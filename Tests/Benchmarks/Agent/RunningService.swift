@@ -1,4 +1,6 @@
 import FoundationEssentials
+import Glibc
+import WaypostTestSupport
 
 /// `waypost run` as the service manager runs it.
 struct RunningService {
@@ -15,21 +17,34 @@ struct RunningService {
 
     let program: SpawnedProgram
     /// Kept, because the service goes on to speak to it.
-    private let socket: NotifySocket
+    private let manager: NotifySocket
     /// From before the process existed to `READY=1`.
     let timeToReady: Duration
 
-    init(_ settings: Settings, in workplace: Workplace) throws {
+    init(_ settings: Settings, in workplace: Workplace) async throws {
         let configuration = workplace.path("\(settings.name).json")
         try Data(settings.json(in: workplace).utf8).write(to: URL(filePath: configuration))
-        socket = try NotifySocket()
+        manager = try NotifySocket(at: "@waypost-benchmark-\(getpid())-\(UInt32.random(in: 0...(.max)))")
         let start = ContinuousClock.now
         program = try SpawnedProgram(
-            [workplace.binary, "run", "--config", configuration], environment: ["NOTIFY_SOCKET=\(socket.name)"],
+            [workplace.binary, "run", "--config", configuration], environment: ["NOTIFY_SOCKET=\(manager.path)"],
             output: workplace.path("\(settings.name).log"))
-        do { timeToReady = start.duration(to: try socket.waitUntilReady()) } catch {
+        guard let ready = await Self.readiness(manager, within: .seconds(20)) else {
             let log = try String(contentsOfFile: workplace.path("\(settings.name).log"), encoding: .utf8)
-            throw BenchmarkError("\(error): \(log.suffix(500))")
+            throw BenchmarkError("the service was not ready within 20 s: \(log.suffix(500))")
+        }
+        timeToReady = start.duration(to: ready.arrivedAt)
+    }
+
+    private static func readiness(_ manager: NotifySocket, within patience: Duration) async -> LineFlow.Line? {
+        await withTaskGroup { group in
+            group.addTask { await manager.messages.line(saying: "READY=1") }
+            group.addTask {
+                try? await Task.sleep(for: patience)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
         }
     }
 

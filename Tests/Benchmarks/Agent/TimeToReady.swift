@@ -2,7 +2,7 @@ import BenchmarkReport
 
 /// From the start of the process to `READY=1`, and beside it the start and end of a program that does nothing.
 enum TimeToReady {
-    static func measure(_ workplace: Workplace, tokenURL: String, engine: LoopbackFleetEngine) throws {
+    static func measure(_ workplace: Workplace, tokenURL: String, engine: LoopbackFleetEngine) async throws {
         let feed = try EpochFeed()
         let settings = RunningService.Settings(
             name: "start", device: feed.device, endpoint: "http://\(engine.address)", tokenURL: tokenURL)
@@ -10,7 +10,7 @@ enum TimeToReady {
         var nothing = Samples()
         // The first start creates the outbox and reads the binary from the disk; the others are those of every day.
         for round in 0...20 {
-            let service = try RunningService(settings, in: workplace)
+            let service = try await RunningService(settings, in: workplace)
             service.program.stop()
             let start = ContinuousClock.now
             try SpawnedProgram(["/bin/true"]).wait()

@@ -11,7 +11,7 @@ enum UnderWay {
         let settings = RunningService.Settings(
             name: "under-way", device: feed.device, endpoint: endpoint.address, tokenURL: tokenURL,
             caFile: endpoint.front?.caFile)
-        let service = try RunningService(settings, in: workplace)
+        let service = try await RunningService(settings, in: workplace)
         try await feed.waitForReader()
         for _ in 0..<updates {
             try feed.send(feed.epoch(after: 10))
