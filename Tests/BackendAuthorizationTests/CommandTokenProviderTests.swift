@@ -49,6 +49,7 @@ import WaypostTestSupport
             ("head -c 100000 /dev/zero; sleep 100", .unusableAnswer, "wrote more than 64 KiB"),
             ("echo '<html>'", .unusableAnswer, "gave a page"), ("sleep 100", .unavailable, "took longer than"),
             ("trap '' TERM; sleep 100 & wait", .unavailable, "took longer than"),
+            ("yes x >&2 & yes y >&2 & yes z >&2", .unavailable, "took longer than"),
         ])
     func failsInWords(script: String, code: AuthorizationError.Code, words: String) async throws {
         let limit: Duration = words == "took longer than" ? .milliseconds(200) : .seconds(20)

@@ -73,12 +73,13 @@ struct StartedProcess: ~Copyable {
         _ = unsafe poll(&watched, 1, 500)
     }
 
-    /// Takes what is there without waiting; false at the end of the stream.
+    /// Takes what is there without waiting, a bounded part of it, so that one who writes without end does not keep the
+    /// limits from being looked at; false at the end of the stream.
     private static func drain(
         _ descriptor: borrowing OwnedDescriptor, into bytes: inout [UInt8], keepingLast tail: Int?, _ limit: Int
     ) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-        while bytes.count <= limit {
+        for _ in 0..<16 where bytes.count <= limit {
             let count = unsafe read(descriptor.raw, &buffer, buffer.count)
             guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
             bytes += buffer.prefix(count)
