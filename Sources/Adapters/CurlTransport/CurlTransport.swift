@@ -1,3 +1,4 @@
+import Glibc
 package import HTTPMessages
 import LinuxPlatform
 
@@ -57,8 +58,14 @@ package final class CurlTransport: HTTPTransport {
     package func networkChanged() { mailbox.networkChanged() }
 
     private static func requireReadable(_ path: String) throws(HTTPTransportError) {
+        var status = stat()
         do {
-            _ = try OwnedDescriptor(opening: path, 0)
+            // A pipe would be waited for, here and by libcurl.
+            let file = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+            try valueOrSystemError("read \(path)") { unsafe fstat(file.raw, &status) }
         } catch { throw HTTPTransportError(.transportFailed, "certificate file: \(error)") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw HTTPTransportError(.transportFailed, "certificate file: \(path) is not a file")
+        }
     }
 }

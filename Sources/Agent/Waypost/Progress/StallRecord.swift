@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import GNSS
+import Glibc
 import LinuxPlatform
 
 /// Why the last run ended itself: a small file beside the outbox, written at the end and taken at the next start.
@@ -37,7 +38,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
 
     /// What the last run left; `nil` when it left nothing that can be read as a record.
     package static func read(from path: String) -> StallRecord? {
-        guard let file = try? OwnedDescriptor(opening: path, 0) else { return nil }
+        guard let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK) else { return nil }
         var buffer = [UInt8](repeating: 0, count: longest + 1)
         var span = buffer.mutableSpan
         guard let count = try? file.read(into: &span), count <= longest else { return nil }
