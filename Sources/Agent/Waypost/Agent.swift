@@ -67,7 +67,7 @@ public struct Agent: Sendable {
 
         var failure: AgentError?
         let watch = ServiceWatch(
-            progress: progress, stages: stages, monitor: monitor, log: log, recorder: recorder,
+            progress: progress, stages: stages, monitor: monitor, log: log, recorder: recorder, clock: clock,
             recordPath: StallRecord.path(besideOutbox: configuration.outbox.path),
             feedInterval: min(watchdogInterval ?? .seconds(10), .seconds(10))
         ) { manager.tell(["WATCHDOG=1"]) }
@@ -176,7 +176,8 @@ public struct Agent: Sendable {
         clock: MonotonicClock, report: @escaping @Sendable () async -> StatusReport?, _ agent: VehicleAgent
     ) async throws(AgentError) {
         let failure = await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
-            group.addTask { await status.run() }
+            // Its last act may be on a disk: the file of a Unix socket is taken away.
+            group.addTask { _ = await AbandonableCall<Void>(clock: clock).run { await status.run() } }
             group.addTask { await agent.tellOwedState() }
             group.addTask { await watchNetwork(log: log, agent) }
             group.addTask {

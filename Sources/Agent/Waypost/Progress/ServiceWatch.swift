@@ -1,6 +1,7 @@
+import GNSS
 import Glibc
 import LinuxPlatform
-import GNSS
+import LocationReporting
 
 /// The watch of the running service: what `ProgressLoop` decides is told, carried out and, at the end, written down.
 struct ServiceWatch: Sendable {
@@ -9,6 +10,7 @@ struct ServiceWatch: Sendable {
     let monitor: AgentMonitor
     let log: LogWriter
     let recorder: FlightRecorder?
+    let clock: MonotonicClock
     /// Where the reason goes when the process ends itself.
     let recordPath: String
     let feedInterval: Duration
@@ -17,6 +19,7 @@ struct ServiceWatch: Sendable {
 
     /// A disk that does not answer must not keep the process from its end.
     private static let longestWriting = Duration.seconds(5)
+    private static let longestRepair = Duration.seconds(10)
 
     /// Until cancelled.
     func run() async {
@@ -33,7 +36,14 @@ struct ServiceWatch: Sendable {
                     stop.signal()
                 }
             }
-            group.addTask { for await stall in repairs { await stages.repair(stall) } }
+            group.addTask {
+                for await stall in repairs {
+                    // A repair may hang as well: it neither keeps the others nor the stop.
+                    _ = await AbandonableCall<Void>(clock: clock).run(within: Self.longestRepair) {
+                        await stages.repair(stall)
+                    }
+                }
+            }
         }
     }
 
@@ -61,6 +71,7 @@ struct ServiceWatch: Sendable {
             }
             _ = try? poll(nil, within: Self.longestWriting, unless: written)
         }
+        StandardError.flush(within: .seconds(1))
         _exit(1)
     }
 }

@@ -1,3 +1,5 @@
+import LinuxPlatform
+
 /// The parts of the service that can be given up and begun anew, by their stages.
 struct WatchedStages: Sendable {
     let source: WatchedSource
@@ -12,8 +14,9 @@ struct WatchedStages: Sendable {
         switch stall.stage {
         case .receiver: source.repair()
         case .store: store.giveUp()
-        case .token: authorization.repair()
-        case .transport: transport.repair(attempt: stall.repairs)
+        // Both read files, of a disk that may hang.
+        case .token: await onThread(named: "repair") { authorization.repair() }
+        case .transport: await onThread(named: "repair") { transport.repair(attempt: stall.repairs) }
         case .upload: await rouse()
         case .intake, .tasks: break
         }
