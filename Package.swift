@@ -99,7 +99,7 @@ let package = Package(
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
         tests(
             "LocationReporting", ["LocationReporting", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
-        tests("LinuxPlatform", ["LinuxPlatform"]),
+        tests("LinuxPlatform", ["LinuxPlatform", "CLinux"]),
         tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CLinux", "CZlib"]),
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import ReceiverSimulator
@@ -40,11 +41,7 @@ import WaypostTestSupport
             for _ in 0..<100_000 { try notification.send(["X=1"]) }
         }
         let pipe = bench.folder.path("journal")
-        try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }
-        let journal = try OwnedDescriptor(opening: pipe, O_RDWR | O_NONBLOCK)
-        #expect(throws: SystemError(call: "write", number: EAGAIN)) {
-            while true { try journal.writeAll([UInt8](repeating: UInt8(ascii: "."), count: 4096).span) }
-        }
+        let journal = try Self.fullPipe(at: pipe)
 
         let feeder = try LoopbackSocket(.stream)
         let configuration = try bench.configure {
@@ -54,17 +51,50 @@ import WaypostTestSupport
             ["/bin/sh", "-c", #"exec "$0" run --config "$1" 2>"$2""#, BuiltProgram.waypost, configuration, pipe],
             environment: BuiltProgram.environment.merging(["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"]) { $1 })
         let connection = try feeder.accept()
-        let epochs = Array(RecentDrive(epochs: 2))
-        try connection.send(String(decoding: epochs[0].sentences, as: UTF8.self))
-        #expect(await bench.arrival(of: epochs[0]) != nil)
+        let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })
+        try connection.send(String(decoding: epoch.sentences, as: UTF8.self))
+        #expect(await bench.arrival(of: epoch) != nil)
 
-        // Both wake up: what they were owed comes, and how much of the log is missing.
+        // Both wake up, and nothing that they were owed is missing.
         let messages = try NotifySocket(at: path, reading: manager).messages
         #expect(await messages.line(saying: "READY=1") != nil)
         let lines = try LineFlow(reading: journal)
-        try connection.send(String(decoding: epochs[1].sentences, as: UTF8.self))
-        #expect(await lines.line(saying: "lines of this log were dropped, nobody took them") != nil)
+        #expect(await lines.line(saying: "reports providers/p/vehicles/van-7") != nil)
+        #expect(await lines.line(saying: "accepted update 1") != nil)
         #expect(await service.terminate().ending == .exited(0))
         #expect(await messages.line(saying: "STOPPING=1") != nil)
+    }
+
+    /// The first signal is enough, whatever holds the command: here a reader of its output who reads nothing.
+    @Test func isEndedThoughTheCommandDoesNotHear() async throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.path("output")
+        let reader = try Self.fullPipe(at: pipe)
+        let program = try RunningProgram(
+            ["/bin/sh", "-c", #"exec "$0" help >"$1""#, BuiltProgram.waypost, pipe],
+            environment: BuiltProgram.environment)
+        // Before that a signal has its usual effect.
+        while !(try blocks(SIGTERM, process: program.processID)) { await Task.yield() }
+        let stop = await program.terminate()
+        #expect(stop.ending == .exited(128 + SIGTERM))
+        #expect(stop.took < .seconds(10), "the service manager's patience")
+        #expect(program.errors.text == "the stop took longer than 9.0 seconds and was cut short")
+        _ = consume reader
+    }
+
+    /// Makes a named pipe that takes nothing any more; gives its end for reading.
+    private static func fullPipe(at path: String) throws -> OwnedDescriptor {
+        try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) }
+        let reader = try OwnedDescriptor(opening: path, O_RDWR | O_NONBLOCK)
+        #expect(throws: SystemError(call: "write", number: EAGAIN)) {
+            while true { try reader.writeAll([UInt8](repeating: UInt8(ascii: "."), count: 4096).span) }
+        }
+        return reader
+    }
+
+    private func blocks(_ signal: Int32, process: Int32) throws -> Bool {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let mask = status.firstMatch(of: /SigBlk:\s*([0-9a-f]+)/).flatMap { UInt64($0.output.1, radix: 16) }
+        return try #require(mask) >> UInt64(signal - 1) & 1 == 1
     }
 }

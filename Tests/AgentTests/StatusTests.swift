@@ -188,11 +188,7 @@ import WaypostTestSupport
     /// The lines that a log wrote.
     final class Lines: Sendable {
         private let bytes = Locked([UInt8]())
-        /// Takes them all.
-        func append(_ more: [UInt8]) -> Bool {
-            bytes.withLock { $0 += more }
-            return true
-        }
+        func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }
         var all: [String] {
             bytes.withLock { String(decoding: $0, as: UTF8.self) }.split(separator: "\n").map(String.init)
         }
@@ -327,18 +323,5 @@ import WaypostTestSupport
         #expect(lines.all.count == 1)
         #expect(entry["message"]?.stringValue == "first second \"quoted\"\u{FFFD}[2J")
         #expect(entry["level"]?.stringValue == "error")
-    }
-
-    @Test func tellsHowManyLinesNobodyTook() {
-        let (lines, isTaken) = (lines, Locked(false))
-        let writer = LogWriter(level: .info, format: .text, isReadByJournal: true) { bytes in
-            isTaken.withLock { $0 } && lines.append(bytes)
-        }
-        for number in 1...3 { writer.write(.info, "\(number)") }
-        writer.write(.debug, "not wanted, not counted")
-        isTaken.withLock { $0 = true }
-        writer.write(.error, "4")
-        writer.write(.error, "5")
-        #expect(lines.all == ["<4>3 lines of this log were dropped, nobody took them", "<3>4", "<3>5"])
     }
 }

@@ -4,9 +4,12 @@ import Glibc
 /// Runs `service` while the main thread waits for SIGTERM, SIGINT, or SIGHUP, which says
 /// that its terminal is gone, unless `nohup` has told it not to care.
 ///
-/// A signal cancels the service, which winds up and returns the exit status; another one ends the process at once.
+/// A signal cancels the service, which winds up and returns the exit status; another one ends the process at once, and
+/// so does the end of `patience`, should something hang.
 /// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
-package func runService(_ service: @escaping @Sendable () async -> CInt) -> Never {
+package func runService(
+    endingWithin patience: Duration = .seconds(9), _ service: @escaping @Sendable () async -> CInt
+) -> Never {
     // A core file would hold tokens and keys. Where a sandbox forbids the call, the unit's LimitCORE=0 has done it.
     _ = clinux_forbid_core_files()
     signal(SIGPIPE, SIG_IGN)  // a closed pipe or socket is an error of write, not the end of the process
@@ -16,17 +19,37 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
     for number in wishes { unsafe sigaddset(&signals, number) }
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
-    let running = Task { exit(await service()) }
-    var received: CInt = 0
-    var endingSince: Duration?
-    while true {
-        unsafe sigwait(&signals, &received)
-        // Supervisors signal the process and then its group: what comes at once is the same wish.
-        if let endingSince, MonotonicTime.now - endingSince > sameWish { _exit(128 + received) }
-        endingSince = endingSince ?? MonotonicTime.now
-        running.cancel()
+    let running = Task {
+        let status = await service()
+        await onThread(named: "last-words") { StandardError.flush(within: lastWords) }
+        exit(status)
     }
+    var first: CInt = 0
+    unsafe sigwait(&signals, &first)
+    let endingSince = MonotonicTime.now
+    running.cancel()
+    while true {
+        let left = patience - (MonotonicTime.now - endingSince)
+        guard left > .zero else { break }
+        var timeout = timespec(left)
+        let received = unsafe sigtimedwait(&signals, nil, &timeout)
+        // Supervisors signal the process and then its group: what comes at once is the same wish.
+        if received > 0, MonotonicTime.now - endingSince > sameWish { _exit(128 + received) }
+    }
+    StandardError.write(Array("the stop took longer than \(patience) and was cut short\n".utf8))
+    StandardError.flush(within: sameWish)
+    _exit(128 + first)
 }
+
+/// For what is still to be written when all is done.
+private let lastWords = Duration.seconds(1)
 
 /// Signals that follow each other so closely are one wish.
 private let sameWish = Duration.milliseconds(100)
+
+extension timespec {
+    fileprivate init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self.init(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    }
+}

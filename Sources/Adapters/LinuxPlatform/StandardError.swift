@@ -1,9 +1,24 @@
 import Glibc
 
 /// Standard error, for logs and for people.
+///
+/// A reader that hangs (a journal on a disk that does, a paused pager) is not waited for: what it does not take is left
+/// out, and counted.
 package enum StandardError {
-    /// Writes `bytes`; what cannot be written (a closed pipe) is dropped, for there is nowhere left to say so.
-    package static let write: @Sendable ([UInt8]) -> Void = { bytes in
+    private static let output = try? BackgroundOutput(named: "stderr", output: writeAll)
+
+    /// Writes `bytes` soon; `notice` words it when writes before were left out.
+    package static func write(
+        _ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice = { Array("(\($0) messages were dropped)\n".utf8) }
+    ) {
+        if let output { output.write(bytes, notice: notice) } else { writeAll(bytes) }
+    }
+
+    /// Before the process ends: blocks until everything is written, for `limit` at most.
+    package static func flush(within limit: Duration) { output?.flush(within: limit) }
+
+    /// What cannot be written (a closed pipe) is dropped, for there is nowhere left to say so.
+    @Sendable private static func writeAll(_ bytes: [UInt8]) {
         var done = 0
         while done < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in

@@ -21,6 +21,7 @@ import LinuxPlatform
         } catch {
             StandardError.write(
                 Array("AgentBenchmark: \(error); everything is kept in \(workplace.folder.path)\n".utf8))
+            StandardError.flush(within: .seconds(1))
             exit(1)
         }
         try workplace.remove()

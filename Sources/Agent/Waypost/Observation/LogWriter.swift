@@ -1,26 +1,22 @@
 import FoundationEssentials
 import GNSS
-import Glibc
 import LinuxPlatform
 
 /// Writes log lines to standard error: text for people, or JSON; with a priority prefix when journald reads it
 /// (sd-daemon(3)).
 ///
-/// Never waits long for whoever reads: a journal that hangs, as on a disk that does, must not hold up delivery. How
-/// many lines that cost is told when lines are taken again.
+/// Whoever writes never waits for whoever reads: a journal that hangs must not hold up delivery.
 package final class LogWriter: Sendable {
     private let level: LogLevel
     private let format: LogFormat
     private let isReadByJournal: Bool
-    private let output: @Sendable ([UInt8]) -> Bool
-    /// Lines that were not taken, and not told of yet.
-    private let dropped = Locked(0)
+    private let output: (@Sendable ([UInt8]) -> Void)?
 
-    /// `output`: takes whole lines, or says that it did not; standard error unless a test listens.
+    /// `output`: takes whole lines; standard error unless a test listens.
     package init(
         level: LogLevel, format: LogFormat,
         isReadByJournal: Bool = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] != nil,
-        output: @escaping @Sendable ([UInt8]) -> Bool = NonblockingOutput(to: STDERR_FILENO).write
+        output: (@Sendable ([UInt8]) -> Void)? = nil
     ) {
         (self.level, self.format, self.isReadByJournal, self.output) = (level, format, isReadByJournal, output)
     }
@@ -28,13 +24,11 @@ package final class LogWriter: Sendable {
     /// Writes one line when `level` is wanted.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String) {
         guard level <= self.level else { return }
-        let missing = dropped.withLock { dropped in
-            defer { dropped = 0 }
-            return dropped
+        let line = line(level, message())
+        if let output { return output(line) }
+        StandardError.write(line) { [self] dropped in
+            self.line(.warning, "\(dropped) lines of this log were dropped, nobody took them")
         }
-        let notice = "\(missing) lines of this log were dropped, nobody took them"
-        if output((missing > 0 ? line(.warning, notice) : []) + line(level, message())) { return }
-        dropped.withLock { $0 += missing + 1 }
     }
 
     private func line(_ level: LogLevel, _ message: String) -> [UInt8] {

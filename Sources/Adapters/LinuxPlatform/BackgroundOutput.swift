@@ -1,0 +1,80 @@
+/// An output that may hang, behind a thread of its own: whoever writes never waits. What finds no room is left out, and
+/// counted in the output as soon as it moves again.
+package final class BackgroundOutput: Sendable {
+    /// Says that so many writes were left out.
+    package typealias Notice = @Sendable (_ dropped: Int) -> [UInt8]
+
+    /// Bytes that may wait beside those that are being written.
+    private static let capacity = 64 * 1024
+
+    private struct State {
+        var waiting: [UInt8] = []
+        /// Writes that came after `waiting` and found no room.
+        var dropped = 0
+        var notice: Notice?
+        var isWriting = false
+        var isStopped = false
+        /// To be signalled when nothing is left to write.
+        var flushes: [EventDescriptor] = []
+    }
+
+    private let state = Locked(State())
+    private let wake: EventDescriptor
+
+    /// `output` writes whole what it is given; it may block for as long as it likes.
+    package init(named name: String, output: @escaping @Sendable ([UInt8]) -> Void) throws(SystemError) {
+        wake = try EventDescriptor()
+        startThread(named: name) { [state, wake] in
+            while true {
+                wake.wait()
+                wake.clear()
+                while let (bytes, dropped, notice) = Self.next(state) {
+                    if !bytes.isEmpty { output(bytes) }
+                    if dropped > 0, let notice { output(notice(dropped)) }
+                }
+                if state.withLock({ $0.isStopped }) { return }
+            }
+        }
+    }
+
+    deinit {
+        state.withLock { $0.isStopped = true }
+        wake.signal()
+    }
+
+    /// Takes `bytes` to be written after all before; left out they count as one, in what `notice` makes of the count.
+    package func write(_ bytes: [UInt8], notice: @escaping Notice) {
+        state.withLock { state in
+            if state.waiting.count + bytes.count <= Self.capacity, state.dropped == 0 {
+                state.waiting += bytes
+            } else {
+                state.dropped += 1
+                state.notice = notice
+            }
+        }
+        wake.signal()
+    }
+
+    /// Blocks until everything so far is written, for `limit` at most.
+    package func flush(within limit: Duration) {
+        guard let done = try? EventDescriptor() else { return }
+        let isIdle = state.withLock { state in
+            let isIdle = state.waiting.isEmpty && state.dropped == 0 && !state.isWriting
+            if !isIdle { state.flushes.append(done) }
+            return isIdle
+        }
+        if !isIdle { _ = try? poll(nil, within: limit, unless: done) }
+    }
+
+    /// What is to be written next; `nil` when nothing is.
+    private static func next(_ state: Locked<State>) -> (bytes: [UInt8], dropped: Int, notice: Notice?)? {
+        state.withLock { state in
+            defer { (state.waiting, state.dropped, state.notice) = ([], 0, nil) }
+            state.isWriting = !state.waiting.isEmpty || state.dropped > 0
+            if state.isWriting { return (state.waiting, state.dropped, state.notice) }
+            for flush in state.flushes { flush.signal() }
+            state.flushes = []
+            return nil
+        }
+    }
+}
