@@ -22,9 +22,11 @@ import WaypostTestSupport
 
     @Test func thatNeverCallsIsGivenUp() async throws {
         let clock = ManualClock()
+        let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let provider = ConsumerTokenProvider(
-            SilentTripProvider(), timeLimit: .seconds(10), clock: clock, report: { _ in })
+            SilentTripProvider(entering: entering), timeLimit: .seconds(10), clock: clock, report: { _ in })
         let asking = Task { try await provider.token(for: AuthorizationContext(tripID: "trip-7")) }
+        for await _ in entries { break }
         for await _ in clock.sleeps { break }
         clock.advance(by: .seconds(10))
         let error = await #expect(throws: AuthorizationError.self) { try await asking.value }

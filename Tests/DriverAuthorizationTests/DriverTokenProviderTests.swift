@@ -84,8 +84,11 @@ import WaypostTestSupport
 
     @Test func thatNeverCallsIsGivenUp() async throws {
         let clock = ManualClock()
-        let provider = DriverTokenProvider(CompletionProvider { _, _ in }, timeLimit: .seconds(30), clock: clock)
+        let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let provider = DriverTokenProvider(
+            CompletionProvider { _, _ in entering.yield() }, timeLimit: .seconds(30), clock: clock)
         let asking = Task { try await provider.token(for: context) }
+        for await _ in entries { break }
         for await sleep in clock.sleeps {
             #expect(sleep == .seconds(30))
             break

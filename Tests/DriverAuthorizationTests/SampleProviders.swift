@@ -51,8 +51,12 @@ final class TripProvider: NSObject, GMTCAuthorization {
 
 /// A consumer app's provider that loses its completion handler.
 final class SilentTripProvider: NSObject, GMTCAuthorization {
+    private let entering: AsyncStream<Void>.Continuation
+
+    init(entering: AsyncStream<Void>.Continuation) { self.entering = entering }
+
     func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,
         completion: @escaping GMTCAuthTokenFetchCompletionHandler
-    ) {}
+    ) { entering.yield() }
 }
