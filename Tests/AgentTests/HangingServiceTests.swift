@@ -76,7 +76,7 @@ import WaypostTestSupport
         // Before that a signal has its usual effect.
         while !(try blocks(SIGTERM, process: program.processID)) { await Task.yield() }
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
-        #expect(program.errors.text == "the stop took longer than 9.0 seconds and was cut short")
+        #expect(program.errors.text == "the stop took longer than 9.5 seconds and was cut short")
         _ = consume reader
     }
 

@@ -324,4 +324,12 @@ import WaypostTestSupport
         #expect(entry["message"]?.stringValue == "first second \"quoted\"\u{FFFD}[2J")
         #expect(entry["level"]?.stringValue == "error")
     }
+
+    @Test(arguments: [(LogFormat.text, "<4>3 lines"), (.json, "\"level\":\"warning\",\"message\":\"3 lines")])
+    func tellsHowManyLinesNobodyTook(format: LogFormat, words: String) {
+        let writer = LogWriter(level: .info, format: format, isReadByJournal: true)
+        let notice = String(decoding: writer.notice(ofDropped: 3), as: UTF8.self)
+        #expect(notice.contains("\(words) of this log were dropped, nobody took them"))
+        #expect(notice.hasSuffix("\n"))
+    }
 }

@@ -4,7 +4,7 @@ package final class BackgroundOutput: Sendable {
     /// Says that so many writes were left out.
     package typealias Notice = @Sendable (_ dropped: Int) -> [UInt8]
 
-    /// Bytes that may wait beside those that are being written.
+    /// Bytes that may wait beside those that are being written, if they are of more than one write.
     private static let capacity = 64 * 1024
 
     private struct State {
@@ -45,7 +45,8 @@ package final class BackgroundOutput: Sendable {
     /// Takes `bytes` to be written after all before; left out they count as one, in what `notice` makes of the count.
     package func write(_ bytes: [UInt8], notice: @escaping Notice) {
         state.withLock { state in
-            if state.waiting.count + bytes.count <= Self.capacity, state.dropped == 0 {
+            let hasRoom = state.waiting.isEmpty || state.waiting.count + bytes.count <= Self.capacity
+            if hasRoom, state.dropped == 0 {
                 state.waiting += bytes
             } else {
                 state.dropped += 1
@@ -55,7 +56,7 @@ package final class BackgroundOutput: Sendable {
         wake.signal()
     }
 
-    /// Blocks until everything so far is written, for `limit` at most.
+    /// Blocks until nothing is left to write, for `limit` at most.
     package func flush(within limit: Duration) {
         guard let done = try? EventDescriptor() else { return }
         let isIdle = state.withLock { state in
@@ -63,7 +64,9 @@ package final class BackgroundOutput: Sendable {
             if !isIdle { state.flushes.append(done) }
             return isIdle
         }
-        if !isIdle { _ = try? poll(nil, within: limit, unless: done) }
+        guard !isIdle else { return }
+        _ = try? poll(nil, within: limit, unless: done)
+        state.withLock { $0.flushes.removeAll { $0 === done } }
     }
 
     /// What is to be written next; `nil` when nothing is.

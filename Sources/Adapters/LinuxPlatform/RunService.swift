@@ -8,7 +8,7 @@ import Glibc
 /// so does the end of `patience`, should something hang.
 /// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
 package func runService(
-    endingWithin patience: Duration = .seconds(9), _ service: @escaping @Sendable () async -> CInt
+    endingWithin patience: Duration = .milliseconds(9500), _ service: @escaping @Sendable () async -> CInt
 ) -> Never {
     // A core file would hold tokens and keys. Where a sandbox forbids the call, the unit's LimitCORE=0 has done it.
     _ = clinux_forbid_core_files()
@@ -37,12 +37,12 @@ package func runService(
         if received > 0, MonotonicTime.now - endingSince > sameWish { _exit(128 + received) }
     }
     StandardError.write(Array("the stop took longer than \(patience) and was cut short\n".utf8))
-    StandardError.flush(within: sameWish)
+    StandardError.flush(within: lastWords)
     _exit(128 + first)
 }
 
 /// For what is still to be written when all is done.
-private let lastWords = Duration.seconds(1)
+private let lastWords = Duration.milliseconds(250)
 
 /// Signals that follow each other so closely are one wish.
 private let sameWish = Duration.milliseconds(100)

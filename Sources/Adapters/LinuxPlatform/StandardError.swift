@@ -14,19 +14,25 @@ package enum StandardError {
         if let output { output.write(bytes, notice: notice) } else { writeAll(bytes) }
     }
 
-    /// Before the process ends: blocks until everything is written, for `limit` at most.
+    /// Before the process ends: blocks until nothing is left to write, for `limit` at most.
     package static func flush(within limit: Duration) { output?.flush(within: limit) }
 
-    /// What cannot be written (a closed pipe) is dropped, for there is nowhere left to say so.
+    /// What cannot be written (a closed pipe, a full disk) is dropped, for there is nowhere left to say so.
     @Sendable private static func writeAll(_ bytes: [UInt8]) {
         var done = 0
         while done < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.write(STDERR_FILENO, buffer.baseAddress?.advanced(by: done), buffer.count - done)
             }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
-            done += count
+            if count > 0 {
+                done += count
+            } else if count < 0, errno == EAGAIN {
+                // Somebody who shares it has made it nonblocking.
+                var room = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&room, 1, -1)
+            } else if count == 0 || errno != EINTR {
+                return
+            }
         }
     }
 

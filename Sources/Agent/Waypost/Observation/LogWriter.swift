@@ -26,9 +26,17 @@ package final class LogWriter: Sendable {
         guard level <= self.level else { return }
         let line = line(level, message())
         if let output { return output(line) }
-        StandardError.write(line) { [self] dropped in
-            self.line(.warning, "\(dropped) lines of this log were dropped, nobody took them")
-        }
+        StandardError.write(line, notice: notice(ofDropped:))
+    }
+
+    /// The line in place of so many that were dropped.
+    package func notice(ofDropped count: Int) -> [UInt8] {
+        line(.warning, "\(count) lines of this log were dropped, nobody took them")
+    }
+
+    /// Waits until the lines so far are written, for a moment at most: the process may end next.
+    package func flush() async {
+        await onThread(named: "last-words") { StandardError.flush(within: .milliseconds(250)) }
     }
 
     private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
