@@ -5,11 +5,9 @@ import Glibc
 /// that its terminal is gone, unless `nohup` has told it not to care.
 ///
 /// A signal cancels the service, which winds up and returns the exit status; another one ends the process at once, and
-/// so does the end of `patience`, should something hang.
+/// so does the end of its patience, should something hang.
 /// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
-package func runService(
-    endingWithin patience: Duration = .milliseconds(9500), _ service: @escaping @Sendable () async -> CInt
-) -> Never {
+package func runService(_ service: @escaping @Sendable () async -> CInt) -> Never {
     // A core file would hold tokens and keys. Where a sandbox forbids the call, the unit's LimitCORE=0 has done it.
     _ = clinux_forbid_core_files()
     signal(SIGPIPE, SIG_IGN)  // a closed pipe or socket is an error of write, not the end of the process
@@ -21,7 +19,7 @@ package func runService(
 
     let running = Task {
         let status = await service()
-        await onThread(named: "last-words") { StandardError.flush(within: lastWords) }
+        await StandardError.lastWords()
         exit(status)
     }
     var first: CInt = 0
@@ -37,12 +35,12 @@ package func runService(
         if received > 0, MonotonicTime.now - endingSince > sameWish { _exit(128 + received) }
     }
     StandardError.write(Array("the stop took longer than \(patience) and was cut short\n".utf8))
-    StandardError.flush(within: lastWords)
+    StandardError.flush(within: .milliseconds(250))
     _exit(128 + first)
 }
 
-/// For what is still to be written when all is done.
-private let lastWords = Duration.milliseconds(250)
+/// From the first signal to the end, less than a service manager waits.
+private let patience = Duration.milliseconds(9500)
 
 /// Signals that follow each other so closely are one wish.
 private let sameWish = Duration.milliseconds(100)

@@ -14,7 +14,18 @@ package enum StandardError {
         if let output { output.write(bytes, notice: notice) } else { writeAll(bytes) }
     }
 
-    /// Before the process ends: blocks until nothing is left to write, for `limit` at most.
+    /// Writes `bytes` before anything that standard output is given next; but for a reader who hangs.
+    package static func writeNow(_ bytes: [UInt8]) {
+        write(bytes)
+        flush(within: .seconds(1))
+    }
+
+    /// What is still to be written when all is done, but for a reader who hangs.
+    package static func lastWords() async {
+        await onThread(named: "last-words") { flush(within: .milliseconds(250)) }
+    }
+
+    /// Blocks until nothing is left to write, for `limit` at most.
     package static func flush(within limit: Duration) { output?.flush(within: limit) }
 
     /// What cannot be written (a closed pipe, a full disk) is dropped, for there is nowhere left to say so.

@@ -81,7 +81,7 @@ public struct Agent: Sendable {
         // The task is cancelled by now; the last state and the closing of the outbox are not to be.
         await Task { await agent.windUp() }.value
         log.write(.info, "stopped")
-        await log.flush()
+        await StandardError.lastWords()  // an app may end with it
         if let failure { throw failure }
     }
 

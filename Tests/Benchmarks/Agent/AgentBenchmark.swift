@@ -19,9 +19,8 @@ import LinuxPlatform
         do {
             try await measure(workplace, pending: arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000)
         } catch {
-            StandardError.write(
+            StandardError.writeNow(
                 Array("AgentBenchmark: \(error); everything is kept in \(workplace.folder.path)\n".utf8))
-            StandardError.flush(within: .seconds(1))
             exit(1)
         }
         try workplace.remove()

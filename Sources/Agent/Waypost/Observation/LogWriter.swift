@@ -34,11 +34,6 @@ package final class LogWriter: Sendable {
         line(.warning, "\(count) lines of this log were dropped, nobody took them")
     }
 
-    /// Waits until the lines so far are written, for a moment at most: the process may end next.
-    package func flush() async {
-        await onThread(named: "last-words") { StandardError.flush(within: .milliseconds(250)) }
-    }
-
     private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
         let text = message.printable
         let now = UTCTime(millisecondsSince1970: SystemClock.millisecondsSince1970)

@@ -6,17 +6,11 @@ struct Terminal: Sendable {
     static var isInteractive: Bool { StandardError.isTerminal }
 
     /// Prints a line, or several, for people; freed of what could steer the terminal.
-    static func say(_ text: String) { put("\(clearing)\(text.printableLines)\n") }
+    static func say(_ text: String) { StandardError.writeNow(Array("\(clearing)\(text.printableLines)\n".utf8)) }
 
     /// Draws `text` over the line before; nothing when nobody looks.
     static func draw(_ text: String) {
-        if isInteractive { put("\(clearing)\(text.printable.prefix(110))") }
-    }
-
-    /// There before anything that standard output is given next; but for a reader who hangs.
-    private static func put(_ text: String) {
-        StandardError.write(Array(text.utf8))
-        StandardError.flush(within: .seconds(1))
+        if isInteractive { StandardError.writeNow(Array("\(clearing)\(text.printable.prefix(110))".utf8)) }
     }
 
     private static var clearing: String { isInteractive ? "\r\u{1B}[2K" : "" }

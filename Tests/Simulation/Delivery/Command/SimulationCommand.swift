@@ -49,8 +49,7 @@ import LinuxPlatform
     /// On a terminal, each hundredth of the worlds.
     private static func showProgress(done: Int, all: Int) {
         guard StandardError.isTerminal, done % max(1, all / 100) == 0 else { return }
-        StandardError.write(Array("\r\(done) of \(all) worlds\(done == all ? "\n" : "")".utf8))
-        StandardError.flush(within: .seconds(1))
+        StandardError.writeNow(Array("\r\(done) of \(all) worlds\(done == all ? "\n" : "")".utf8))
     }
 
     private static func tell(_ failed: WorldReport) throws {
