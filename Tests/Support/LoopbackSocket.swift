@@ -1,7 +1,8 @@
 import Glibc
 package import LinuxPlatform
 
-/// A socket on 127.0.0.1: a server that listens, a connection to it, or a sender of datagrams. Calls block.
+/// A socket on 127.0.0.1: a server that listens, a connection to it, or a sender of datagrams. Calls block,
+/// for ten seconds at most: a test that waits for ever would hold a thread of the pool.
 package final class LoopbackSocket: Sendable {
     package enum Kind: Sendable { case stream, datagrams }
 
@@ -63,8 +64,16 @@ package final class LoopbackSocket: Sendable {
 
     private static func make(_ kind: Kind) throws(SystemError) -> OwnedDescriptor {
         let type = kind == .stream ? SOCK_STREAM.rawValue : SOCK_DGRAM.rawValue
-        return OwnedDescriptor(
+        let descriptor = OwnedDescriptor(
             owning: try valueOrSystemError("socket") { socket(AF_INET, CInt(type | SOCK_CLOEXEC.rawValue), 0) })
+        // A connection that was accepted has them from its server.
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            var patience = timeval(tv_sec: 10, tv_usec: 0)
+            try valueOrSystemError("setsockopt") {
+                unsafe setsockopt(descriptor.raw, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+            }
+        }
+        return descriptor
     }
 
     /// Makes a socket call that takes an address.

@@ -24,9 +24,11 @@ package final class PseudoTerminal: Sendable {
 
     deinit { unplug() }
 
-    /// The receiver sends `bytes`; does nothing once unplugged.
+    /// The receiver sends `bytes`; does nothing once unplugged. What finds no room on a line that nobody has open is lost,
+    /// as on any serial line.
     ///
-    /// - Throws: when nobody reads for seconds: a test that goes on writing would hold a thread of the pool for ever.
+    /// - Throws: when who has it open reads nothing for seconds: a test that goes on writing would hold a thread of the
+    ///   pool for ever.
     package func send(_ bytes: [UInt8]) throws(SystemError) {
         guard let raw = controller.withLock({ $0 }) else { return }
         var rest = bytes[...]
@@ -40,6 +42,7 @@ package final class PseudoTerminal: Sendable {
             guard errno == EAGAIN || errno == EINTR else { throw SystemError(call: "write", number: errno) }
             var watched = pollfd(fd: raw, events: CShort(POLLOUT), revents: 0)
             guard unsafe poll(&watched, 1, Self.patience) != 0 else { throw SystemError(call: "write", number: EAGAIN) }
+            if watched.revents & CShort(POLLHUP) != 0 { return }
         }
     }
 
