@@ -24,8 +24,8 @@ package final class PseudoTerminal: Sendable {
 
     deinit { unplug() }
 
-    /// The receiver sends `bytes`; does nothing once unplugged. What finds no room on a line that nobody has open is lost,
-    /// as on any serial line.
+    /// The receiver sends `bytes`; does nothing once unplugged. What finds no room on a line that nobody has open is
+    /// lost, as on any serial line.
     ///
     /// - Throws: when who has it open reads nothing for seconds: a test that goes on writing would hold a thread of the
     ///   pool for ever.
