@@ -74,7 +74,7 @@ import WaypostTestSupport
             ["/bin/sh", "-c", #"exec "$0" help >"$1""#, BuiltProgram.waypost, pipe],
             environment: BuiltProgram.environment)
         // Before that a signal has its usual effect.
-        while !Task.isCancelled, try !blocks(SIGTERM, process: program.processID) { await Task.yield() }
+        try await yieldTurns { try blocks(SIGTERM, process: program.processID) }
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
         #expect(program.errors.text == "the stop took longer than 9.5 seconds and was cut short")
         _ = consume reader

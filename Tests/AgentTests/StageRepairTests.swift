@@ -124,9 +124,9 @@ import WaypostTestSupport
         #expect(stall.stage == .store && stall.repairs == 1)
         gate.open()
         var ledger: Ledger?
-        while ledger == nil {
+        await yieldTurns {
             ledger = try? await outbox.ledger()
-            await Task.yield()
+            return ledger != nil
         }
         #expect(ledger?.accepted == 1, "what was under way is stored after all")
     }

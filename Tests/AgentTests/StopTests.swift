@@ -77,7 +77,7 @@ import WaypostTestSupport
         let hasEnded = Locked(false)
         async let ending = service.terminate()
         async let insisting: Void = {
-            while !hasEnded.withLock({ $0 }) {
+            while !Task.isCancelled, !hasEnded.withLock({ $0 }) {
                 service.signal(SIGTERM)
                 await Task.yield()
             }

@@ -51,7 +51,7 @@ import WaypostTestSupport
         let daemon = try BackgroundProcess([
             GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path,
         ])
-        while DeviceHolder.others(of: terminal.path).isEmpty { await Task.yield() }
+        await yieldTurns { !DeviceHolder.others(of: terminal.path).isEmpty }
         let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
         await observe(receiver) { observer in
             let words = "also open in gpsd (process \(daemon.processID)); read from it instead (receiver.type gpsd)"

@@ -26,7 +26,7 @@ import WaypostTestSupport
                 guard case .waiting(let delay, _) = event else { continue }
                 probes.append(start.duration(to: bench.clock.now))
                 if probes.count == 14 { isMissing.withLock { $0 = false } }
-                while bench.clock.sleeperCount < 2 { await Task.yield() }
+                await yieldTurns { bench.clock.sleeperCount >= 2 }
                 bench.clock.advance(by: delay)
             }
             group.cancelAll()

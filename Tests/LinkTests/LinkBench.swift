@@ -56,7 +56,7 @@ struct LinkBench {
                 seen.waits.append(delay)
                 if seen.waits.count == limit { break }
                 // The heartbeat sleeps beside it.
-                while clock.sleeperCount < 2 { await Task.yield() }
+                await yieldTurns { clock.sleeperCount >= 2 }
                 clock.advance(by: delay)
             }
             group.cancelAll()

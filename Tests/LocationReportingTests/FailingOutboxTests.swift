@@ -20,10 +20,10 @@ extension Uploading {
         while let event = await events.next() { if case .waiting = event { break } }
         await outbox.failEverything(with: nil)
         try await accept(9...9)
-        while clock.sleeperCount < 2 { await Task.yield() }
+        await yieldTurns { clock.sleeperCount >= 2 }
         clock.advance(by: .seconds(60))
         while let event = await events.next() { if case .delivered = event { break } }
-        while try await outbox.ledger().pending > 0 { await Task.yield() }
+        try await yieldTurns { try await outbox.ledger().pending == 0 }
         #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
     }
 }

@@ -54,7 +54,7 @@ import WaypostTestSupport
                 if case .idle = event { break }
                 guard case .waiting(let delay, _) = event else { continue }
                 // The heartbeat sleeps beside it.
-                while clock.sleeperCount < 2 { await Task.yield() }
+                await yieldTurns { clock.sleeperCount >= 2 }
                 clock.advance(by: min(delay, .seconds(3)))
                 if delay > .seconds(3) { await uploader.networkReturned() }
             }

@@ -134,10 +134,9 @@ import WaypostTestSupport
 
     /// Waits until the uploader waits: for the clock beside its heartbeat, or for more to send.
     private func settle() async throws {
-        while true {
+        try await yieldTurns {
             let isEmpty = try await outbox.ledger().pending == 0
-            if clock.sleeperCount == 2 || (isEmpty && clock.sleeperCount == 1) { return }
-            await Task.yield()
+            return clock.sleeperCount == 2 || (isEmpty && clock.sleeperCount == 1)
         }
     }
 }

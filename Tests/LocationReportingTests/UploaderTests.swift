@@ -52,7 +52,7 @@ import WaypostTestSupport
                     guard case .waiting(let delay, _) = event else { continue }
                     waits.append(delay)
                     // The heartbeat sleeps beside it, at times for as long.
-                    while clock.sleeperCount < 2 { await Task.yield() }
+                    await yieldTurns { clock.sleeperCount >= 2 }
                     clock.advance(by: delay)
                 }
                 return waits

@@ -77,7 +77,7 @@ import WaypostTestSupport
         clock.advance(by: .seconds(3000))
         let second = try await cached.token(for: van7)
         #expect(second.value == first.value)
-        while try await cached.token(for: van7).value == first.value { await Task.yield() }
+        try await yieldTurns { try await cached.token(for: van7).value != first.value }
         #expect(provider.calls == 2)
     }
 
