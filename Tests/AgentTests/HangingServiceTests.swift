@@ -69,12 +69,13 @@ import WaypostTestSupport
     @Test func isEndedThoughTheCommandDoesNotHear() async throws {
         let folder = try TemporaryFolder()
         let pipe = folder.path("output")
-        let reader = try Self.fullPipe(at: pipe)
+        let reader = try Self.pipe(at: pipe)
+        let log = Fixtures.url("nmea/town.nmea").path
         let program = try RunningProgram(
-            ["/bin/sh", "-c", #"exec "$0" help >"$1""#, BuiltProgram.waypost, pipe],
+            ["/bin/sh", "-c", #"exec "$0" fixes "$1" >"$2""#, BuiltProgram.waypost, log, pipe],
             environment: BuiltProgram.environment)
-        // Before that a signal has its usual effect.
-        try await yieldTurns { try blocks(SIGTERM, process: program.processID) }
+        // It writes in pieces of which not two find room, so that now it is within one.
+        try await yieldTurns { try Self.isFull(reader) }
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
         #expect(program.errors.text == "the stop took longer than 9.5 seconds and was cut short")
         _ = consume reader
@@ -82,17 +83,21 @@ import WaypostTestSupport
 
     /// Makes a named pipe that takes nothing any more; gives its end for reading.
     private static func fullPipe(at path: String) throws -> OwnedDescriptor {
-        try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) }
-        let reader = try OwnedDescriptor(opening: path, O_RDWR | O_NONBLOCK)
+        let reader = try pipe(at: path)
         #expect(throws: SystemError(call: "write", number: EAGAIN)) {
             while true { try reader.writeAll([UInt8](repeating: UInt8(ascii: "."), count: 4096).span) }
         }
         return reader
     }
 
-    private func blocks(_ signal: Int32, process: Int32) throws -> Bool {
-        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-        let mask = status.firstMatch(of: /SigBlk:\s*([0-9a-f]+)/).flatMap { UInt64($0.output.1, radix: 16) }
-        return try #require(mask) >> UInt64(signal - 1) & 1 == 1
+    /// Makes a named pipe; gives an end for reading, and for writing without waiting.
+    private static func pipe(at path: String) throws -> OwnedDescriptor {
+        try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) }
+        return try OwnedDescriptor(opening: path, O_RDWR | O_NONBLOCK)
+    }
+
+    private static func isFull(_ pipe: borrowing OwnedDescriptor) throws -> Bool {
+        var watched = pollfd(fd: pipe.raw, events: CShort(POLLOUT), revents: 0)
+        return try valueOrSystemError("poll") { unsafe poll(&watched, 1, 0) } == 0
     }
 }
