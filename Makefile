@@ -25,18 +25,24 @@ SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
 DEMO_CONFIGURATION ?= debug
 
+# nginx, gpsd and faketime stand behind some tests, openssl signs tokens of an example, python3 drives the trials, strace
+# makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
+TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl python3 strace systemd
+
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test backlog-test soak-test fault-test \
 	link-test server-test simulate planted-bugs \
-	service-check fixtures clean-clone clean
+	service-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 20
 
 prepare:         ## check for Swift, install missing Debian packages
-	@scripts/check-swift
-	@scripts/install-dependencies
+	@scripts/prepare
+
+tools: prepare   ## install what stands behind some tests, the trials and the service's check
+	@scripts/install-dependencies $(TOOLS)
 
 build: prepare   ## debug build
 	swift build
@@ -125,6 +131,9 @@ fixtures: prepare ## generate fixtures/nmea anew
 
 clean-clone:     ## clone HEAD elsewhere and run TARGET there
 	@scripts/clean-clone $(or $(TARGET),test)
+
+debian:          ## run TARGET in a fresh Debian of release RELEASE (12, 13, ...), as its new user; needs root
+	@SWIFT="$(SWIFT)" MIRROR="$(MIRROR)" scripts/debian "$(RELEASE)" $(or $(TARGET),test)
 
 clean:           ## remove everything that was built
 	rm -rf .build build

@@ -11,11 +11,11 @@ package final class PseudoTerminal: Sendable {
     /// Made of posix_openpt, grantpt, unlockpt and ptsname_r (pty(7)).
     package init() throws(SystemError) {
         let descriptor = OwnedDescriptor(
-            owning: try valueOrSystemError("posix_openpt") { posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC) })
-        try valueOrSystemError("grantpt") { grantpt(descriptor.raw) }
-        try valueOrSystemError("unlockpt") { unlockpt(descriptor.raw) }
+            owning: try valueOrSystemError("posix_openpt") { clinux_open_terminal(O_RDWR | O_NOCTTY | O_CLOEXEC) })
+        try valueOrSystemError("grantpt") { clinux_grant_terminal(descriptor.raw) }
+        try valueOrSystemError("unlockpt") { clinux_unlock_terminal(descriptor.raw) }
         var name = [CChar](repeating: 0, count: 64)
-        let code = unsafe ptsname_r(descriptor.raw, &name, UInt(name.count))
+        let code = unsafe clinux_terminal_name(descriptor.raw, &name, UInt(name.count))
         guard code == 0 else { throw SystemError(call: "ptsname_r", number: code) }
         path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         try valueOrSystemError("fcntl") { fcntl(descriptor.raw, F_SETFL, O_NONBLOCK) }

@@ -33,7 +33,9 @@ import CZlib
     }
 
     /// Unpacks from `input` into `output`, until either is used up or a member ends.
-    func unpack(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) throws(Failure) -> Step {
+    ///
+    /// A slice and not a `Span`, which Swift 6.2 does not accept beside an inout `MutableSpan` in a method.
+    func unpack(_ input: ArraySlice<UInt8>, into output: inout MutableSpan<UInt8>) throws(Failure) -> Step {
         if let damage { throw damage }
         if isAtMemberEnd, !input.isEmpty {
             unsafe inflateReset(stream)

@@ -91,7 +91,7 @@ package final class RecordedLog {
             }
         }
         do throws(GzipStream.Failure) {
-            let step = try gzip.unpack(input.span.extracting(taken..<filled), into: &buffer)
+            let step = try gzip.unpack(input[taken..<filled], into: &buffer)
             taken += step.consumed
             return step.produced
         } catch {

@@ -13,8 +13,10 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
     signal(SIGPIPE, SIG_IGN)  // a closed pipe or socket is an error of write, not the end of the process
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
-    let wishes = [SIGTERM, SIGINT] + (clinux_is_ignored(SIGHUP) == 0 ? [SIGHUP] : [])
-    for number in wishes { unsafe sigaddset(&signals, number) }
+    // One by one: in a function that never returns, Swift 6.2.3 drops the stores that fill an array literal.
+    unsafe sigaddset(&signals, SIGTERM)
+    unsafe sigaddset(&signals, SIGINT)
+    if clinux_is_ignored(SIGHUP) == 0 { unsafe sigaddset(&signals, SIGHUP) }
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
     let running = Task {

@@ -13,7 +13,7 @@ extension StartedProcess {
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
         // Libraries may have opened descriptors without close-on-exec.
-        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        unsafe clinux_close_from(&actions, 3)
 
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)

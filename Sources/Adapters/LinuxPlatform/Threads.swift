@@ -19,7 +19,7 @@ private final class ThreadBody: Sendable {
 private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context = unsafe context else { return nil }
     let body = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
-    unsafe pthread_setname_np(pthread_self(), String(body.name.prefix(15)))  // the kernel's limit
+    unsafe clinux_set_thread_name(pthread_self(), String(body.name.prefix(15)))  // the kernel's limit
     body.run()
     return nil
 }

@@ -31,11 +31,12 @@ struct CRC24Q: Sendable {
             while index + 8 <= end {
                 let high = unsafe UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
                 let mixed = remainder ^ high
-                unsafe remainder =
-                    tables[7 * 256 + Int(mixed >> 16)] ^ tables[6 * 256 + Int(mixed >> 8 & 255)]
-                    ^ tables[5 * 256 + Int(mixed & 255)] ^ tables[4 * 256 + Int(bytes[index + 3])]
-                    ^ tables[3 * 256 + Int(bytes[index + 4])] ^ tables[2 * 256 + Int(bytes[index + 5])]
-                    ^ tables[256 + Int(bytes[index + 6])] ^ tables[Int(bytes[index + 7])]
+                // In four pairs: one expression for all is more than Swift 6.2 type-checks in its time.
+                let first = unsafe tables[7 * 256 + Int(mixed >> 16)] ^ tables[6 * 256 + Int(mixed >> 8 & 255)]
+                let second = unsafe tables[5 * 256 + Int(mixed & 255)] ^ tables[4 * 256 + Int(bytes[index + 3])]
+                let third = unsafe tables[3 * 256 + Int(bytes[index + 4])] ^ tables[2 * 256 + Int(bytes[index + 5])]
+                let fourth = unsafe tables[256 + Int(bytes[index + 6])] ^ tables[Int(bytes[index + 7])]
+                remainder = first ^ second ^ third ^ fourth
                 index += 8
             }
             while index < end {

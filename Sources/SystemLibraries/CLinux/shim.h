@@ -21,13 +21,15 @@
 #include <termios.h>
 #include <unistd.h>
 
-// glibc shows these only to sources that define _GNU_SOURCE or _XOPEN_SOURCE.
-int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
-int posix_openpt(int flags);
-int grantpt(int descriptor);
-int posix_spawn_file_actions_addclosefrom_np(void *_Nonnull actions, int from);  // the type is Glibc's
-int unlockpt(int descriptor);
-int ptsname_r(int descriptor, char *_Nonnull buffer, unsigned long size);
+// What glibc shows only to sources that define _GNU_SOURCE or _XOPEN_SOURCE. Each release shows a few more to everybody
+// (2.36 hides addclosefrom_np, 2.41 does not), and Swift would find them twice; names of our own meet none of them.
+int clinux_set_thread_name(pthread_t thread, const char *_Nonnull name) __asm__("pthread_setname_np");
+int clinux_open_terminal(int flags) __asm__("posix_openpt");
+int clinux_grant_terminal(int descriptor) __asm__("grantpt");
+int clinux_unlock_terminal(int descriptor) __asm__("unlockpt");
+int clinux_terminal_name(int descriptor, char *_Nonnull buffer, unsigned long size) __asm__("ptsname_r");
+// The type of `actions` is Glibc's.
+int clinux_close_from(void *_Nonnull actions, int first) __asm__("posix_spawn_file_actions_addclosefrom_np");
 
 // ioctl is variadic, which Swift cannot call.
 static inline int clinux_set_exclusive(int descriptor) { return ioctl(descriptor, TIOCEXCL); }
@@ -88,14 +90,16 @@ static inline int clinux_open_route_announcements(void) {
     return -1;
 }
 
-// glibc shows dl_iterate_phdr only with _GNU_SOURCE; its structure is fixed by the ABI.
+// dl_iterate_phdr is one of them, and its structure too, which the ABI fixes.
 struct clinux_loaded_object {
     ElfW(Addr) address;
     const char *_Nonnull name;
     const ElfW(Phdr) *_Nonnull headers;
     ElfW(Half) header_count;
 };
-int dl_iterate_phdr(int (*_Nonnull body)(struct clinux_loaded_object *_Nonnull, size_t, void *_Nullable), void *_Nullable);
+int clinux_visit_loaded_objects(
+    int (*_Nonnull body)(struct clinux_loaded_object *_Nonnull, size_t, void *_Nullable), void *_Nullable context)
+    __asm__("dl_iterate_phdr");
 
 // Code alone: what is mapped executable and not writable is as it is in the file, and comes back from there when it runs.
 static int clinux_forget_code_of(struct clinux_loaded_object *_Nonnull object, size_t size, void *_Nullable context) {
@@ -109,4 +113,4 @@ static int clinux_forget_code_of(struct clinux_loaded_object *_Nonnull object, s
     }
     return 0;
 }
-static inline void clinux_forget_code(void) { dl_iterate_phdr(clinux_forget_code_of, (void *)0); }
+static inline void clinux_forget_code(void) { clinux_visit_loaded_objects(clinux_forget_code_of, (void *)0); }
