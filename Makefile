@@ -33,7 +33,7 @@ TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl python3 stra
 .PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test backlog-test soak-test fault-test \
 	link-test server-test simulate planted-bugs \
-	service-check fixtures clean-clone debian tools clean
+	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 20
@@ -118,6 +118,9 @@ server-test: prepare ## every answer of a server and every fault of a link, thro
 
 service-check:   ## what systemd says of the unit
 	@scripts/service-check
+
+installed-check: release ## install into this system as the README says and check that; for a fresh root
+	@scripts/installed-check
 
 simulate: HOURS = 10000
 simulate: prepare ## HOURS of vehicles' lives in simulated time, every fault, from SEED; no law may break
