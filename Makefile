@@ -135,7 +135,7 @@ fixtures: prepare ## generate fixtures/nmea anew
 clean-clone:     ## clone HEAD elsewhere and run TARGET there
 	@scripts/clean-clone $(or $(TARGET),test)
 
-debian:          ## run TARGET in a fresh Debian of release RELEASE (12, 13, ...), as its new user; needs root
+debian:          ## run TARGET in a fresh Debian of release RELEASE (12, 13, 14, sid), as its new user; needs root
 	@SWIFT="$(SWIFT)" MIRROR="$(MIRROR)" scripts/debian "$(RELEASE)" $(or $(TARGET),test)
 
 clean:           ## remove everything that was built

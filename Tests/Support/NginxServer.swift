@@ -66,9 +66,12 @@ package struct NginxServer: Sendable {
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
         try await openssl(
             ["req", "-x509"] + key + ["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Test", "-days", "1"])
-        for (name, host, days) in [
-            ("good", "localhost", "1"), ("expired", "localhost", "-1"), ("foreign", "other.test", "1"),
-            ("client", "van-7", "1"),
+        // `openssl ca` is the one command of OpenSSL 3.0 and 3.5 alike that signs for a time which is over.
+        try Data(authority.utf8).write(to: folder.appending(path: "ca.conf"))
+        try Data().write(to: folder.appending(path: "ca-issued.txt"))
+        for (name, host, end) in [
+            ("good", "localhost", "20991231235959Z"), ("expired", "localhost", "20200102000000Z"),
+            ("foreign", "other.test", "20991231235959Z"), ("client", "van-7", "20991231235959Z"),
         ] {
             try await openssl(
                 ["req"] + key + [
@@ -76,16 +79,33 @@ package struct NginxServer: Sendable {
                     "subjectAltName=DNS:\(host)",
                 ])
             try await openssl([
-                "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days",
-                days, "-copy_extensions", "copy", "-out", "\(name).pem",
+                "ca", "-batch", "-notext", "-config", "ca.conf", "-create_serial", "-cert", "ca.pem", "-keyfile", "ca.key",
+                "-startdate", "20200101000000Z", "-enddate", end, "-in", "\(name).csr", "-out", "\(name).pem",
             ])
         }
+    }
+
+    private var authority: String {
+        """
+        [ca]
+        default_ca = test
+        [test]
+        database = \(folder.path)/ca-issued.txt
+        unique_subject = no
+        serial = \(folder.path)/ca-serial.txt
+        new_certs_dir = \(folder.path)
+        default_md = sha256
+        copy_extensions = copy
+        policy = any
+        [any]
+        commonName = supplied
+        """
     }
 
     /// File names stand in `arguments` without their folder.
     private func openssl(_ arguments: [String]) async throws {
         let placed = arguments.map { argument in
-            [".pem", ".key", ".csr"].contains(where: argument.hasSuffix)
+            [".pem", ".key", ".csr", ".conf"].contains(where: argument.hasSuffix)
                 ? folder.appending(path: argument).path : argument
         }
         let outcome = try await ChildProcess(arguments: ["/usr/bin/openssl"] + placed).run()

@@ -49,11 +49,10 @@ import HTTPMessages
     /// Header lines and bodies, both ways, as far as the exchange got.
     var traffic: HTTPTraffic {
         let request = easy.number(CURLINFO_REQUEST_SIZE)
-        let upload = easy.size(CURLINFO_SIZE_UPLOAD_T)
         let isHTTP1 = easy.number(CURLINFO_HTTP_VERSION) < ccurl_answered_http_2
-        let twice = isHTTP1 ? min(request, upload, ccurl_body_counted_twice(exchange.request.body.count)) : 0
+        let hasBody = ccurl_request_size_has_body(isHTTP1 ? 1 : 0, exchange.request.body.count) != 0
         return HTTPTraffic(
-            bytesSent: request + upload - twice,
+            bytesSent: hasBody ? request : request + easy.size(CURLINFO_SIZE_UPLOAD_T),
             bytesReceived: easy.number(CURLINFO_HEADER_SIZE) + easy.size(CURLINFO_SIZE_DOWNLOAD_T))
     }
 

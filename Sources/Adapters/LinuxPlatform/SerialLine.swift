@@ -60,7 +60,7 @@ package final class SerialLine: Sendable {
     /// Two locks: `flock` keeps out those who ask (and ourselves a second time), `TIOCEXCL` those who do not.
     private static func take(_ raw: CInt, _ path: String) throws(SerialLineError) {
         guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
-            throw .busy(path: path, holders: otherHolders(of: path))
+            throw .busy(path: path, holders: DeviceHolder.inTheWay(of: path))
         }
         // Root is let past TIOCEXCL; the mark alone may be left over from a program that was killed.
         if clinux_is_exclusive(raw) == 1 {
@@ -68,12 +68,6 @@ package final class SerialLine: Sendable {
             guard others.isEmpty else { throw .busy(path: path, holders: others) }
         }
         clinux_set_exclusive(raw)
-    }
-
-    /// Other programs, or this one where it has opened the line twice.
-    private static func otherHolders(of path: String) -> [DeviceHolder] {
-        let others = DeviceHolder.others(of: path)
-        return others.isEmpty ? DeviceHolder.all(of: path) : others
     }
 
     private static func configure(_ raw: CInt, _ path: String, _ speed: speed_t) throws(SerialLineError) {

@@ -50,7 +50,7 @@ package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible
         switch error.number {
         case ENOENT, ENXIO, ENODEV, EIO, ENOTDIR: self = .missing(path: path)
         case EACCES, EPERM: self = .permissionDenied(path: path)
-        case EBUSY: self = .busy(path: path, holders: DeviceHolder.all(of: path))
+        case EBUSY: self = .busy(path: path, holders: DeviceHolder.inTheWay(of: path))
         case EISDIR: self = .notASerialLine(path: path)
         default: self = .system(path: path, SystemError(call: "cannot be opened", number: error.number))
         }

@@ -95,10 +95,11 @@ static inline CURLcode ccurl_abandon_name_lookups(CURL *_Nonnull easy) {
 #endif
 }
 
-// Before 8.7 the size of the request includes a body that was appended to the header lines, which libcurl does below
-// 64 KiB (MAX_INITIAL_POST_SIZE) over HTTP/1; the size of the upload has it too. Asked of the library that is loaded.
-static inline size_t ccurl_body_counted_twice(size_t body) {
-    return curl_version_info(CURLVERSION_NOW)->version_num < 0x080700 && body < 64 * 1024 ? body : 0;
+// Whether CURLINFO_REQUEST_SIZE has what was sent of the body, which CURLINFO_SIZE_UPLOAD_T has in any case. Since 8.7 it
+// always has; before, where the body was appended to the header lines: over HTTP/1, below 64 KiB (MAX_INITIAL_POST_SIZE).
+// Asked of the library that is loaded.
+static inline int ccurl_request_size_has_body(int is_http_1, size_t body) {
+    return curl_version_info(CURLVERSION_NOW)->version_num >= 0x080700 || (is_http_1 && body < 64 * 1024);
 }
 
 // Macros that Swift does not import.
