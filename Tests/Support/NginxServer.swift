@@ -79,7 +79,8 @@ package struct NginxServer: Sendable {
                     "subjectAltName=DNS:\(host)",
                 ])
             try await openssl([
-                "ca", "-batch", "-notext", "-config", "ca.conf", "-create_serial", "-cert", "ca.pem", "-keyfile", "ca.key",
+                "ca", "-batch", "-notext", "-config", "ca.conf", "-create_serial", "-cert", "ca.pem", "-keyfile",
+                "ca.key",
                 "-startdate", "20200101000000Z", "-enddate", end, "-in", "\(name).csr", "-out", "\(name).pem",
             ])
         }
