@@ -104,7 +104,7 @@ public struct Agent: Sendable {
             let service = try HTTPService(listeningOn: configuration.status.address) { await routes.answer($0) }
             return (service, routes)
         } catch {
-            throw AgentError(.unavailable, "status.listen: \(error)")
+            throw AgentError(error.isRefusal ? .configuration : .unavailable, "status.listen: \(error)")
         }
     }
 

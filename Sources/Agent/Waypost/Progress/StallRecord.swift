@@ -38,7 +38,9 @@ package struct StallRecord: Sendable, Hashable, Codable {
 
     /// What the last run left; `nil` when it left nothing that can be read as a record.
     package static func read(from path: String) -> StallRecord? {
-        guard let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK) else { return nil }
+        guard (try? FileStatus(at: path))??.isOwnFile == true,
+            let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+        else { return nil }
         var buffer = [UInt8](repeating: 0, count: longest + 1)
         var span = buffer.mutableSpan
         guard let count = try? file.read(into: &span), count <= longest else { return nil }

@@ -8,7 +8,10 @@ struct OwedState: Sendable {
     private let path: String
     private let clock: MonotonicClock
 
-    init(besideOutbox outbox: String, clock: MonotonicClock) { (path, self.clock) = (outbox + ".owed-state", clock) }
+    init(besideOutbox outbox: String, clock: MonotonicClock) { (path, self.clock) = (outbox + Self.suffix, clock) }
+
+    /// What follows the outbox's name.
+    static let suffix = ".owed-state"
 
     /// Whether a state is owed.
     var isOwed: Bool {

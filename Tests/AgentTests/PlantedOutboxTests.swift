@@ -1,0 +1,104 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// What lies where the service is going to write, as an attacker has put it there: nothing of it is harmed, nothing
+/// keeps a program waiting.
+@Suite(.timeLimit(.minutes(5))) struct PlantedOutbox {
+    private let folder: TemporaryFolder
+    private let log = Fixtures.url("nmea/tunnel.nmea").path
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    private func content(_ name: String) throws -> String {
+        try String(contentsOfFile: folder.path(name), encoding: .utf8)
+    }
+
+    @Test(
+        .enabled(if: geteuid() == 0, "only root can make a link of another user"),
+        arguments: [".lock", ".reserve", "-wal", "-shm", ""])
+    func doesNotWriteWhereALinkLeads(suffix: String) async throws {
+        let bench = try ServiceBench()
+        let victim = try folder.write("worth keeping".utf8, to: "victim")
+        try FileManager.default.createSymbolicLink(
+            atPath: bench.folder.path("outbox.sqlite" + suffix), withDestinationPath: victim)
+        unsafe lchown(bench.folder.path("outbox.sqlite" + suffix), 12345, 12345)
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", try bench.configure()])
+        #expect(try content("victim") == "worth keeping")
+        #expect(outcome.ending == .exited(suffix == ".reserve" ? 0 : 69), "\(text(outcome.standardError))")
+    }
+
+    @Test(arguments: [".lock", ".reserve", ".rebuilt", "-wal", "-shm", ""])
+    func doesNotWaitForAFIFO(suffix: String) async throws {
+        let bench = try ServiceBench()
+        unsafe mkfifo(bench.folder.path("outbox.sqlite" + suffix), 0o600)
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", try bench.configure()])
+        let isReplaced = [".reserve", ".rebuilt"].contains(suffix)
+        #expect(outcome.ending == .exited(isReplaced ? 0 : 69), "\(text(outcome.standardError))")
+        #expect(isReplaced || text(outcome.standardError).contains("FIFO"))
+    }
+
+    @Test(arguments: ["a folder that others may write", "a folder of others"])
+    func makesNothingInAFolderThatIsNotItsOwn(kind: String) async throws {
+        let bench = try ServiceBench()
+        let path = folder.path("theirs")
+        unsafe mkdir(path, 0o700)
+        if kind == "a folder of others" {
+            guard geteuid() == 0 else { return }
+            unsafe chown(path, 12345, 12345)
+        } else {
+            unsafe chmod(path, 0o777)
+        }
+        let config = try bench.configure { $0.outbox = "link/outbox.sqlite" }
+        try FileManager.default.createSymbolicLink(atPath: bench.folder.path("link"), withDestinationPath: path)
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        #expect(outcome.ending == .exited(69))
+        let complaint = text(outcome.standardError)
+        #expect(complaint.contains("the folder \(path) "), "\(complaint)")
+        #expect(complaint.contains("choose a"), "\(complaint)")
+        #expect(try FileSystem.names(inFolder: path).isEmpty)
+    }
+
+    @Test func isOneStoreThroughALinkOfItsOwner() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.outbox = "b/outbox.sqlite" }
+        unsafe mkdir(bench.folder.path("b"), 0o700)
+        try FileManager.default.createSymbolicLink(
+            atPath: bench.folder.path("b/outbox.sqlite"), withDestinationPath: "../outbox.sqlite")
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
+        #expect(try FileSystem.names(inFolder: bench.folder.path("b")) == ["outbox.sqlite"])
+        #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite.lock")) != nil)
+    }
+
+    @Test(arguments: ["check", "run"]) func leavesAFileWhereTheStatusSocketIsWanted(command: String) async throws {
+        let path = try folder.write("worth keeping".utf8, to: "file")
+        let config = try ServiceSetup(status: "unix:\(path)").write(in: folder)
+        let outcome = try await BuiltProgram.run([command, "--config", config])
+        #expect(outcome.ending == .exited(78))
+        #expect(text(outcome.standardError).contains("\(path) is a file, not a socket, and is left alone; choose "))
+        #expect(try content("file") == "worth keeping")
+    }
+
+    @Test(arguments: ["check", "run"]) func isNotTheStatusSocket(command: String) async throws {
+        let config = try ServiceSetup(status: "unix:\(folder.path("outbox.sqlite"))").write(in: folder)
+        let outcome = try await BuiltProgram.run([command, "--config", config])
+        #expect(outcome.ending == .exited(78))
+        let socket = folder.path("outbox.sqlite")
+        #expect(text(outcome.standardError).contains("\"status.listen\" is unix:\(socket), a file of the outbox; use "))
+        #expect(try FileSystem.names(inFolder: folder.url.path) == ["config.json"])
+    }
+
+    @Test func isNotTheConfiguration() async throws {
+        let config = try ServiceSetup(outbox: "config.json").write(in: folder)
+        let before = try content("config.json")
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        #expect(outcome.ending == .exited(78))
+        let complaint = text(outcome.standardError)
+        #expect(complaint.contains("\"outbox.path\" is \(config), whose files would replace this configuration; use "))
+        #expect(try content("config.json") == before)
+    }
+}
