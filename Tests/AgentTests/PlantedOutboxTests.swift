@@ -74,6 +74,23 @@ import WaypostTestSupport
         #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite.lock")) != nil)
     }
 
+    /// Whatever root makes in the service's folder, the service must be able to open.
+    @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: ["list", "requeue --all"])
+    func isUsedByRootAsItsOwnerWould(action: String) async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.outbox = "o/outbox.sqlite" }
+        #expect(try await BuiltProgram.run(["replay", log, "--config", config]).ending == .exited(0))
+        for name in [".lock", ".reserve"] { try FileSystem.removeFile(at: bench.folder.path("o/outbox.sqlite" + name)) }
+        for name in ["o/outbox.sqlite", "o"] { unsafe chown(bench.folder.path(name), 12345, 12345) }
+        let outcome = try await BuiltProgram.run(
+            ["outbox"] + action.split(separator: " ").map(String.init) + ["--config", config])
+        // There is nothing in quarantine that could be requeued.
+        #expect(outcome.ending == .exited(action == "list" ? 0 : 1), "\(text(outcome.standardError))")
+        for name in try FileSystem.names(inFolder: bench.folder.path("o")) {
+            #expect(try FileStatus(at: bench.folder.path("o/" + name))?.owner == 12345, "\(name)")
+        }
+    }
+
     @Test(arguments: ["check", "run"]) func leavesAFileWhereTheStatusSocketIsWanted(command: String) async throws {
         let path = try folder.write("worth keeping".utf8, to: "file")
         let config = try ServiceSetup(status: "unix:\(path)").write(in: folder)

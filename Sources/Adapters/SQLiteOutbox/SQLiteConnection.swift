@@ -19,8 +19,7 @@ import CSQLite
         let (name, mode) =
             switch access {
             case .readWrite: (path, SQLITE_OPEN_READWRITE)
-            // Not even the log's index is opened for writing: it may be another user's.
-            case .readOnly: (Self.address(of: path) + "?readonly_shm=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+            case .readOnly: (path, SQLITE_OPEN_READONLY)
             case .immutable: (Self.address(of: path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             }
         var opened: OpaquePointer?

@@ -1,4 +1,3 @@
-import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
 import Waypost
@@ -14,7 +13,6 @@ struct QuarantineDesk {
     /// - Throws: `OutboxError`, and `AgentError` when the service does not take the request up.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
         _ = try OutboxReader(path: configuration.path)  // says so when there is no store; opening would make one
-        try EffectiveUser.becomeOwner(ofFolderOf: configuration.path)
         var settings = OutboxSettings(configuration)
         settings.repairsDamage = false
         do throws(OutboxError) {
