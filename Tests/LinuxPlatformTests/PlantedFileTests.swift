@@ -103,6 +103,16 @@ import WaypostTestSupport
         #expect(try FileSystem.fileSize(at: place) == 1)
     }
 
+    /// The kernel lets root remove everybody's files.
+    @Test(.enabled(if: isRoot, "only root can make a file of another user"), arguments: Writer.allCases)
+    func areLeftToTheirOwnersInAStickyFolder(writer: Writer) throws {
+        unsafe chmod(folder.url.path, 0o1777)
+        try folder.write("worth keeping".utf8, to: "place")
+        unsafe chown(place, 12345, 12345)
+        #expect(throws: (any Error).self) { try writer.write(to: place) }
+        #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
+    }
+
     @Test func giveWayToTheReserve() throws {
         unsafe mkfifo(place, 0o600)
         try? OwnedDescriptor(opening: place, O_RDWR).writeAll([1].span)

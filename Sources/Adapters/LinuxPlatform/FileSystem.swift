@@ -135,10 +135,22 @@ package enum FileSystem {
     }
 
     /// Removes a file; that there is none is no error.
+    ///
+    /// In a sticky folder each user's files are his own, for root as well, to whom the kernel allows everything.
     package static func removeFile(at path: String) throws(SystemError) {
+        if let status = try FileStatus(at: path), status.owner != geteuid(), isSticky(parent(of: path)) {
+            throw SystemError(
+                refusing: path,
+                because: "\(path) belongs to \(FileStatus.words(status.owner)) and is not removed; choose another path")
+        }
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
             throw SystemError(call: "remove \(path)", number: errno)
         }
+    }
+
+    private static func isSticky(_ folder: String) -> Bool {
+        var status = stat()
+        return unsafe stat(folder, &status) == 0 && status.st_mode & 0o1000 != 0
     }
 
     /// Puts the contents of a file on the disk.

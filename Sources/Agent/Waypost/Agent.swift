@@ -90,7 +90,9 @@ public struct Agent: Sendable {
         let path = StallRecord.path(besideOutbox: configuration.outbox.path)
         let record = await onThread(named: "last-stall") {
             let record = StallRecord.read(from: path)
-            try? FileSystem.removeFile(at: path)  // one that stays is told again
+            if (try? FileStatus(at: path))??.isOwnFile == true {
+                try? FileSystem.removeFile(at: path)  // one that stays is told again
+            }
             return record
         }
         guard let record else { return }

@@ -15,14 +15,14 @@ struct OwedState: Sendable {
 
     /// Whether a state is owed.
     var isOwed: Bool {
-        get async { await onDisk { [path] in (try? FileSystem.entry(at: path)) ?? nil != nil } ?? false }
+        get async { await onDisk { [path] in (try? FileStatus(at: path))??.isOwnFile == true } ?? false }
     }
 
     /// Notes that the state is owed, or that it has been told.
     func set(_ isOwed: Bool, log: LogWriter) async {
         let failure = await onDisk { [path] () -> SystemError? in
             do throws(SystemError) {
-                let exists = try FileSystem.entry(at: path) != nil
+                let exists = try FileStatus(at: path)?.isOwnFile == true
                 if isOwed, !exists { try FileSystem.createFile(at: path) }
                 if !isOwed, exists { try FileSystem.removeFile(at: path) }
                 return nil
