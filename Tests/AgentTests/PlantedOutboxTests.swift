@@ -91,6 +91,20 @@ import WaypostTestSupport
         }
     }
 
+    /// As whoever checks a service that another user is going to run.
+    @Test(.enabled(if: geteuid() == 0, "only root can make a folder of another user"))
+    func isCheckedForTheUserWhoseFolderItIs() async throws {
+        unsafe mkdir(folder.path("o"), 0o750)
+        unsafe chown(folder.path("o"), 12345, 12345)
+        let config = try ServiceSetup(outbox: "o/outbox.sqlite", status: "unix:\(folder.path("o/status"))")
+            .write(in: folder)
+        let outcome = try await BuiltProgram.run(["check", "--config", config])
+        #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
+        let note =
+            "note  outbox         \(folder.path("o/outbox.sqlite")) lies in a folder of the user with the number 12345"
+        #expect(text(outcome.standardOutput).contains(note))
+    }
+
     @Test(arguments: ["check", "run"]) func leavesAFileWhereTheStatusSocketIsWanted(command: String) async throws {
         let path = try folder.write("worth keeping".utf8, to: "file")
         let config = try ServiceSetup(status: "unix:\(path)").write(in: folder)

@@ -5,11 +5,8 @@ import Glibc
 package enum EffectiveUser {
     package static var current: UInt32 { geteuid() }
 
-    /// On whose behalf root looks at a file: whoever owns its folder. Anybody else looks on his own.
-    package static func expected(at path: String) -> UInt32 {
-        guard geteuid() == 0, let folder = folder(of: path) else { return geteuid() }
-        return folder.owner
-    }
+    /// Whose a file is going to be: whoever owns its folder, or this user where there is none.
+    package static func expected(at path: String) -> UInt32 { folder(of: path)?.owner ?? geteuid() }
 
     /// Lets a root's process act as the owner of a file's folder from now on: what he cannot do, it cannot do either,
     /// wherever his links lead, and what it makes is his. Does nothing for anybody else.

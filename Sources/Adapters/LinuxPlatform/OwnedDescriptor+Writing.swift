@@ -26,7 +26,8 @@ extension OwnedDescriptor {
 
     /// Opens what a user has named for output: a file is written at its end, a device or pipe as it is.
     package init(appendingTo path: String) throws(SystemError) {
-        if case .other = try FileSystem.entry(at: path) {
+        let entry = try FileSystem.entry(at: path)
+        if entry == .other || (entry != nil && Self.isHandedOver(path)) {
             try self.init(device: path)
         } else {
             try self.init(writing: path, O_WRONLY | O_CREAT | O_APPEND)
@@ -39,12 +40,17 @@ extension OwnedDescriptor {
         let end = try FolderTrust.destination(of: path, .sticky)
         // The links of /proc lead to what is open, not to a path: then nothing is found at their end.
         if let status = try FileStatus(at: end), status.owner != 0, status.owner != geteuid(),
-            !["/dev/stdout", "/dev/stderr"].contains(where: { FileSystem.isSameFile(path, $0) })
+            !Self.isHandedOver(path)
         {
             throw SystemError(
                 refusing: path,
                 because: "\(path) is \(status.kind.rawValue) of \(FileStatus.words(status.owner)); choose another path")
         }
-        try self.init(opening: path, O_WRONLY | O_NOCTTY)
+        try self.init(opening: path, O_WRONLY | O_APPEND | O_NOCTTY)
+    }
+
+    /// Whether whoever started this process has opened it for output.
+    private static func isHandedOver(_ path: String) -> Bool {
+        ["/dev/stdout", "/dev/stderr"].contains { FileSystem.isSameFile(path, $0) }
     }
 }

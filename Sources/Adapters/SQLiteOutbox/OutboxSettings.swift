@@ -1,6 +1,5 @@
 package import GNSS
-import LinuxPlatform
-package import LocationReporting
+package import LinuxPlatform
 
 /// What `SQLiteOutbox` needs to know.
 package struct OutboxSettings: Sendable {
@@ -42,12 +41,8 @@ package struct OutboxSettings: Sendable {
     }
 
     /// Makes sure that `user` can own the store, as far as its place tells; touches nothing.
-    ///
-    /// - Throws: `unusable`, with the remedy.
-    package func requireOwnFiles(for user: UInt32) throws(OutboxError) {
-        do throws(SystemError) {
-            let place = try FolderTrust.destination(of: path, for: user)
-            try StoreFiles(path: place, disk: disk).requireOwn(for: user)
-        } catch { throw OutboxError(.unusable, error.reason) }
+    package func requireOwnFiles(for user: UInt32) throws(SystemError) {
+        let place = try FolderTrust.destination(of: path, for: user)
+        try StoreFiles(path: place, disk: disk).requireOwn(for: user)
     }
 }

@@ -89,10 +89,9 @@ public struct Agent: Sendable {
     private func tellLastStall(log: LogWriter, monitor: AgentMonitor) async {
         let path = StallRecord.path(besideOutbox: configuration.outbox.path)
         let record = await onThread(named: "last-stall") {
+            guard (try? FileStatus(at: path))??.isOwnFile == true else { return StallRecord?.none }
             let record = StallRecord.read(from: path)
-            if (try? FileStatus(at: path))??.isOwnFile == true {
-                try? FileSystem.removeFile(at: path)  // one that stays is told again
-            }
+            try? FileSystem.removeFile(at: path)  // one that stays is told again
             return record
         }
         guard let record else { return }

@@ -2,7 +2,6 @@ import BackendAuthorization
 import FleetEngine
 import FoundationEssentials
 import LinuxPlatform
-import LocationReporting
 import SQLiteOutbox
 
 /// The files of a configuration: those it names, and those that Waypost makes, which take the place of whatever is
@@ -69,17 +68,18 @@ extension Configuration {
         return plain(one) == plain(other) || FileSystem.isSameFile(one, other)
     }
 
-    /// The user who must run this for the outbox to be his, as far as the folder tells root; otherwise this one.
+    /// The user who must run this for the outbox to be his, as far as its folder tells.
     package var expectedUser: UInt32 { EffectiveUser.expected(at: outbox.path) }
 
-    /// Makes sure that outbox and status socket can be made where they are to be; touches nothing.
+    /// Makes sure that outbox and status socket can be made where they are to be, as far as this user may look; touches
+    /// nothing.
     func proveFiles() throws(AgentError) {
-        do throws(OutboxError) { try OutboxSettings(outbox).requireOwnFiles(for: expectedUser) } catch {
-            throw AgentError(.configuration, "outbox.path: \(error.detail)")
+        do throws(SystemError) { try OutboxSettings(outbox).requireOwnFiles(for: expectedUser) } catch {
+            if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal)") }
         }
         guard case .unix(let socket) = status.address else { return }
-        do throws(SystemError) {
-            try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket))
-        } catch { throw AgentError(.configuration, "status.listen: \(error.reason)") }
+        do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
+            if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal)") }
+        }
     }
 }
