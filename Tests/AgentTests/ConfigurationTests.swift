@@ -48,6 +48,30 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
+        ("/o.sqlite", "/o.sqlite", "", "status.listen"), ("/o.sqlite", "/o.sqlite-wal", "", "status.listen"),
+        ("/o.sqlite", "//./o.sqlite.reserve", "", "status.listen"), ("/run/token", "/s", "", "outbox.path"),
+        ("/o.sqlite", "/run/token", "", "status.listen"), ("/x/config.json", "/s", "", "outbox.path"),
+        ("/o.sqlite", "/x/config.json", "", "status.listen"),
+        ("/ca", "/s", #", "upload": {"caFile": "/ca"}"#, "outbox.path"),
+        ("/o", "/s", #", "consumerAuthorization": {"type": "file", "path": "/o.lock"}"#, "outbox.path"),
+        ("/o", "/s", #", "consumerAuthorization": {"type": "command", "command": ["/s"]}"#, "status.listen"),
+    ])
+    func noPathHasTwoUses(outbox: String, socket: String, more: String, key: String) throws {
+        let rest = #", "outbox": {"path": "\#(outbox)"}, "status": {"listen": "unix:\#(socket)"}\#(more)}"#
+        let text = Self.smallest.dropLast() + rest
+        let error = #expect(throws: ConfigurationError.self) {
+            try Configuration(json: Array(text.utf8), file: "/x/config.json")
+        }
+        #expect(error?.problems.count == 1)
+        #expect(error?.problems.first?.hasPrefix("/x/config.json: \"\(key)\" is ") == true, "\(error as Any)")
+    }
+
+    @Test func pathsBesideEachOtherAreNotTheSame() throws {
+        let rest = #", "outbox": {"path": "/run/token.sqlite"}, "status": {"listen": "unix:/run/token.socket"}}"#
+        _ = try Self.read(Self.smallest.dropLast() + rest)
+    }
+
+    @Test(arguments: [
         ("\"file\", \"path\": \"/l\"", ReceiverConfiguration.Source.file(path: "/l", follows: false), false),
         ("\"file\", \"path\": \"/l\", \"follow\": true", .file(path: "/l", follows: true), false),
         ("\"stdin\", \"acceptMissingChecksum\": true", .standardInput, true),

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 import Testing
 import WaypostTestSupport
@@ -79,5 +80,30 @@ import WaypostTestSupport
         let device = try await BuiltProgram.run(["map", log, "-o", "/dev/null"])
         #expect(device.ending == .exited(0))
         #expect(try FileSystem.entry(at: "/dev/null") == .other)
+    }
+
+    /// A killed command cannot clean up: the next one does, and leaves what is still being written.
+    @Test func takeAwayWhatAKilledOneLeft() async throws {
+        let log = folder.path("log")
+        unsafe mkfifo(log, 0o600)
+        let writer = try OwnedDescriptor(opening: log, O_RDWR)  // so that the commands wait for more
+        let kept = try folder.write("a part of something else".utf8, to: "drive.1.part")
+        let programs = try ["killed.html", "running.html"].map {
+            try RunningProgram([BuiltProgram.waypost, "map", log, "-o", folder.path($0)])
+        }
+        while try files().count(where: { $0.hasSuffix(".part") }) < 3 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        programs[0].signal(SIGKILL)
+        await programs[0].end()
+        let outcome = try await BuiltProgram.run(["map", tunnel, "-o", folder.path("page.html")])
+        #expect(outcome.ending == .exited(0))
+        let left = try files().filter { $0.hasSuffix(".part") }
+        #expect(left.count == 2 && left.contains("drive.1.part"))
+        #expect(left.contains { $0.hasPrefix("running.html.") })
+        #expect(try FileSystem.entry(at: kept) != nil)
+        _ = await programs[1].terminate()
+        withExtendedLifetime(writer) {}
     }
 }

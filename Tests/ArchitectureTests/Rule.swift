@@ -62,6 +62,15 @@ extension Rule {
             .map { "\(file.path): not structured: \($0)" }
     }
 
+    /// A path may lead to somebody else's file; one initializer knows what to look at before it is written.
+    static let writing = Rule(name: "writing") { file in
+        guard file.path != "Sources/Adapters/LinuxPlatform/OwnedDescriptor+Writing.swift" else { return [] }
+        let opening = /\(opening:.*O_(?:WRONLY|RDWR|CREAT|APPEND)|O_TRUNC/
+        let foundation = /(?:^|\W)fopen\(|createFile\(atPath|Data\(.*\.write\(to/
+        return (lines(of: file, containing: opening) + lines(of: file, containing: foundation))
+            .map { "\(file.path): opened for writing past OwnedDescriptor(writing:): \($0)" }
+    }
+
     /// A token's life, a hold, a heartbeat go on while the machine sleeps.
     static let clock = Rule(name: "clock") { file in
         lines(of: file, containing: /SuspendingClock/).map { "\(file.path): stands still during suspend: \($0)" }

@@ -2,6 +2,7 @@ import Testing
 
 private let rules: [Rule] = [
     .imports(modules), .length, .width, .printing, .uncheckedSendable, .structuredConcurrency, .clock,
+    .writing,
 ]
 
 /// Every file under `Sources/` against every rule, and every rule against a file that breaks it.
@@ -31,6 +32,9 @@ private let rules: [Rule] = [
         ("unchecked", "Sources/Core/GNSS/A.swift", "final class A: @unchecked Sendable {"),
         ("unchecked", "Sources/Agent/Waypost/A.swift", "nonisolated(unsafe) var count = 0"),
         ("clock", "Sources/Agent/Waypost/A.swift", "let clock = SuspendingClock()"),
+        ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(opening: path, O_CREAT | O_RDWR)"),
+        ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(writing: path, O_WRONLY | O_TRUNC)"),
+        ("writing", "Sources/Agent/Waypost/A.swift", "try Data(bytes).write(to: file)"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "Task.detached { }"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "DispatchQueue.main.async { }"),
     ])
@@ -47,6 +51,8 @@ private let rules: [Rule] = [
         ("width", "Sources/Core/GNSS/A.swift", "let page = " + String(repeating: "a", count: 120)),
         ("print", "Sources/Agent/WaypostCommand/A.swift", "print(line)"),
         ("print", "Sources/Core/GNSS/A.swift", "let fingerprint = page.print(of: line)"),
+        ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(opening: path, O_RDONLY)"),
+        ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT)"),
         ("unchecked", "Sources/Adapters/LinuxPlatform/Locked.swift", "class Locked: @unchecked Sendable"),
     ])
     func areLeftInPeace(rule name: String, path: String, text: String) throws {

@@ -37,7 +37,7 @@ package struct FileLock: ~Copyable, Sendable {
     }
 
     private static func open(_ path: String) throws(Failure) -> OwnedDescriptor {
-        do { return try OwnedDescriptor(opening: path, O_RDWR | O_CREAT) } catch { throw .system(error) }
+        do { return try OwnedDescriptor(writing: path, O_RDWR | O_CREAT) } catch { throw .system(error) }
     }
 
     private static func holder(readFrom raw: CInt) -> Held {

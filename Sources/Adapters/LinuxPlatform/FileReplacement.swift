@@ -14,17 +14,42 @@ package final class FileReplacement: Sendable {
     ///
     /// - Throws: when the folder is missing or may not be written, or `path` is a folder.
     package init(at path: String, mode: UInt32 = 0o666) throws(SystemError) {
-        target = Self.resolved(path)
-        switch try FileSystem.entry(at: target) {
+        // What is made in the folder is made under a new name and renamed: others may write there too.
+        target = try FolderTrust.destination(of: path, .any)
+        switch try FileSystem.entry(at: path) {
         case .folder: throw SystemError(call: "write \(path)", number: EISDIR)
         case .other:
             temporary = Locked(nil)
-            descriptor = try OwnedDescriptor(opening: target, O_WRONLY | O_NOCTTY)
+            descriptor = try OwnedDescriptor(device: path)
         case .file, nil:
-            let aside = "\(target).\(getpid()).part"
+            if let status = try FileStatus(at: target), status.owner != geteuid() {
+                throw SystemError(
+                    refusing: path,
+                    because: "it belongs to \(FileStatus.words(status.owner)); remove it, or choose another path")
+            }
+            Self.removeAbandoned(inFolder: FileSystem.parent(of: target))
+            let aside = "\(target).waypost-\(getpid()).part"
             try FileSystem.removeFile(at: aside)
-            descriptor = try OwnedDescriptor(opening: aside, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+            descriptor = try OwnedDescriptor(writing: aside, O_WRONLY | O_CREAT | O_EXCL, mode: mode, in: .any)
+            // Tells others that somebody is still writing; the kernel takes it away with the process.
+            flock(descriptor.raw, LOCK_EX | LOCK_NB)
             temporary = Locked(aside)
+        }
+    }
+
+    /// Takes away what commands left behind that were killed while they wrote: this user's own files, which nobody
+    /// holds any more.
+    private static func removeAbandoned(inFolder folder: String) {
+        for name in FileSystem.visibleNames(inFolder: folder) {
+            guard let number = name.firstMatch(of: /\.waypost-([0-9]+)\.part$/).flatMap({ Int32($0.1) }),
+                // It may be about to take its lock.
+                number == getpid() || kill(number, 0) != 0 && errno == ESRCH
+            else { continue }
+            let path = "\(folder)/\(name)"
+            guard let file = try? OwnedDescriptor(writing: path, O_WRONLY, in: .any),
+                flock(file.raw, LOCK_EX | LOCK_NB) == 0
+            else { continue }
+            unsafe unlink(path)
         }
     }
 
@@ -56,11 +81,5 @@ package final class FileReplacement: Sendable {
         try FileSystem.rename(aside, to: target)
         temporary.withLock { $0 = nil }
         try FileSystem.synchronizeFolder(at: FileSystem.parent(of: target))
-    }
-
-    private static func resolved(_ path: String) -> String {
-        guard let real = unsafe realpath(path, nil) else { return path }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
     }
 }

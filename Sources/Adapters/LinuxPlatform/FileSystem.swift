@@ -26,6 +26,14 @@ package enum FileSystem {
         }
     }
 
+    /// Makes sure that whatever lies at `path` is a file that this user may write into; there may be none.
+    package static func requireOwnFile(
+        at path: String, for user: UInt32 = geteuid()
+    ) throws(SystemError) {
+        guard let doubt = try FileStatus(at: path)?.doubt(writtenBy: user) else { return }
+        throw SystemError(refusing: path, because: "\(path) \(doubt)")
+    }
+
     /// Whether two paths lead to one and the same file that exists.
     package static func isSameFile(_ one: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
@@ -39,11 +47,17 @@ package enum FileSystem {
         return bytes
     }
 
-    /// Creates a folder for this user alone, and those above it that are missing.
+    /// Creates a folder for this user alone, and those above it that are missing; it is in trusted hands then.
     package static func createFolder(at path: String) throws(SystemError) {
+        try FolderTrust.require(path)
+        try createMissingFolder(at: path)
+        try FolderTrust.require(path)  // somebody else may have made one meanwhile
+    }
+
+    private static func createMissingFolder(at path: String) throws(SystemError) {
         if path.isEmpty { return }
         if case .folder = try entry(at: path) { return }
-        try createFolder(at: parent(of: path))
+        try createMissingFolder(at: parent(of: path))
         guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw SystemError(call: "create folder \(path)", number: errno)
         }
@@ -64,7 +78,7 @@ package enum FileSystem {
 
     /// At most `count` bytes of a file from `offset` on; fewer where it ends.
     package static func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
-        let descriptor = try OwnedDescriptor(opening: path, O_RDONLY)
+        let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {
@@ -87,6 +101,13 @@ package enum FileSystem {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(path, &target, target.count)
         return count < 0 ? nil : String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Where a path leads, every link followed; `nil` when it leads nowhere.
+    package static func resolved(_ path: String) -> String? {
+        guard let real = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
     }
 
     /// The names in a folder, in no order.
@@ -114,15 +135,27 @@ package enum FileSystem {
     }
 
     /// Removes a file; that there is none is no error.
+    ///
+    /// In a sticky folder each user's files are his own, for root as well, to whom the kernel allows everything.
     package static func removeFile(at path: String) throws(SystemError) {
+        if let status = try FileStatus(at: path), status.owner != geteuid(), isSticky(parent(of: path)) {
+            throw SystemError(
+                refusing: path,
+                because: "\(path) belongs to \(FileStatus.words(status.owner)) and is not removed; choose another path")
+        }
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
             throw SystemError(call: "remove \(path)", number: errno)
         }
     }
 
+    private static func isSticky(_ folder: String) -> Bool {
+        var status = stat()
+        return unsafe stat(folder, &status) == 0 && status.st_mode & 0o1000 != 0
+    }
+
     /// Puts the contents of a file on the disk.
     package static func synchronizeFile(at path: String) throws(SystemError) {
-        let descriptor = try OwnedDescriptor(opening: path, O_RDONLY)
+        let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         try valueOrSystemError("sync \(path)") { fsync(descriptor.raw) }
     }
 
@@ -134,16 +167,23 @@ package enum FileSystem {
 
     /// Creates an empty file for this user alone in place of whatever file is there.
     package static func createFile(at path: String) throws(SystemError) {
+        try FolderTrust.require(parent(of: path))
         try removeFile(at: path)
-        _ = try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL)
+        _ = try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT | O_EXCL)
     }
 
-    /// Makes a file of `bytes` whose blocks are really allocated; does nothing when it is there already.
+    /// Makes a file of `bytes` whose blocks are really allocated; does nothing when it is there already. What is no
+    /// file of this user's own gives way.
     ///
     /// - Throws: `ENOSPC` when the device has no room for it; then no file is left behind.
     package static func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
-        if try fileSize(at: path) == bytes { return }
-        let descriptor = try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
+        if let status = try FileStatus(at: path) {
+            if status.isOwnFile, status.bytes == bytes { return }
+            try FolderTrust.require(parent(of: path))
+            if !status.isOwnFile { try removeFile(at: path) }
+        }
+        let descriptor = try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT)
+        try valueOrSystemError("truncate \(path)") { ftruncate(descriptor.raw, 0) }
         let number = posix_fallocate(descriptor.raw, 0, off_t(bytes))
         if number != 0 {
             try removeFile(at: path)

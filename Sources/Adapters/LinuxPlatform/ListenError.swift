@@ -10,6 +10,9 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether the path is not to be used at all, whoever listens.
+    package var isRefusal: Bool { if case .system(_, let error) = self { error.refusal != nil } else { false } }
+
     private func remedy(_ address: LocalAddress) -> String {
         guard case .loopback(_, let port) = address else { return "stop it, or choose another path" }
         let holder = listeningProcess(port: port).map { " (\($0))" } ?? ""

@@ -7,14 +7,18 @@ package final class ListeningSocket: Sendable {
     package let address: LocalAddress
     private let descriptor: Locked<OwnedDescriptor?>
 
-    /// Listens on `address`. A Unix socket that a dead process left behind is replaced; a new one is its owner's alone.
+    /// Listens on `address`. A Unix socket of this user's that a dead process left behind is replaced, and nothing else
+    /// that lies there; a new one is its owner's alone.
     package init(on address: LocalAddress) throws(ListenError) {
         guard let target = address.socketAddress else {
             throw .system(address, SystemError(call: "listen", number: EADDRNOTAVAIL))
         }
         do {
             let socket = try Self.makeSocket(family: target.family)
-            if case .unix(let path) = address, Self.isAbandoned(target) { unsafe unlink(path) }
+            if case .unix(let path) = address {
+                try Self.require(path)
+                Self.removeAbandoned(path, target)
+            }
             try valueOrSystemError("bind") { unsafe target.withPointer { unsafe bind(socket.raw, $0, $1) } }
             try valueOrSystemError("listen") { listen(socket.raw, 128) }
             if case .loopback(let host, 0) = address {
@@ -51,7 +55,38 @@ package final class ListeningSocket: Sendable {
             descriptor = nil
             return wasOpen
         }
-        if wasOpen, case .unix(let path) = address { unsafe unlink(path) }
+        // Another process may have put its own there.
+        if wasOpen, case .unix(let path) = address, let target = address.socketAddress {
+            Self.removeAbandoned(path, target)
+        }
+    }
+
+    /// Makes sure that a socket of `user` may be made at `path`: that nothing lies there, or one that is his.
+    ///
+    /// - Throws: with a refusal when it may not.
+    package static func require(_ path: String, for user: UInt32 = geteuid()) throws(SystemError) {
+        try FolderTrust.require(FileSystem.parent(of: path), .sticky, for: user)
+        guard let status = try FileStatus(at: path) else { return }
+        guard status.kind == .socket else {
+            throw SystemError(
+                refusing: path,
+                because: "\(path) is \(status.kind.rawValue), not a socket, and is left alone; choose another path, as "
+                    + "unix:/run/waypost/status")
+        }
+        guard status.owner == user else {
+            throw SystemError(
+                refusing: path,
+                because:
+                    "\(path) is a socket of \(FileStatus.words(status.owner)), and is left alone; choose another path")
+        }
+    }
+
+    /// Removes a socket of this user's behind which nobody listens.
+    private static func removeAbandoned(_ path: String, _ target: SocketAddress) {
+        guard let status = try? FileStatus(at: path), status.kind == .socket, status.owner == geteuid(),
+            isAbandoned(target)
+        else { return }
+        unsafe unlink(path)
     }
 
     private static func makeSocket(family: CInt) throws(SystemError) -> OwnedDescriptor {

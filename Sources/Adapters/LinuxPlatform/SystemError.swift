@@ -1,18 +1,28 @@
 import Glibc
 
-/// A system call that failed.
+/// A system call that failed, or was not made because of what it could have done.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was attempted, as `open /dev/ttyUSB0`.
     package let call: String
     /// The value of `errno`.
     package let number: CInt
+    /// Why it was not made, with the remedy; `nil` when the system refused it.
+    package let refusal: String?
 
-    package init(call: String, number: CInt) { (self.call, self.number) = (call, number) }
+    package init(call: String, number: CInt) { (self.call, self.number, refusal) = (call, number, nil) }
 
-    /// The system's words for `number`, as `Permission denied`.
-    package var reason: String { unsafe String(cString: strerror(number)) }
+    /// `path` is not touched because of something that a whole sentence tells.
+    package init(refusing path: String, because refusal: String) {
+        (call, number, self.refusal) = ("use \(path)", EPERM, refusal)
+    }
 
-    package var description: String { "\(call): \(reason)" }
+    /// Our words, or the system's for `number`, as `Permission denied`.
+    package var reason: String {
+        if let refusal { return refusal }
+        return unsafe String(cString: strerror(number))
+    }
+
+    package var description: String { refusal ?? "\(call): \(reason)" }
 }
 
 /// Calls `body` until it is not interrupted by a signal; -1 becomes an error that names `call`.

@@ -16,7 +16,15 @@ extension OutboxEngine {
     /// Updates that one commit can hold.
     private var longestCommit: Int { configuration.durability.window?.updates ?? 1 }
 
+    static func findFiles(_ configuration: OutboxSettings) throws(OutboxError) -> StoreFiles {
+        do throws(SystemError) {
+            let path = try StoreFiles.place(of: configuration.path, on: configuration.disk)
+            return StoreFiles(path: path, disk: configuration.disk)
+        } catch { throw outboxError(StoreError(error, path: configuration.path)) }
+    }
+
     func openStore() throws(StoreError) {
+        try withSystem(files.path) { () throws(SystemError) in try files.requireOwn(for: EffectiveUser.current) }
         try withReserve { () throws(StoreError) in
             if try needsFirstStore() {
                 try StoreBuilder.build(files) { _ in OutboxAccount() }
@@ -80,7 +88,8 @@ extension OutboxEngine {
         let logBytes = try bytes(files.log) ?? 0
         if try bytes(files.rebuilt) != nil {
             var isToBeKept = false
-            if isMissing, try bytes(files.rebuilt + "-wal") == nil {
+            let isFile = try withSystem(files.path) { () throws(SystemError) in try files.isRebuiltThere() }
+            if isMissing, isFile, try bytes(files.rebuilt + "-wal") == nil {
                 // Without a log, what the rebuilt store holds is all that is left, sound or not.
                 isToBeKept = logBytes == 0 ? try holdsRecords() : try isRebuiltSound()
             }

@@ -92,9 +92,6 @@ extension OutboxEngine {
     }
 
     static func takeLock(_ files: StoreFiles) throws(OutboxError) -> FileLock {
-        do { try files.disk.createFolder(at: FileSystem.parent(of: files.path)) } catch {
-            throw outboxError(StoreError(error, path: files.path))
-        }
         do { return try files.disk.lock(at: files.lock) } catch {
             guard case .system(let cause) = error, StoreError(cause, path: files.path).kind == .full else {
                 throw outboxError(error, files)

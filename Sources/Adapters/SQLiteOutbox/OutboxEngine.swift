@@ -36,7 +36,7 @@ final class OutboxEngine {
 
     init(_ configuration: OutboxSettings) throws(OutboxError) {
         self.configuration = configuration
-        files = StoreFiles(path: configuration.path, disk: configuration.disk)
+        files = try Self.findFiles(configuration)
         lock = try Self.takeLock(files)
         do { try openStore() } catch { throw portError(error) }
         do { try reserveSpace() } catch {}  // a full disk is told by the first append

@@ -28,6 +28,8 @@ func outboxError(_ error: StoreError) -> OutboxError {
             .unusable,
             "\(error.path): the file system is read-only (\(error.reason)); if it was not mounted so, the kernel found "
                 + "errors on the disk (journalctl -k): check it and mount it writable again")
+    case .refused:
+        OutboxError(.unusable, "\(error.path): the outbox cannot be read or written: \(error.reason)")
     case .unusable:
         OutboxError(
             .unusable,

@@ -64,6 +64,8 @@ package final class OutboxReader {
     }
 
     private static func open(_ path: String) throws(StoreError) -> SQLiteConnection {
+        // SQLite's log lies beside the file, not beside a link to it.
+        let path = FileSystem.resolved(path) ?? path
         let hasLog = try withSystem(path) { () throws(SystemError) in
             guard try FileSystem.entry(at: path) != nil else { throw SystemError(call: "open \(path)", number: 2) }
             return try FileSystem.entry(at: path + "-wal") != nil

@@ -14,6 +14,10 @@ package final class OutboxRequester {
     ///   `newerSchema`.
     package init(path: String) throws(OutboxError) {
         do throws(StoreError) {
+            let path = FileSystem.resolved(path) ?? path
+            try withSystem(path) { () throws(SystemError) in
+                try StoreFiles(path: path, disk: SystemDisk()).requireOwn(for: EffectiveUser.current)
+            }
             let header = try StoreHeader(path: path)
             guard header.version <= StoreFormat.version else {
                 throw StoreError(

@@ -1,5 +1,5 @@
 package import GNSS
-import LinuxPlatform
+package import LinuxPlatform
 
 /// What `SQLiteOutbox` needs to know.
 package struct OutboxSettings: Sendable {
@@ -24,6 +24,11 @@ package struct OutboxSettings: Sendable {
     /// Where all of it lies.
     package var disk: any StoreDisk
 
+    /// What follows the name of the database in those of the files beside it.
+    package static let companions = [
+        "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
+    ]
+
     package init(
         path: String, maximumBytes: Int64, now: @escaping @Sendable () -> UTCTime,
         disk: any StoreDisk = SystemDisk(), reportRecovery: @escaping @Sendable (StoreRecovery) -> Void
@@ -33,5 +38,11 @@ package struct OutboxSettings: Sendable {
         self.now = now
         self.disk = disk
         self.reportRecovery = reportRecovery
+    }
+
+    /// Makes sure that `user` can own the store, as far as its place tells; touches nothing.
+    package func requireOwnFiles(for user: UInt32) throws(SystemError) {
+        let place = try FolderTrust.destination(of: path, for: user)
+        try StoreFiles(path: place, disk: disk).requireOwn(for: user)
     }
 }

@@ -16,6 +16,8 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case olderOwner
         /// The file system takes no writes: mounted so, or made so by the kernel after errors.
         case readOnly
+        /// Nothing was tried: what lies there is not ours, or somebody else can change where the path leads.
+        case refused
         /// Everything else: no permission, busy, an input/output error.
         case unusable
     }
@@ -37,6 +39,12 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     init(_ error: SystemError, path: String) {
+        if let refusal = error.refusal {
+            let subject = "\(path) "
+            let reason = refusal.hasPrefix(subject) ? "it " + refusal.dropFirst(subject.count) : refusal
+            self.init(.refused, path: path, reason: reason)
+            return
+        }
         let kind: Kind = error.number == Self.readOnlySystem ? .readOnly : .unusable
         self.init(Self.noSpace.contains(error.number) ? .full : kind, path: path, reason: error.description)
     }

@@ -21,6 +21,28 @@ struct StoreFiles: Sendable {
 
     private var damagedPrefix: String { path + ".damaged-" }
 
+    /// Where the store of a configured path lies: behind its links, so that it has one lock through whatever name. Its
+    /// folder is made when it is missing.
+    static func place(of path: String, on disk: any StoreDisk) throws(SystemError) -> String {
+        try disk.createFolder(at: FileSystem.parent(of: path))
+        return try FolderTrust.destination(of: path)
+    }
+
+    /// Makes sure that what SQLite is going to write is this user's own, and that nobody else can change that.
+    ///
+    /// SQLite follows no link to its log and index, and looks at nothing else. Whatever lies in the way is left there.
+    func requireOwn(for user: UInt32) throws(SystemError) {
+        try FolderTrust.require(FileSystem.parent(of: path), for: user)
+        for name in [path, log, index, path + "-journal", lock] {
+            try FileSystem.requireOwnFile(at: name, for: user)
+        }
+    }
+
+    /// Whether a store in the making is there, and nothing else in its place.
+    func isRebuiltThere() throws(SystemError) -> Bool {
+        try FileStatus(at: rebuilt)?.isOwnFile ?? false
+    }
+
     /// A name that says when, and that is still free: `outbox.sqlite.damaged-20260105T101530.250Z`.
     func damaged(at time: UTCTime) throws(SystemError) -> String {
         let name = damagedPrefix + String(time.description.filter { $0 != "-" && $0 != ":" })

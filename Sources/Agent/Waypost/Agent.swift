@@ -89,6 +89,7 @@ public struct Agent: Sendable {
     private func tellLastStall(log: LogWriter, monitor: AgentMonitor) async {
         let path = StallRecord.path(besideOutbox: configuration.outbox.path)
         let record = await onThread(named: "last-stall") {
+            guard (try? FileStatus(at: path))??.isOwnFile == true else { return StallRecord?.none }
             let record = StallRecord.read(from: path)
             try? FileSystem.removeFile(at: path)  // one that stays is told again
             return record
@@ -104,7 +105,7 @@ public struct Agent: Sendable {
             let service = try HTTPService(listeningOn: configuration.status.address) { await routes.answer($0) }
             return (service, routes)
         } catch {
-            throw AgentError(.unavailable, "status.listen: \(error)")
+            throw AgentError(error.isRefusal ? .configuration : .unavailable, "status.listen: \(error)")
         }
     }
 

@@ -35,6 +35,9 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
 
     private static func outbox(_ configuration: Configuration) async -> Finding {
         let settings = OutboxSettings(configuration.outbox)
+        guard configuration.expectedUser == EffectiveUser.current else {
+            return .good("\(settings.path) is not opened: that is for \(FileStatus.words(configuration.expectedUser))")
+        }
         do {
             let outbox = try await SQLiteOutbox.open(settings)
             let ledger = try await outbox.ledger()

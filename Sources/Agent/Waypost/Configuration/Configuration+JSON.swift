@@ -41,6 +41,7 @@ extension Configuration {
         var root = ConfigurationSection(path: "", members: members, problems: problems)
         let configuration = Self(&root)
         root.finish()
+        configuration?.reportSharedPaths(to: problems, file: file)
         guard let configuration, problems.lines.isEmpty else {
             throw ConfigurationError(problems: problems.lines)
         }

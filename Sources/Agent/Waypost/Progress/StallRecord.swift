@@ -38,7 +38,11 @@ package struct StallRecord: Sendable, Hashable, Codable {
 
     /// What the last run left; `nil` when it left nothing that can be read as a record.
     package static func read(from path: String) -> StallRecord? {
-        guard let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK) else { return nil }
+        // Somebody else may ask what a user's service has left.
+        guard let status = (try? FileStatus(at: path)) ?? nil,
+            status.doubt(writtenBy: EffectiveUser.expected(at: path)) == nil,
+            let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+        else { return nil }
         var buffer = [UInt8](repeating: 0, count: longest + 1)
         var span = buffer.mutableSpan
         guard let count = try? file.read(into: &span), count <= longest else { return nil }

@@ -1,4 +1,5 @@
 import GNSS
+import Glibc
 import LinuxPlatform
 
 /// The files of a recording in the making: pairs of bounded size, the newest few of them; used on one thread.
@@ -14,6 +15,7 @@ struct FlightFiles {
     init(_ settings: FlightSettings, header: FlightEntry) throws(SystemError) {
         (self.settings, self.header, written) = (settings, header, 0)
         try FileSystem.createFolder(at: settings.folder)
+        try FolderTrust.require(settings.folder, .none)  // old files are known by their names
         number = try FileSystem.names(inFolder: settings.folder).compactMap(FlightSettings.number).max() ?? 0
         try beginNext()
     }
@@ -35,7 +37,7 @@ struct FlightFiles {
 
     private func append(_ bytes: [UInt8], to name: String) throws(SystemError) {
         let path = "\(settings.folder)/\(name)"
-        try OwnedDescriptor(appendingTo: path).writeAll(bytes.span)
+        try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(bytes.span)
         try FileSystem.synchronizeFile(at: path)
     }
 

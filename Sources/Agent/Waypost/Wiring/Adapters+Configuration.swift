@@ -8,8 +8,10 @@ package import LocationReporting
 package import VehicleAuthorization
 
 extension Configuration {
-    /// Makes what only making can prove: certificate files are there, placeholders are known.
+    /// Makes what only making can prove: certificate files are there, placeholders are known. What the service writes
+    /// is only looked at.
     package func prove() throws(AgentError) {
+        try proveFiles()
         _ = try makeTransport()
         _ = try makeProvider(log: LogWriter(level: .error, format: .text))
         _ = try forConsumers?.makeProvider(log: LogWriter(level: .error, format: .text))

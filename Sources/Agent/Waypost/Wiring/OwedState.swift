@@ -8,18 +8,21 @@ struct OwedState: Sendable {
     private let path: String
     private let clock: MonotonicClock
 
-    init(besideOutbox outbox: String, clock: MonotonicClock) { (path, self.clock) = (outbox + ".owed-state", clock) }
+    init(besideOutbox outbox: String, clock: MonotonicClock) { (path, self.clock) = (outbox + Self.suffix, clock) }
+
+    /// What follows the outbox's name.
+    static let suffix = ".owed-state"
 
     /// Whether a state is owed.
     var isOwed: Bool {
-        get async { await onDisk { [path] in (try? FileSystem.entry(at: path)) ?? nil != nil } ?? false }
+        get async { await onDisk { [path] in (try? FileStatus(at: path))??.isOwnFile == true } ?? false }
     }
 
     /// Notes that the state is owed, or that it has been told.
     func set(_ isOwed: Bool, log: LogWriter) async {
         let failure = await onDisk { [path] () -> SystemError? in
             do throws(SystemError) {
-                let exists = try FileSystem.entry(at: path) != nil
+                let exists = try FileStatus(at: path)?.isOwnFile == true
                 if isOwed, !exists { try FileSystem.createFile(at: path) }
                 if !isOwed, exists { try FileSystem.removeFile(at: path) }
                 return nil

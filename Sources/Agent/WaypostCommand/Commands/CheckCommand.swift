@@ -17,6 +17,11 @@ struct CheckCommand {
     func run() async throws -> ExitStatus {
         try configuration.prove()
         try StandardOutput.write(line: "ok    configuration  \(path) is complete: \(configuration.vehicle)")
+        if configuration.expectedUser != EffectiveUser.current {
+            try StandardOutput.write(
+                line: "note  outbox         \(configuration.outbox.path) lies in a folder of "
+                    + "\(FileStatus.words(configuration.expectedUser)), who must run the service")
+        }
         if let window = configuration.outbox.durability.window {
             try StandardOutput.write(
                 line: "note  durability     economy: a crash may take the updates of the last "

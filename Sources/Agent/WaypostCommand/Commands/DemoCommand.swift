@@ -25,8 +25,7 @@ struct DemoCommand {
 
     func run() async throws -> ExitStatus {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waypost-demo-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileSystem.createFolder(at: folder.path)
         defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder; nothing hangs on it
 
         let drive = try log ?? Self.writeDrive(to: folder)
@@ -104,7 +103,7 @@ struct DemoCommand {
 
     private static func writeDrive(to folder: URL) throws -> String {
         let file = folder.appending(path: "town.nmea")
-        try Data(GeneratedDrive(.town).sentences).write(to: file)
+        try FileReplacement(at: file.path).commit(GeneratedDrive(.town).sentences)
         return file.path
     }
 

@@ -25,6 +25,7 @@ struct OutboxCommand {
     }
 
     func run() async throws -> ExitStatus {
+        try EffectiveUser.becomeOwner(ofFolderOf: path)
         do {
             switch action {
             case .list: try list(OutboxReader(path: path))

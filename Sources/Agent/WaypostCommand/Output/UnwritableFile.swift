@@ -8,6 +8,7 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
 
     var description: String {
         let folder = FileSystem.parent(of: path)
+        if let refusal = cause.refusal { return "\(path) cannot be written: \(refusal)" }
         let remedy =
             switch cause.number {
             case ENOENT, ENOTDIR: "there is no folder \(folder); create it, or name another file"

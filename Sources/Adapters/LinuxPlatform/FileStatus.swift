@@ -1,0 +1,82 @@
+import CLinux
+import Glibc
+
+/// What lies at a path, and whose it is; a link is looked at itself.
+package struct FileStatus: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
+        case file = "a file"
+        case folder = "a folder"
+        case link = "a link"
+        case socket = "a socket"
+        case fifo = "a FIFO"
+        case device = "a device"
+    }
+
+    package let kind: Kind
+    /// The number of the user whose it is.
+    package let owner: UInt32
+    package let group: UInt32
+    /// Who may do what, as chmod(1) takes it, with the sticky bit.
+    package let permissions: UInt32
+    /// Under how many names it is known.
+    package let names: Int
+    package let bytes: Int64
+
+    package init(
+        kind: Kind, owner: UInt32, group: UInt32 = 0, permissions: UInt32 = 0o600, names: Int = 1, bytes: Int64 = 0
+    ) {
+        (self.kind, self.owner, self.group, self.permissions) = (kind, owner, group, permissions)
+        (self.names, self.bytes) = (names, bytes)
+    }
+
+    /// What lies at `path`; `nil` when nothing does.
+    package init?(at path: String) throws(SystemError) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else {
+            let number = errno
+            if number == ENOENT || number == ENOTDIR { return nil }
+            throw SystemError(call: "look at \(path)", number: number)
+        }
+        self.init(status)
+    }
+
+    /// What has been opened.
+    package init(of descriptor: borrowing OwnedDescriptor) throws(SystemError) {
+        var status = stat()
+        try valueOrSystemError("fstat") { unsafe fstat(descriptor.raw, &status) }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            case S_IFLNK: .link
+            case S_IFSOCK: .socket
+            case S_IFIFO: .fifo
+            default: .device
+            }
+        (owner, group, permissions) = (status.st_uid, status.st_gid, status.st_mode & 0o7777)
+        (names, bytes) = (Int(status.st_nlink), Int64(status.st_size))
+    }
+
+    /// Why `user` shall not write into this; `nil` for a file of his own that has one name.
+    ///
+    /// What goes before it is the path.
+    package func doubt(writtenBy user: UInt32) -> String? {
+        if kind != .file { return "is \(kind.rawValue), not a file; move it away, or choose another path" }
+        if owner != user {
+            return "belongs to \(Self.words(owner)), not to \(Self.words(user)); run this as its owner, move it away, "
+                + "or choose another path"
+        }
+        // Whoever made the other name may not know that it would be written.
+        return names > 1 ? "is known under another name too (hard link); move it away, or choose another path" : nil
+    }
+
+    /// Whether this user may write into it without touching anything of others.
+    package var isOwnFile: Bool { doubt(writtenBy: geteuid()) == nil }
+
+    /// A user in words.
+    package static func words(_ user: UInt32) -> String { user == 0 ? "root" : "the user with the number \(user)" }
+}

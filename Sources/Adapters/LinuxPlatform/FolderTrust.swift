@@ -1,0 +1,128 @@
+import CLinux
+import Glibc
+
+/// Whether only this user and root can change where a path leads.
+///
+/// Whoever may write in a folder can put a link where a file is expected, or another folder in its place: then what is
+/// written, renamed or removed is somebody else's. So each folder from the root on is looked at, as OpenSSH does for
+/// the files it believes. Then a path means the same thing at every later call.
+package enum FolderTrust {
+    /// What others may do in the folder itself; in those above it they may do nothing but in a sticky one.
+    package enum Sharing: Sendable, Hashable {
+        /// Nothing: whatever has a certain name in it is taken for one's own.
+        case none
+        /// Make names of their own, as in `/tmp`, where they cannot touch those of others.
+        case sticky
+        /// Anything: what is made in it has a new name, and is renamed.
+        case any
+    }
+
+    private static let longestChain = 40  // of links, as the kernel has it
+
+    /// Makes sure that `path`, a folder, is in trusted hands, through every link on the way. One that is missing is: it
+    /// will be made, or be missed, by whoever asks.
+    package static func require(
+        _ path: String, _ sharing: Sharing = .sticky, for user: UInt32 = geteuid()
+    ) throws(SystemError) {
+        var rest = try components(of: path)
+        var (place, links) = ("", 0)
+        while let name = rest.popLast() {
+            if name == ".." {
+                place = place.isEmpty ? "" : parent(place)
+                continue
+            }
+            let next = "\(place)/\(name)"
+            guard let status = try FileStatus(at: next) else { return }
+            if status.kind == .link {
+                links += 1
+                guard links <= longestChain, let target = FileSystem.linkTarget(at: next) else {
+                    throw SystemError(call: "follow \(next)", number: ELOOP)
+                }
+                try require(trustedLink: next, status, user)
+                if target.hasPrefix("/") { place = "" }
+                rest += split(target)
+                continue
+            }
+            guard status.kind == .folder else { return }
+            if !rest.isEmpty { try require(at: next, status, nil, user) }
+            place = next
+        }
+        let folder = place.isEmpty ? "/" : place
+        try require(at: folder, FileStatus(at: folder), sharing, user)
+    }
+
+    /// Where a file's path leads when links in its last component are followed, those that are to be trusted; in
+    /// folders that are.
+    ///
+    /// Nothing may be there.
+    package static func destination(
+        of path: String, _ sharing: Sharing = .sticky, for user: UInt32 = geteuid()
+    ) throws(SystemError) -> String {
+        var path = path
+        for _ in 0...longestChain {
+            let folder = FileSystem.parent(of: path)
+            let status = try FileStatus(at: path)
+            try require(folder, sharing, for: user)
+            guard let status, status.kind == .link, let target = FileSystem.linkTarget(at: path) else { return path }
+            try require(trustedLink: path, status, user)
+            path = target.hasPrefix("/") ? target : "\(folder == "/" ? "" : folder)/\(target)"
+        }
+        throw SystemError(call: "follow \(path)", number: ELOOP)
+    }
+
+    /// Why `user` does not trust a folder; `nil` when he does. What goes before it is the path.
+    ///
+    /// `sharing`: what others may do in it; `nil` for one on the way.
+    package static func doubt(_ folder: FileStatus, _ sharing: Sharing?, for user: UInt32) -> String? {
+        if sharing == .any { return nil }
+        let remedy = "could put a link in the place of a file"
+        guard folder.owner == 0 || folder.owner == user else {
+            return "belongs to \(FileStatus.words(folder.owner)), who \(remedy); choose a folder of "
+                + "\(FileStatus.words(user)), or run this as its owner"
+        }
+        // Others can add names to a sticky folder, and change none but their own.
+        if folder.permissions & 0o1000 != 0, sharing != Sharing.none { return nil }
+        let shared = folder.permissions & 0o022
+        // On the way a group with the owner's own number is the owner (useradd makes one for each user).
+        if shared == 0 || (shared == 0o020 && sharing == nil && folder.group == folder.owner) { return nil }
+        let others = shared & 0o002 != 0 ? "everybody" : "the group with the number \(folder.group)"
+        let advice = folder.permissions & 0o1000 != 0 ? "choose a folder in it" : "run chmod go-w on it"
+        return "may be written by \(others), who \(remedy); \(advice), or choose another folder"
+    }
+
+    private static func require(
+        at path: String, _ status: FileStatus?, _ sharing: Sharing?, _ user: UInt32
+    ) throws(SystemError) {
+        guard let status, let doubt = doubt(status, sharing, for: user) else { return }
+        throw SystemError(refusing: path, because: "the folder \(path) \(doubt)")
+    }
+
+    private static func require(
+        trustedLink path: String, _ status: FileStatus, _ user: UInt32
+    ) throws(SystemError) {
+        guard status.owner != 0, status.owner != user else { return }
+        throw SystemError(
+            refusing: path,
+            because: "\(path) is a link of \(FileStatus.words(status.owner)) and is not followed; remove it, or choose "
+                + "another path")
+    }
+
+    /// The names on the way from the root to `path`, the last one first.
+    private static func components(of path: String) throws(SystemError) -> [String] {
+        guard !path.hasPrefix("/") else { return split(path) }
+        guard let folder = unsafe getcwd(nil, 0) else {
+            throw SystemError(call: "find the working folder", number: errno)
+        }
+        defer { unsafe free(folder) }
+        return split(path) + split(unsafe String(cString: folder))
+    }
+
+    private static func split(_ path: String) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }.reversed()
+    }
+
+    private static func parent(_ place: String) -> String {
+        let parent = FileSystem.parent(of: place)
+        return parent == "/" ? "" : parent
+    }
+}

@@ -1,0 +1,85 @@
+import BackendAuthorization
+import FleetEngine
+import FoundationEssentials
+import LinuxPlatform
+import SQLiteOutbox
+
+/// The files of a configuration: those it names, and those that Waypost makes, which take the place of whatever is
+/// there. No path may be both.
+extension Configuration {
+    /// Notes each path that is needed twice; `file` is the configuration's own.
+    func reportSharedPaths(to problems: ConfigurationProblems, file: String) {
+        let outboxFiles = (OutboxSettings.companions + [StallRecord.path(besideOutbox: ""), OwedState.suffix])
+            .map { outbox.path + $0 }
+        if let used = read(file).first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
+            problems.add("outbox.path", "is \(outbox.path), whose files would replace \(used.name); use another path")
+        }
+        guard case .unix(let socket) = status.address else { return }
+        if outboxFiles.contains(where: { Self.isSame($0, socket) }) {
+            problems.add(
+                "status.listen",
+                "is unix:\(socket), a file of the outbox; use another path, as unix:/run/waypost/status")
+        } else if let used = read(file).first(where: { Self.isSame(socket, $0.path) }) {
+            problems.add(
+                "status.listen",
+                "is unix:\(socket), which is \(used.name); use another path, as unix:/run/waypost/status")
+        }
+    }
+
+    /// What is only read, and what it is for.
+    private func read(_ file: String) -> [(name: String, path: String)] {
+        var files = [(name: "this configuration", path: file)]
+        func add(_ key: String, _ path: String?) {
+            guard let path else { return }
+            let vehicle = path.replacing("{vehicleId}", with: vehicle.vehicleID)
+            files.append(("the file of \"\(key)\"", vehicle.replacing("{providerId}", with: self.vehicle.providerID)))
+        }
+        func add(_ key: String, _ secret: Secret?) { if case .file(let path)? = secret { add(key, path) } }
+        switch receiver.source {
+        case .serial(let device, _): add("receiver.device", device)
+        case .file(let path, _): add("receiver.path", path)
+        case .standardInput, .tcp, .udp, .gpsd: break
+        }
+        add("upload.caFile", upload.caFile)
+        for (key, provider) in [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)] {
+            switch provider {
+            case .http(let settings, let trust):
+                add("\(key).body", settings.body)
+                for header in settings.headers { add("\(key).headers.\(header.name)", header.secret) }
+                add("\(key).caFile", trust.caFile)
+                add("\(key).clientCertificateFile", trust.clientCertificateFile)
+                add("\(key).clientKeyFile", trust.clientKeyFile)
+            case .command(let arguments, let environment, _, _):
+                add("\(key).command", arguments.first)
+                for (name, secret) in environment { add("\(key).environment.\(name)", secret) }
+            case .file(let path, _): add("\(key).path", path)
+            case nil: break
+            }
+        }
+        return files
+    }
+
+    /// By its words, or when both are there by what they lead to.
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        func plain(_ path: String) -> [Substring] {
+            let path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+            return path.split(separator: "/").filter { $0 != "." }
+        }
+        return plain(one) == plain(other) || FileSystem.isSameFile(one, other)
+    }
+
+    /// The user who must run this for the outbox to be his, as far as its folder tells.
+    package var expectedUser: UInt32 { EffectiveUser.expected(at: outbox.path) }
+
+    /// Makes sure that outbox and status socket can be made where they are to be, as far as this user may look; touches
+    /// nothing.
+    func proveFiles() throws(AgentError) {
+        do throws(SystemError) { try OutboxSettings(outbox).requireOwnFiles(for: expectedUser) } catch {
+            if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal)") }
+        }
+        guard case .unix(let socket) = status.address else { return }
+        do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
+            if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal)") }
+        }
+    }
+}

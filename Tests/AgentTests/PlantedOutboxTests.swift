@@ -1,0 +1,135 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// What lies where the service is going to write, as an attacker has put it there: nothing of it is harmed, nothing
+/// keeps a program waiting.
+@Suite(.timeLimit(.minutes(5))) struct PlantedOutbox {
+    private let folder: TemporaryFolder
+    private let log = Fixtures.url("nmea/tunnel.nmea").path
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    private func content(_ name: String) throws -> String {
+        try String(contentsOfFile: folder.path(name), encoding: .utf8)
+    }
+
+    @Test(
+        .enabled(if: geteuid() == 0, "only root can make a link of another user"),
+        arguments: [".lock", ".reserve", "-wal", "-shm", ""])
+    func doesNotWriteWhereALinkLeads(suffix: String) async throws {
+        let bench = try ServiceBench()
+        let victim = try folder.write("worth keeping".utf8, to: "victim")
+        try FileManager.default.createSymbolicLink(
+            atPath: bench.folder.path("outbox.sqlite" + suffix), withDestinationPath: victim)
+        unsafe lchown(bench.folder.path("outbox.sqlite" + suffix), 12345, 12345)
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", try bench.configure()])
+        #expect(try content("victim") == "worth keeping")
+        #expect(outcome.ending == .exited(suffix == ".reserve" ? 0 : 69), "\(text(outcome.standardError))")
+    }
+
+    @Test(arguments: [".lock", ".reserve", ".rebuilt", "-wal", "-shm", ""])
+    func doesNotWaitForAFIFO(suffix: String) async throws {
+        let bench = try ServiceBench()
+        unsafe mkfifo(bench.folder.path("outbox.sqlite" + suffix), 0o600)
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", try bench.configure()])
+        let isReplaced = [".reserve", ".rebuilt"].contains(suffix)
+        #expect(outcome.ending == .exited(isReplaced ? 0 : 69), "\(text(outcome.standardError))")
+        #expect(isReplaced || text(outcome.standardError).contains("FIFO"))
+    }
+
+    @Test(arguments: ["a folder that others may write", "a folder of others"])
+    func makesNothingInAFolderThatIsNotItsOwn(kind: String) async throws {
+        let bench = try ServiceBench()
+        let path = folder.path("theirs")
+        unsafe mkdir(path, 0o700)
+        if kind == "a folder of others" {
+            guard geteuid() == 0 else { return }
+            unsafe chown(path, 12345, 12345)
+        } else {
+            unsafe chmod(path, 0o777)
+        }
+        let config = try bench.configure { $0.outbox = "link/outbox.sqlite" }
+        try FileManager.default.createSymbolicLink(atPath: bench.folder.path("link"), withDestinationPath: path)
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        #expect(outcome.ending == .exited(69))
+        let complaint = text(outcome.standardError)
+        #expect(complaint.contains("the folder \(path) "), "\(complaint)")
+        #expect(complaint.contains("choose a"), "\(complaint)")
+        #expect(try FileSystem.names(inFolder: path).isEmpty)
+    }
+
+    @Test func isOneStoreThroughALinkOfItsOwner() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.outbox = "b/outbox.sqlite" }
+        unsafe mkdir(bench.folder.path("b"), 0o700)
+        try FileManager.default.createSymbolicLink(
+            atPath: bench.folder.path("b/outbox.sqlite"), withDestinationPath: "../outbox.sqlite")
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
+        #expect(try FileSystem.names(inFolder: bench.folder.path("b")) == ["outbox.sqlite"])
+        #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite.lock")) != nil)
+    }
+
+    /// Whatever root makes in the service's folder, the service must be able to open.
+    @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: ["list", "requeue --all"])
+    func isUsedByRootAsItsOwnerWould(action: String) async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.outbox = "o/outbox.sqlite" }
+        #expect(try await BuiltProgram.run(["replay", log, "--config", config]).ending == .exited(0))
+        for name in [".lock", ".reserve"] { try FileSystem.removeFile(at: bench.folder.path("o/outbox.sqlite" + name)) }
+        for name in ["o/outbox.sqlite", "o"] { unsafe chown(bench.folder.path(name), 12345, 12345) }
+        let outcome = try await BuiltProgram.run(
+            ["outbox"] + action.split(separator: " ").map(String.init) + ["--config", config])
+        // There is nothing in quarantine that could be requeued.
+        #expect(outcome.ending == .exited(action == "list" ? 0 : 1), "\(text(outcome.standardError))")
+        for name in try FileSystem.names(inFolder: bench.folder.path("o")) {
+            #expect(try FileStatus(at: bench.folder.path("o/" + name))?.owner == 12345, "\(name)")
+        }
+    }
+
+    /// As whoever checks a service that another user is going to run.
+    @Test(.enabled(if: geteuid() == 0, "only root can make a folder of another user"))
+    func isCheckedForTheUserWhoseFolderItIs() async throws {
+        unsafe mkdir(folder.path("o"), 0o750)
+        unsafe chown(folder.path("o"), 12345, 12345)
+        let config = try ServiceSetup(outbox: "o/outbox.sqlite", status: "unix:\(folder.path("o/status"))")
+            .write(in: folder)
+        let outcome = try await BuiltProgram.run(["check", "--config", config])
+        #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
+        let note =
+            "note  outbox         \(folder.path("o/outbox.sqlite")) lies in a folder of the user with the number 12345"
+        #expect(text(outcome.standardOutput).contains(note))
+    }
+
+    @Test(arguments: ["check", "run"]) func leavesAFileWhereTheStatusSocketIsWanted(command: String) async throws {
+        let path = try folder.write("worth keeping".utf8, to: "file")
+        let config = try ServiceSetup(status: "unix:\(path)").write(in: folder)
+        let outcome = try await BuiltProgram.run([command, "--config", config])
+        #expect(outcome.ending == .exited(78))
+        #expect(text(outcome.standardError).contains("\(path) is a file, not a socket, and is left alone; choose "))
+        #expect(try content("file") == "worth keeping")
+    }
+
+    @Test(arguments: ["check", "run"]) func isNotTheStatusSocket(command: String) async throws {
+        let config = try ServiceSetup(status: "unix:\(folder.path("outbox.sqlite"))").write(in: folder)
+        let outcome = try await BuiltProgram.run([command, "--config", config])
+        #expect(outcome.ending == .exited(78))
+        let socket = folder.path("outbox.sqlite")
+        #expect(text(outcome.standardError).contains("\"status.listen\" is unix:\(socket), a file of the outbox; use "))
+        #expect(try FileSystem.names(inFolder: folder.url.path) == ["config.json"])
+    }
+
+    @Test func isNotTheConfiguration() async throws {
+        let config = try ServiceSetup(outbox: "config.json").write(in: folder)
+        let before = try content("config.json")
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        #expect(outcome.ending == .exited(78))
+        let complaint = text(outcome.standardError)
+        #expect(complaint.contains("\"outbox.path\" is \(config), whose files would replace this configuration; use "))
+        #expect(try content("config.json") == before)
+    }
+}

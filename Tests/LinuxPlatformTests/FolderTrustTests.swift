@@ -1,0 +1,104 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// Who is trusted on the way to a file, for a user with the number 1000.
+@Suite struct TrustedFolders {
+    typealias Sharing = FolderTrust.Sharing
+
+    private static func isTrusted(
+        _ owner: UInt32, _ group: UInt32, _ mode: UInt32, _ sharing: Sharing?
+    ) -> Bool {
+        let folder = FileStatus(kind: .folder, owner: owner, group: group, permissions: mode)
+        return FolderTrust.doubt(folder, sharing, for: 1000) == nil
+    }
+
+    @Test(
+        arguments: [
+            (1000, 1000, 0o700, true), (0, 0, 0o755, true), (0, 50, 0o755, true), (1001, 1001, 0o700, false),
+            (1001, 1000, 0o755, false), (1000, 1000, 0o777, false), (1000, 1000, 0o775, false), (0, 50, 0o2775, false),
+            (0, 0, 0o1777, false), (1000, 1000, 0o1777, false),
+        ] as [(UInt32, UInt32, UInt32, Bool)])
+    func holdARecording(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
+        #expect(Self.isTrusted(owner, group, mode, Sharing.none) == isTrusted)
+    }
+
+    @Test(
+        arguments: [
+            (0, 0, 0o1777, true), (1000, 1000, 0o1770, true), (1001, 1001, 0o1777, false), (0, 0, 0o777, false),
+            (1000, 1000, 0o775, false),
+        ] as [(UInt32, UInt32, UInt32, Bool)])
+    func holdAFileOfOnesOwn(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
+        #expect(Self.isTrusted(owner, group, mode, .sticky) == isTrusted)
+    }
+
+    /// A group with the owner's number is the owner's own; useradd makes it.
+    @Test(
+        arguments: [
+            (0, 0, 0o1777, true), (1000, 1000, 0o775, true), (0, 0, 0o775, true), (0, 50, 0o2775, false),
+            (1000, 50, 0o775, false), (1000, 1000, 0o777, false), (1001, 1001, 0o755, false),
+            (1001, 1001, 0o1777, false),
+        ] as [(UInt32, UInt32, UInt32, Bool)])
+    func lieOnTheWay(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
+        #expect(Self.isTrusted(owner, group, mode, nil) == isTrusted)
+    }
+
+    @Test func tellTheRemedy() throws {
+        func words(_ folder: FileStatus) -> String? { FolderTrust.doubt(folder, Sharing.none, for: 1000) }
+        #expect(
+            words(FileStatus(kind: .folder, owner: 1001, permissions: 0o700))
+                == "belongs to the user with the number 1001, who could put a link in the place of a file; choose a "
+                + "folder of the user with the number 1000, or run this as its owner")
+        #expect(
+            words(FileStatus(kind: .folder, owner: 1000, group: 50, permissions: 0o770))
+                == "may be written by the group with the number 50, who could put a link in the place of a file; run "
+                + "chmod go-w on it, or choose another folder")
+        #expect(
+            words(FileStatus(kind: .folder, owner: 0, permissions: 0o1777))
+                == "may be written by everybody, who could put a link in the place of a file; choose a folder in it, or "
+                + "choose another folder")
+    }
+
+    @Test(arguments: [
+        (FileStatus(kind: .file, owner: 1000), true), (FileStatus(kind: .file, owner: 0), false),
+        (FileStatus(kind: .file, owner: 1000, names: 2), false), (FileStatus(kind: .fifo, owner: 1000), false),
+        (FileStatus(kind: .link, owner: 1000), false), (FileStatus(kind: .device, owner: 1000), false),
+        (FileStatus(kind: .file, owner: 1000, names: 0), true),
+    ])
+    func holdFilesThatAreWrittenWhenTheyAreOnesOwn(file: FileStatus, isWritten: Bool) {
+        #expect((file.doubt(writtenBy: 1000) == nil) == isWritten)
+    }
+
+    /// `private -> theirs`, as systemd makes it for a dynamic user, is root's or one's own.
+    @Test func areFoundThroughLinksOnTheWay() throws {
+        let folder = try TemporaryFolder()
+        unsafe mkdir(folder.path("real"), 0o700)
+        for (link, target) in [("absolute", folder.path("real")), ("relative", "real"), ("round", "real/../absolute")] {
+            try FileManager.default.createSymbolicLink(atPath: folder.path(link), withDestinationPath: target)
+            try FolderTrust.require(folder.path(link))
+        }
+        unsafe chmod(folder.path("real"), 0o777)
+        for link in ["absolute", "relative", "round", "relative/", "real/."] {
+            #expect(throws: SystemError.self, "\(link)") { try FolderTrust.require(folder.path(link)) }
+        }
+        try FileManager.default.createSymbolicLink(atPath: folder.path("loop"), withDestinationPath: "loop")
+        let error = #expect(throws: SystemError.self) { try FolderTrust.require(folder.path("loop")) }
+        #expect(error?.number == ELOOP)
+        try FolderTrust.require(folder.path("missing/too"))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can make a link of another user"))
+    func areNotFoundThroughLinksOfOthers() throws {
+        let folder = try TemporaryFolder()
+        unsafe mkdir(folder.path("real"), 0o700)
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "real")
+        unsafe lchown(folder.path("link"), 12345, 12345)
+        let error = #expect(throws: SystemError.self) { try FolderTrust.require(folder.path("link")) }
+        #expect(
+            error?.description
+                == "\(folder.path("link")) is a link of the user with the number 12345 and is not followed; remove it, "
+                + "or choose another path")
+    }
+}

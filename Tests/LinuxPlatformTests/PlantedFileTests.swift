@@ -1,0 +1,158 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// What somebody has put where this user is going to write.
+@Suite struct PlantedFiles {
+    /// Every way in which a file is opened for writing.
+    enum Writer: String, CaseIterable {
+        case lock, reserve, append, creation, replacement
+
+        func write(to path: String) throws {
+            switch self {
+            case .lock: _ = try FileLock(path: path)
+            case .reserve: try FileSystem.reserve(4096, at: path)
+            case .append: try OwnedDescriptor(appendingTo: path).writeAll([1].span)
+            case .creation: try FileSystem.createFile(at: path)
+            case .replacement: try FileReplacement(at: path).commit([1])
+            }
+        }
+    }
+
+    private let folder: TemporaryFolder
+    private let theirs: TemporaryFolder
+    private let place: String
+    private let victim: String
+
+    init() throws {
+        (folder, theirs) = (try TemporaryFolder(), try TemporaryFolder())
+        place = folder.path("place")
+        victim = try theirs.write("worth keeping".utf8, to: "victim")
+    }
+
+    private var isUnharmed: Bool {
+        get throws { try String(contentsOfFile: victim, encoding: .utf8) == "worth keeping" }
+    }
+
+    static let isRoot = geteuid() == 0
+
+    @Test(arguments: Writer.allCases.filter { $0 != .replacement })
+    func areNotReachedThroughALink(writer: Writer) throws {
+        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
+        try? writer.write(to: place)
+        #expect(try isUnharmed)
+    }
+
+    @Test(arguments: Writer.allCases) func areNotMadeThroughALink(writer: Writer) throws {
+        let missing = theirs.path("missing")
+        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: missing)
+        if Self.isRoot { unsafe lchown(place, 12345, 12345) }
+        try? writer.write(to: place)
+        #expect(try writer == .replacement && !Self.isRoot || FileSystem.entry(at: missing) == nil)
+    }
+
+    /// A link of one's own is followed where a user names the file; one of somebody else's never is.
+    @Test(.enabled(if: isRoot, "only root can make a link of another user"))
+    func areNotReplacedThroughALinkOfOthers() throws {
+        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
+        unsafe lchown(place, 12345, 12345)
+        let error = #expect(throws: SystemError.self) { try Writer.replacement.write(to: place) }
+        #expect(error?.reason.hasPrefix("\(place) is a link of the user with the number 12345") == true)
+        #expect(try isUnharmed)
+    }
+
+    @Test(arguments: Writer.allCases) func areNotReachedThroughAnotherName(writer: Writer) throws {
+        try FileManager.default.linkItem(atPath: victim, toPath: place)
+        try? writer.write(to: place)
+        #expect(try isUnharmed)
+    }
+
+    @Test(
+        .enabled(if: isRoot, "only root can make a file of another user"),
+        arguments: [Writer.lock, .append, .replacement])
+    func areNotWrittenWhenTheyBelongToOthers(writer: Writer) throws {
+        try folder.write("worth keeping".utf8, to: "place")
+        unsafe chown(place, 12345, 12345)
+        #expect(throws: (any Error).self) { try writer.write(to: place) }
+        #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
+    }
+
+    @Test(arguments: Writer.allCases.filter { $0 != .replacement }, [0o777, 0o775, 0o770] as [UInt32])
+    func areExpectedInAFolderThatOthersMayWrite(writer: Writer, mode: UInt32) throws {
+        unsafe chmod(folder.url.path, mode)
+        #expect(throws: (any Error).self) { try writer.write(to: place) }
+        #expect(try FileSystem.names(inFolder: folder.url.path).isEmpty)
+    }
+
+    @Test(.enabled(if: isRoot, "only root can make a folder of another user"), arguments: Writer.allCases)
+    func areExpectedInAFolderOfOthers(writer: Writer) throws {
+        unsafe mkdir(folder.path("below"), 0o755)
+        unsafe chown(folder.url.path, 12345, 12345)
+        #expect(throws: (any Error).self) { try writer.write(to: folder.path("below/place")) }
+        #expect(try FileSystem.names(inFolder: folder.path("below")).isEmpty)
+    }
+
+    /// As in `/tmp`: others make names there, and cannot touch those of this user.
+    @Test func areNoneInAStickyFolderWhenTheFileIsOnesOwn() throws {
+        unsafe chmod(folder.url.path, 0o1777)
+        for _ in 1...2 { try Writer.append.write(to: place) }
+        #expect(try FileSystem.fileSize(at: place) == 2)
+        try Writer.replacement.write(to: place)
+        #expect(try FileSystem.fileSize(at: place) == 1)
+    }
+
+    /// The kernel lets root remove everybody's files.
+    @Test(.enabled(if: isRoot, "only root can make a file of another user"), arguments: Writer.allCases)
+    func areLeftToTheirOwnersInAStickyFolder(writer: Writer) throws {
+        unsafe chmod(folder.url.path, 0o1777)
+        try folder.write("worth keeping".utf8, to: "place")
+        unsafe chown(place, 12345, 12345)
+        #expect(throws: (any Error).self) { try writer.write(to: place) }
+        #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
+    }
+
+    @Test func giveWayToTheReserve() throws {
+        unsafe mkfifo(place, 0o600)
+        try? OwnedDescriptor(opening: place, O_RDWR).writeAll([1].span)
+        let reader = try OwnedDescriptor(opening: place, O_RDONLY | O_NONBLOCK)  // opening it would wait otherwise
+        try FileSystem.reserve(4096, at: place)
+        #expect(try FileSystem.entry(at: place) == .file(bytes: 4096))
+        withExtendedLifetime(reader) {}
+    }
+}
+
+extension PlantedFiles {
+    /// What a socket's path may not be.
+    @Test(arguments: ["file", "link", "folder"]) func stayWhereASocketIsWanted(kind: String) throws {
+        switch kind {
+        case "file": try folder.write("worth keeping".utf8, to: "place")
+        case "link": try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
+        default: unsafe mkdir(place, 0o700)
+        }
+        let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: place)) }
+        #expect(error?.description.contains("\(place) is a \(kind), not a socket") == true, "\(error as Any)")
+        #expect(try FileSystem.names(inFolder: folder.url.path) == ["place"])
+        #expect(try isUnharmed)
+    }
+
+    @Test(.enabled(if: isRoot, "only root can make a socket of another user"))
+    func stayWhenTheyAreSocketsOfOthers() throws {
+        let dead = try ListeningSocket(on: .unix(path: place))
+        try FileSystem.rename(place, to: place + ".kept")
+        dead.close()
+        try FileSystem.rename(place + ".kept", to: place)
+        unsafe chown(place, 12345, 12345)
+        #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: place)) }
+        #expect(try FileSystem.entry(at: place) == .other)
+    }
+
+    @Test func stayWhenTheyTookTheSocketsPlace() throws {
+        let socket = try ListeningSocket(on: .unix(path: place))
+        try FileSystem.removeFile(at: place)
+        try folder.write("worth keeping".utf8, to: "place")
+        socket.close()
+        #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
+    }
+}
