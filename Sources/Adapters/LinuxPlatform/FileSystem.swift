@@ -89,6 +89,25 @@ package enum FileSystem {
         return count < 0 ? nil : String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// `path` without the symbolic links that it ends in: the file's own name. Links of other users than this one and
+    /// root are not followed, nor any that lead in a circle.
+    package static func withoutLinks(_ path: String) -> String {
+        var resolved = path
+        for _ in 0..<40 {
+            guard let target = linkTarget(at: resolved) else { return resolved }
+            var status = stat()
+            guard unsafe lstat(resolved, &status) == 0, [0, geteuid()].contains(status.st_uid) else { return resolved }
+            resolved = target.utf8.first == UInt8(ascii: "/") ? target : "\(parent(of: resolved))/\(target)"
+        }
+        return path
+    }
+
+    /// How many names the file at `path` has; 0 when there is none.
+    package static func nameCount(of path: String) -> Int {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? Int(status.st_nlink) : 0
+    }
+
     /// The names in a folder, in no order.
     package static func names(inFolder path: String) throws(SystemError) -> [String] {
         guard let folder = unsafe opendir(path) else { throw SystemError(call: "open \(path)", number: errno) }

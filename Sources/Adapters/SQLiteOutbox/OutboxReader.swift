@@ -19,7 +19,7 @@ package final class OutboxReader {
                 "\(path): there is no outbox yet; run or replay makes it (replay --vehicles makes \(path)-1 and so on)")
         }
         do {
-            let connection = try Self.open(path)
+            let connection = try Self.open(FileSystem.withoutLinks(path))
             rows = try StoreRows(connection)
             self.connection = connection
         } catch { throw Self.readerError(error) }
@@ -68,13 +68,12 @@ package final class OutboxReader {
             guard try FileSystem.entry(at: path) != nil else { throw SystemError(call: "open \(path)", number: 2) }
             return try FileSystem.entry(at: path + "-wal") != nil
         }
-        let header = try StoreHeader(path: path)
-        guard header.version <= StoreFormat.version else {
-            throw StoreError(
-                .newerSchema, path: path, reason: "schema \(header.version), known up to \(StoreFormat.version)")
-        }
+        let names = FileSystem.nameCount(of: path)
+        guard names <= 1 else { throw StoreError(manyNames: names, path: path) }
+        _ = try StoreHeader(path: path)
         // Without a log nobody writes; an ordinary opening would leave a log behind, owned by whoever runs the tool.
         let connection = try SQLiteConnection(path: path, access: hasLog ? .readOnly : .immutable)
+        _ = try StoreSchema.version(of: connection)
         try connection.execute(StoreFormat.readerSettings)
         return connection
     }

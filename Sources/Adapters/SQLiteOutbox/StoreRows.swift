@@ -70,7 +70,13 @@ final class StoreRows {
     func lowestSequence() throws(StoreError) -> Int64 { try integer(lowest) }
 
     /// The sequence of the last accepted of the pending updates; 0 when nothing is pending.
-    func highestSequence() throws(StoreError) -> Int64 { try integer(highest) }
+    func highestSequence() throws(StoreError) -> Int64 {
+        let sequence = try integer(highest)
+        guard RecordReader.plausibleCounts.contains(sequence) else {
+            throw StoreError(.damaged, path: path, reason: "there cannot be an update \(sequence)")
+        }
+        return sequence
+    }
 
     /// Counts the pending updates one by one (their bodies are not read).
     func countPending() throws(StoreError) -> Int64 { try integer(count) - 1 }
