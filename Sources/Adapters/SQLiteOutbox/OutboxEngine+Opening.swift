@@ -225,7 +225,8 @@ extension OutboxEngine {
         let span = try store.rows.highestSequence() - lowest
         _ = try store.rows.oldest(limit: probedRows)
         _ = try store.rows.latest(limit: probedRows)
-        let account = try store.rows.account(pendingCount: span <= countedSpan ? store.rows.countPending() : nil)
+        let account = try store.rows.account(
+            pendingCount: span <= countedSpan ? store.rows.countPending(atMost: span + 2) : nil)
         guard account.ledger.balances else {
             throw StoreError(.damaged, path: files.path, reason: "rows are missing: the ledger does not balance")
         }

@@ -12,6 +12,7 @@ final class StoreRows {
     private let lowest: SQLiteStatement
     private let highest: SQLiteStatement
     private let count: SQLiteStatement
+    private let boundedCount: SQLiteStatement
     private let quarantine: SQLiteStatement
 
     init(_ connection: borrowing SQLiteConnection) throws(StoreError) {
@@ -25,7 +26,10 @@ final class StoreRows {
         highest = try SQLiteStatement(connection, "SELECT max(id) FROM records")
         // Without a condition SQLite counts cells page by page and reads no row.
         count = try SQLiteStatement(connection, "SELECT count(*) FROM records")
-        quarantine = try SQLiteStatement(connection, "SELECT id, body FROM quarantined WHERE id > ?1 ORDER BY id")
+        boundedCount = try SQLiteStatement(connection, "SELECT count(*) FROM (SELECT 1 FROM records LIMIT ?1)")
+        quarantine = try SQLiteStatement(
+            connection,
+            "SELECT id, body FROM quarantined WHERE id > ?1 ORDER BY id LIMIT \(OutboxStore.quarantineLimit)")
     }
 
     /// - Throws: `damaged` when the ledger is missing or is not what was written.
@@ -80,6 +84,12 @@ final class StoreRows {
 
     /// Counts the pending updates one by one (their bodies are not read).
     func countPending() throws(StoreError) -> Int64 { try integer(count) - 1 }
+
+    /// The same row by row, in a tree that nobody has checked: one that leads in circles has more than there can be.
+    func countPending(atMost limit: Int64) throws(StoreError) -> Int64 {
+        try boundedCount.bind(limit + 1, at: 1)
+        return try integer(boundedCount) - 1
+    }
 
     func quarantined() throws(StoreError) -> [QuarantinedUpdate] {
         defer { quarantine.reset() }
