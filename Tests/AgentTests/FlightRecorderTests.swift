@@ -143,6 +143,19 @@ import WaypostTestSupport
         #expect(unsafe stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
+    /// Files that only look like its own: no number follows theirs.
+    @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1000000000", "0"])
+    func countsNoNumberThatItNeverGives(number: String) throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("".utf8, to: "flight-\(number).jsonl")
+        let settings = FlightSettings(folder: folder.path(""))
+        let header = FlightFiles.header(at: UTCTime(year: 2026, month: 11, day: 21), isSynchronized: true)
+        var files = try FlightFiles(settings, header: header)
+        try files.write(receiver: [], lines: [UInt8(ascii: "a")])
+        #expect(try Self.names(in: folder.path("")).contains("flight-000001.jsonl"))
+        #expect(try Self.names(in: folder.path("")).contains("flight-\(number).jsonl"))
+    }
+
     @Test func endsWithAWordWhenItCannotWrite() async {
         let words = Locked([String]())
         await recorder.write(FlightSettings(folder: "/proc/none")) { text in words.withLock { $0.append(text) } }

@@ -123,6 +123,30 @@ import WaypostTestSupport
         #expect(said.contains("updates: \(recorded) recorded"))
     }
 
+    /// Whoever made the folder: numbers that no run comes to are those of a line that is none.
+    @Test func passesOverNumbersThatNoRunHas() async throws {
+        let bench = try ServiceBench()
+        let numbers = ["9223372036854775807", "-9223372036854775808", "4398046511104"]
+        let keys = ["read", "took", "after", "lifetime", "waiting", "accepted", "quarantined", "evicted", "number"]
+        var lines = [#"{"at":0,"flight":1,"run":"2026-01-05T10:15:30.000Z"}"#]
+        for number in numbers {
+            lines.append("{\"at\":\(number),\"line\":\"opened\"}")
+            lines += keys.map { "{\"at\":1,\"token\":\"fetched\",\"request\":\"update\",\"\($0)\":\(number)}" }
+        }
+        lines += [
+            #"{"at":2,"accepted":1,"timeOfFix":"2026-01-05T10:15:30.000Z"}"#, #"{"at":3,"waiting":5}"#,
+            #"{"at":4,"quarantined":4398046511103}"#, #"{"at":4,"waiting":-4398046511103}"#,
+        ]
+        try FileManager.default.createDirectory(atPath: bench.folder.path("flight"), withIntermediateDirectories: true)
+        _ = try bench.folder.write(lines.joined(separator: "\n").utf8, to: "flight/flight-000001.jsonl")
+        let log = try FlightLog(folder: bench.folder.path("flight"))
+        #expect(log.brokenLines == numbers.count * (keys.count + 1))
+        #expect(log.entries.count == 4)
+        let outcome = try await BuiltProgram.run(
+            ["replay", bench.folder.path("flight"), "--config", try bench.configure { $0 = ServiceSetup() }])
+        #expect(outcome.ending == .exited(1), "\(String(decoding: outcome.standardError, as: UTF8.self))")
+    }
+
     @Test(arguments: [
         (["--speed", "max"], "the waits of a flight recording take their time"),
         (["--loop"], "--loop is for logs"), (["--speed", "2"], "without a flight recording"),

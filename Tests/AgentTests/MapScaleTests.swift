@@ -110,6 +110,21 @@ import Testing
         }
     }
 
+    /// Each fix a run of its own: slots grow with the time that there is, not with how often it breaks.
+    @Test(arguments: [1, -1, 86_400, 0]) func keepTheSlotsOfABrokenProfileShort(secondsBetween: Int64) {
+        var profile = TrackProfile(capacity: 100)
+        for number in 0..<Int64(20_000) {
+            // With no step at all: to and fro over eight thousand years.
+            let second = secondsBetween == 0 ? (number % 2) * 250_000_000_000 : number * secondsBetween
+            let fix = Fix(timeOfFix: UTCTime(millisecondsSince1970: second * 1000), latitude: 0, longitude: 0)
+            profile.add(fix, beginsRun: true)
+            #expect(profile.runs.reduce(0) { $0 + $1.slots.count } <= 100)
+        }
+        guard let first = profile.runs.map(\.from).min(), let last = profile.runs.map(\.to).max() else { return }
+        let span = last.millisecondsSince1970 - first.millisecondsSince1970
+        #expect(profile.slotMilliseconds <= max(span / 20, secondsBetween == 0 ? span * 4 : 0))
+    }
+
     @Test(arguments: [
         (0.0, "0 m"), (640, "640 m"), (999.6, "1.00 km"), (4567, "4.57 km"), (45_678, "45.7 km"),
         (1_234_567, "1235 km"),

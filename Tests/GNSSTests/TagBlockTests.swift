@@ -41,7 +41,9 @@ import Testing
         (Decoding.date() + tagged("c:\(sent + 864_000)", bare), ["2026-01-05T10:15:30.000Z"]),
         // Damaged, unset, absurd or absent.
         ("\\c:\(sent)*00\\" + bare, []), ("\\c:\(sent)\\" + bare, []), (tagged("c:86400", bare), []),
-        (tagged("c:99999999999999999", bare), []), (tagged("c:", bare), []), (tagged("s:x", bare), []),
+        (tagged("c:99999999999999999", bare), []), (tagged("c:9223372036854775807", bare), []),
+        (tagged("c:-9223372036854775808", bare), []), (tagged("c:-1", bare), []), (tagged("c:", bare), []),
+        (tagged("s:x", bare), []),
         (tagged("xc:\(sent)", bare), []), ("\\" + tagged("c:\(sent)", bare), ["2026-01-05T10:15:30.000Z"]),
         ("\\" + String(repeating: "a", count: 300) + tagged("c:\(sent)", bare), ["2026-01-05T10:15:30.000Z"]),
     ]

@@ -5,8 +5,12 @@ import Glibc
 package enum EffectiveUser {
     package static var current: UInt32 { geteuid() }
 
-    /// Whose a file is going to be: whoever owns its folder, or this user where there is none.
-    package static func expected(at path: String) -> UInt32 { folder(of: path)?.owner ?? geteuid() }
+    /// Whose a file is going to be: whoever owns its folder, or this user where there is none, or where each makes his
+    /// own as in `/tmp`.
+    package static func expected(at path: String) -> UInt32 {
+        guard let folder = folder(of: path), !folder.isSticky else { return geteuid() }
+        return folder.owner
+    }
 
     /// Lets a root's process act as the owner of a file's folder from now on: what he cannot do, it cannot do either,
     /// wherever his links lead, and what it makes is his. Does nothing for anybody else.

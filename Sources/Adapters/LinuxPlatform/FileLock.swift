@@ -21,7 +21,9 @@ package struct FileLock: ~Copyable, Sendable {
 
     /// Takes the lock at `path` without waiting, and writes this process's id into it.
     package init(path: String) throws(Failure) {
-        let descriptor = try Self.open(path)
+        let descriptor = try Self.opened { () throws(SystemError) in
+            try OwnedDescriptor(writing: path, O_RDWR | O_CREAT)
+        }
         // flock belongs to the open file, so a second owner within this process is refused as well.
         guard flock(descriptor.raw, LOCK_EX | LOCK_NB) == 0 else {
             let number = errno
@@ -36,8 +38,29 @@ package struct FileLock: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    private static func open(_ path: String) throws(Failure) -> OwnedDescriptor {
-        do { return try OwnedDescriptor(writing: path, O_RDWR | O_CREAT) } catch { throw .system(error) }
+    /// Takes the lock of the file at `path` itself without waiting: it holds by whichever of its names the file is
+    /// opened. A link is not followed, and nothing is written.
+    package init(file path: String) throws(Failure) {
+        let descriptor = try Self.opened { () throws(SystemError) in try OwnedDescriptor(locking: path) }
+        guard clinux_own_file(descriptor.raw) == 0 else {
+            let number = errno
+            guard number == EAGAIN || number == EACCES else {
+                throw .system(SystemError(call: "lock \(path)", number: number))
+            }
+            throw .held(Self.holder(ofFile: path))
+        }
+        self.descriptor = descriptor
+    }
+
+    /// Whether the locked file is still the one at `path`.
+    package func isHeld(at path: String) -> Bool {
+        var (own, there) = (stat(), stat())
+        guard unsafe fstat(descriptor.raw, &own) == 0, unsafe lstat(path, &there) == 0 else { return false }
+        return own.st_dev == there.st_dev && own.st_ino == there.st_ino
+    }
+
+    private static func opened(_ open: () throws(SystemError) -> OwnedDescriptor) throws(Failure) -> OwnedDescriptor {
+        do { return try open() } catch { throw .system(error) }
     }
 
     private static func holder(readFrom raw: CInt) -> Held {
@@ -46,6 +69,25 @@ package struct FileLock: ~Copyable, Sendable {
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
         guard let processID = Int32(text.prefix { $0.isNumber }) else { return Held(processID: nil, command: nil) }
         return Held(processID: processID, command: commandName(ofProcess: processID))
+    }
+
+    /// Who holds the lock of the file itself, as far as `/proc` shows it: all processes to root, and to anyone else the
+    /// own ones.
+    private static func holder(ofFile path: String) -> Held {
+        for process in FileSystem.visibleNames(inFolder: "/proc").compactMap({ Int32($0) }) {
+            for name in FileSystem.visibleNames(inFolder: "/proc/\(process)/fd")
+            where holdsLock("/proc/\(process)/fdinfo/\(name)")
+                && FileSystem.isSameFile("/proc/\(process)/fd/\(name)", path)
+            {
+                return Held(processID: process, command: commandName(ofProcess: process))
+            }
+        }
+        return Held(processID: nil, command: nil)
+    }
+
+    private static func holdsLock(_ details: String) -> Bool {
+        guard let bytes = try? FileSystem.read(4096, at: 0, of: details) else { return false }
+        return String(decoding: bytes, as: UTF8.self).contains("OFDLCK")
     }
 }
 

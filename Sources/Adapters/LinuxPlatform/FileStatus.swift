@@ -61,6 +61,9 @@ package struct FileStatus: Sendable, Hashable {
         (names, bytes) = (Int(status.st_nlink), Int64(status.st_size))
     }
 
+    /// Whether each user's files in this folder are his own, as in `/tmp`.
+    package var isSticky: Bool { permissions & 0o1000 != 0 }
+
     /// Why `user` shall not write into this; `nil` for a file of his own that has one name.
     ///
     /// What goes before it is the path.
@@ -70,8 +73,9 @@ package struct FileStatus: Sendable, Hashable {
             return "belongs to \(Self.words(owner)), not to \(Self.words(user)); run this as its owner, move it away, "
                 + "or choose another path"
         }
-        // Whoever made the other name may not know that it would be written.
-        return names > 1 ? "is known under another name too (hard link); move it away, or choose another path" : nil
+        // Whoever made the other name may not know that it would be written; and what lies beside one name, as SQLite's
+        // log, is not seen under another.
+        return names > 1 ? "has \(names) names (hard links); remove all but one, or choose another path" : nil
     }
 
     /// Whether this user may write into it without touching anything of others.

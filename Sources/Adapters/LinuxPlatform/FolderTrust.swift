@@ -81,12 +81,12 @@ package enum FolderTrust {
                 + "\(FileStatus.words(user)), or run this as its owner"
         }
         // Others can add names to a sticky folder, and change none but their own.
-        if folder.permissions & 0o1000 != 0, sharing != Sharing.none { return nil }
+        if folder.isSticky, sharing != Sharing.none { return nil }
         let shared = folder.permissions & 0o022
         // On the way a group with the owner's own number is the owner (useradd makes one for each user).
         if shared == 0 || (shared == 0o020 && sharing == nil && folder.group == folder.owner) { return nil }
         let others = shared & 0o002 != 0 ? "everybody" : "the group with the number \(folder.group)"
-        let advice = folder.permissions & 0o1000 != 0 ? "choose a folder in it" : "run chmod go-w on it"
+        let advice = folder.isSticky ? "choose a folder in it" : "run chmod go-w on it"
         return "may be written by \(others), who \(remedy); \(advice), or choose another folder"
     }
 

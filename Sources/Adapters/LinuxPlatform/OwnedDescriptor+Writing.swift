@@ -24,6 +24,12 @@ extension OwnedDescriptor {
         self = opened
     }
 
+    /// Opens a file to lock it, which changes nothing of it: who owns it and how many names it has is asked by whoever
+    /// writes. A link is not followed.
+    init(locking path: String) throws(SystemError) {
+        try self.init(opening: path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+    }
+
     /// Opens what a user has named for output: a file is written at its end, a device or pipe as it is.
     package init(appendingTo path: String) throws(SystemError) {
         let entry = try FileSystem.entry(at: path)

@@ -58,7 +58,7 @@ struct LedgerRecord: Sendable, Hashable {
             case .firstLedger: readFirstAccount(&reader)
             case .update, .quarantined: false
             }
-        guard isRead, let sequence = reader.signed() else { return nil }
+        guard isRead, let sequence = reader.count() else { return nil }
         guard sequence > 0 else { return }
         guard let update = LocationUpdate(from: &reader) else { return nil }
         account.newestDelivered = StoredUpdate(sequence: sequence, update: update)
@@ -88,7 +88,7 @@ struct LedgerRecord: Sendable, Hashable {
     private static func integers(_ count: Int, _ reader: inout RecordReader) -> [Int64]? {
         var values: [Int64] = []
         while values.count < count {
-            guard let value: Int64 = reader.signed() else { return nil }
+            guard let value = reader.count() else { return nil }
             values.append(value)
         }
         return values

@@ -25,7 +25,7 @@ extension LocationUpdate {
     }
 
     init?(from reader: inout RecordReader) {
-        guard let flags = reader.unsigned(), let time = reader.signed() else { return nil }
+        guard let flags = reader.unsigned(), let time = reader.time() else { return nil }
         var heading: Int?
         if flags & 1 == 1 {
             guard let value = reader.signed() else { return nil }
@@ -45,8 +45,10 @@ extension LocationUpdate {
             default: return nil
             }
         }
-        guard let latitude = numbers[0], let longitude = numbers[1] else { return nil }
-        self.init(timeOfFix: UTCTime(millisecondsSince1970: time), latitude: latitude, longitude: longitude)
+        guard let latitude = numbers[0], let longitude = numbers[1],
+            numbers.allSatisfy({ $0?.isFinite ?? true })
+        else { return nil }
+        self.init(timeOfFix: time, latitude: latitude, longitude: longitude)
         headingDegrees = heading
         (altitudeMeters, speedMetersPerSecond, horizontalAccuracyMeters) = (numbers[2], numbers[3], numbers[4])
     }

@@ -16,19 +16,13 @@ extension OutboxEngine {
     /// Updates that one commit can hold.
     private var longestCommit: Int { configuration.durability.window?.updates ?? 1 }
 
-    static func findFiles(_ configuration: OutboxSettings) throws(OutboxError) -> StoreFiles {
-        do throws(SystemError) {
-            let path = try StoreFiles.place(of: configuration.path, on: configuration.disk)
-            return StoreFiles(path: path, disk: configuration.disk)
-        } catch { throw outboxError(StoreError(error, path: configuration.path)) }
-    }
-
     func openStore() throws(StoreError) {
         try withSystem(files.path) { () throws(SystemError) in try files.requireOwn(for: EffectiveUser.current) }
         try withReserve { () throws(StoreError) in
+            try ownership?.hold()
             if try needsFirstStore() {
-                try StoreBuilder.build(files) { _ in OutboxAccount() }
-                try withSystem(files.path) { () throws(SystemError) in try files.adoptRebuilt() }
+                try StoreBuilder.build(files, for: ownership) { _ in OutboxAccount() }
+                try adoptRebuilt()
             }
             do throws(StoreError) { try lookTwice(openExisting) } catch {
                 guard error.kind == .damaged, configuration.repairsDamage else { throw error }
@@ -56,18 +50,20 @@ extension OutboxEngine {
     /// Step by step: on a disk that is full then, none is done again that was done.
     private func rescueFiles(reason: String) throws(StoreError) {
         distrustStore()
+        try ownership?.hold()
         // What the store has said once, and is in memory since, is better than any account on the disk.
         let known = account.lastSequence > 0 ? account : nil
         let salvage = StoreSalvage(
-            files: files, known: known, delivered: Set(unwritten.keys.filter { $0 <= account.lastSequence }),
+            files: files, ownership: ownership, known: known,
+            delivered: Set(unwritten.keys.filter { $0 <= account.lastSequence }),
             longestCommit: longestCommit)
         let result = try withReserve { () throws(StoreError) in try lookTwice(salvage.build) }
         let setAside = try withReserve { () throws(StoreError) in
             try withSystem(files.path) { () throws(SystemError) in try files.setAside(at: configuration.now()) }
         }
         try withReserve { () throws(StoreError) in
+            try adoptRebuilt()
             try withSystem(files.path) { () throws(SystemError) in
-                try files.adoptRebuilt()
                 try files.removeDamaged(exceptNewest: Self.keptDamaged)
             }
         }
@@ -75,6 +71,11 @@ extension OutboxEngine {
             StoreRecovery(
                 path: files.path, reason: reason, setAside: setAside, salvaged: result.salvaged,
                 lost: result.lost, foundLedger: result.foundLedger))
+    }
+
+    private func adoptRebuilt() throws(StoreError) {
+        try withSystem(files.path) { () throws(SystemError) in try files.adoptRebuilt() }
+        ownership?.adoptRebuilt()
     }
 
     /// Whether there has never been a store here. Ends a replacement that a power cut interrupted.
@@ -93,15 +94,17 @@ extension OutboxEngine {
                 // Without a log, what the rebuilt store holds is all that is left, sound or not.
                 isToBeKept = logBytes == 0 ? try holdsRecords() : try isRebuiltSound()
             }
-            try withSystem(files.path) { () throws(SystemError) in
-                if isToBeKept {
+            if isToBeKept {
+                try withSystem(files.path) { () throws(SystemError) in
                     _ = try files.setAside(at: configuration.now())  // the log, should it still be there
-                    return try files.adoptRebuilt()
                 }
+                try adoptRebuilt()
+                return false
+            }
+            try withSystem(files.path) { () throws(SystemError) in
                 // Half made: what it was made from is still in its place, or there was nothing.
                 for suffix in ["", "-wal", "-shm"] { try files.disk.removeFile(at: files.rebuilt + suffix) }
             }
-            if isToBeKept { return false }
         }
         return isMissing && logBytes == 0
     }
@@ -110,16 +113,17 @@ extension OutboxEngine {
     private func isRebuiltSound() throws(StoreError) -> Bool {
         do throws(StoreError) {
             return try lookTwice { () throws(StoreError) in
-                let version = try StoreHeader(path: files.rebuilt, on: files.disk).version
+                _ = try StoreHeader(path: files.rebuilt, on: files.disk)
                 let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
-                guard try connection.text("PRAGMA quick_check(1)") == "ok",
-                    try connection.integer(StoreFormat.countTables) == StoreFormat.tableCount(ofVersion: version)
-                else { throw StoreError(.damaged, path: files.rebuilt, reason: "it is not complete") }
+                _ = try StoreSchema.version(of: connection)
+                guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
+                    throw StoreError(.damaged, path: files.rebuilt, reason: "it is not complete")
+                }
                 // An empty one is sooner made again than believed: it may never have been synchronized.
                 return try StoreRows(connection).account().lastSequence > 0
             }
         } catch {
-            guard error.kind == .damaged else { throw error }
+            guard error.kind == .damaged || error.kind == .newerSchema else { throw error }
             return false
         }
     }
@@ -178,10 +182,6 @@ extension OutboxEngine {
     /// - Throws: `damaged` when the store is not what was written, as far as can be told in a short time.
     private func examine() throws(StoreError) -> Examined {
         let header = try StoreHeader(path: files.path, on: files.disk)
-        guard header.version <= StoreFormat.version else {
-            throw StoreError(
-                .newerSchema, path: files.path, reason: "schema \(header.version), known up to \(StoreFormat.version)")
-        }
         let opened = try OutboxStore(files, pageLimit: configuration.pageLimit)
         let logBytes = try withSystem(files.path) { () throws(SystemError) in try files.disk.fileSize(at: files.log) }
         let pagesInFile = header.fileBytes / StoreFormat.pageSize
@@ -227,7 +227,8 @@ extension OutboxEngine {
         let span = try store.rows.highestSequence() - lowest
         _ = try store.rows.oldest(limit: probedRows)
         _ = try store.rows.latest(limit: probedRows)
-        let account = try store.rows.account(pendingCount: span <= countedSpan ? store.rows.countPending() : nil)
+        let account = try store.rows.account(
+            pendingCount: span <= countedSpan ? store.rows.countPending(atMost: span + 1) : nil)
         guard account.ledger.balances else {
             throw StoreError(.damaged, path: files.path, reason: "rows are missing: the ledger does not balance")
         }

@@ -26,7 +26,7 @@ extension OutboxEngine {
         try withReserve { () throws(StoreError) in
             try writeGathered(store)
             var next = account
-            try store.transaction { () throws(StoreError) in
+            try transaction(on: store) { () throws(StoreError) in
                 if let request { answer = try change(request, store, &next) }
                 try note(answer)
             }

@@ -2,8 +2,7 @@ import GNSS
 import LinuxPlatform
 import LocationReporting
 
-/// Room: what gives way near the cap and at the age limit, the reserve for a full disk, and the lock that needs a few
-/// bytes of it.
+/// Room: what gives way near the cap and at the age limit, and the reserve for a full disk.
 extension OutboxEngine {
     /// From so many bytes in use on the backlog is thinned, a block an append: early enough to be done before the cap.
     private var thinningBytes: Int64 {
@@ -89,16 +88,5 @@ extension OutboxEngine {
 
     func releaseReserve() throws(StoreError) {
         try withSystem(files.path) { () throws(SystemError) in try files.disk.removeFile(at: files.reserve) }
-    }
-
-    static func takeLock(_ files: StoreFiles) throws(OutboxError) -> FileLock {
-        do { return try files.disk.lock(at: files.lock) } catch {
-            guard case .system(let cause) = error, StoreError(cause, path: files.path).kind == .full else {
-                throw outboxError(error, files)
-            }
-        }
-        // Not even the lock's few bytes: a full disk must not keep the service from starting.
-        do { try files.disk.removeFile(at: files.reserve) } catch { throw outboxError(.system(error), files) }
-        do { return try files.disk.lock(at: files.lock) } catch { throw outboxError(error, files) }
     }
 }

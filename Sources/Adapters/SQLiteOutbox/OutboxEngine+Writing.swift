@@ -29,7 +29,7 @@ extension OutboxEngine {
     /// What was delivered before it was ever written costs no row.
     func commit(_ store: OutboxStore) throws(StoreError) {
         var next = account
-        try store.transaction { () throws(StoreError) in
+        try transaction(on: store) { () throws(StoreError) in
             var isLedgerChanged = try deliver(unwritten.values, in: store, &next)
             if !gathered.isEmpty, try makeRoom(store, &next) { isLedgerChanged = true }
             for one in gathered.elements {

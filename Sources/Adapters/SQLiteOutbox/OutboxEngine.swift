@@ -9,7 +9,7 @@ final class OutboxEngine {
     let configuration: OutboxSettings
     let files: StoreFiles
     /// Until closed.
-    private var lock: FileLock?
+    private(set) var ownership: StoreOwnership?
     /// `nil` after an error that leaves the connection in doubt; the next call opens it anew and looks at it again.
     var store: OutboxStore?
     var account = OutboxAccount()
@@ -36,15 +36,23 @@ final class OutboxEngine {
 
     init(_ configuration: OutboxSettings) throws(OutboxError) {
         self.configuration = configuration
-        files = try Self.findFiles(configuration)
-        lock = try Self.takeLock(files)
+        do throws(SystemError) { files = try StoreFiles(at: configuration.path, on: configuration.disk) } catch {
+            throw outboxError(StoreError(error, path: configuration.path))
+        }
+        ownership = try StoreOwnership(files)
         do { try openStore() } catch { throw portError(error) }
         do { try reserveSpace() } catch {}  // a full disk is told by the first append
     }
 
     deinit {
         // Nobody is left to be told: at worst a delivery is repeated after the restart.
-        do { if !isClosed { try writeAll() } } catch {}
+        do {
+            if !isClosed {
+                try writeAll()
+                try ownership?.verify()
+            }
+        } catch { distrustStore() }
+        store = nil  // before its locks go
     }
 
     func append(_ update: LocationUpdate, overrulingEarlier: Bool = false) throws(OutboxError) -> StoredUpdate {
@@ -93,7 +101,7 @@ final class OutboxEngine {
             try withReserve { () throws(StoreError) in
                 try writeGathered(store)
                 var next = account
-                try store.transaction { () throws(StoreError) in
+                try transaction(on: store) { () throws(StoreError) in
                     guard let stored = try store.rows.pending(update.sequence)?.stored else { return }
                     _ = try store.remove(stored.sequence)
                     next.quarantine(stored)
@@ -123,10 +131,21 @@ final class OutboxEngine {
     /// Closing twice is no error.
     func close() throws(OutboxError) {
         if isClosed { return }
-        try perform { _ throws(StoreError) in try writeAll() }
+        try perform { _ throws(StoreError) in
+            try writeAll()
+            try ownership?.verify()  // closing moves the log into the database, and removes it
+        }
         isClosed = true
         store = nil
-        lock = nil
+        ownership = nil
+    }
+
+    /// A transaction of the store that is this process's own.
+    func transaction(
+        on store: OutboxStore, _ body: () throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try ownership?.verify()
+        try store.transaction(body)
     }
 
     /// The newest update that is left once the newest of all is set aside.

@@ -1,4 +1,3 @@
-import LinuxPlatform
 import LocationReporting
 
 /// Errors in the words of the port: which file, what happened, what to do.
@@ -14,6 +13,8 @@ func outboxError(_ error: StoreError) -> OutboxError {
             .newerSchema,
             "\(error.path): written by a newer release (\(error.reason)); install that release again, or "
                 + "give another outbox path. The file was not changed")
+    case .locked:
+        OutboxError(.locked, "\(error.path): \(error.reason); stop it first, or give another outbox path")
     case .olderOwner:
         OutboxError(
             .unusable,
@@ -35,16 +36,5 @@ func outboxError(_ error: StoreError) -> OutboxError {
             .unusable,
             "\(error.path): the outbox cannot be read or written: \(error.reason). The path must be a file, "
                 + "in a folder that this user may write, on a sound disk")
-    }
-}
-
-func outboxError(_ failure: FileLock.Failure, _ files: StoreFiles) -> OutboxError {
-    switch failure {
-    case .system(let error): return outboxError(StoreError(error, path: files.path))
-    case .held(let holder):
-        let process = holder.processID.map { "process \($0)" } ?? "another process"
-        let command = holder.command.map { " (\($0))" } ?? ""
-        return OutboxError(
-            .locked, "\(files.path): in use by \(process)\(command); stop it first, or give another outbox path")
     }
 }

@@ -6,6 +6,7 @@ package import LocationReporting
 /// Its calls block for the time of a read; for one thread. An acknowledgement that the service has not written yet
 /// still shows as pending.
 package final class OutboxReader {
+    private let files: StoreFiles
     private let connection: SQLiteConnection
     private let rows: StoreRows
 
@@ -19,7 +20,8 @@ package final class OutboxReader {
                 "\(path): there is no outbox yet; run or replay makes it (replay --vehicles makes \(path)-1 and so on)")
         }
         do {
-            let connection = try Self.open(path)
+            files = try Self.find(path)
+            let connection = try Self.open(files)
             rows = try StoreRows(connection)
             self.connection = connection
         } catch { throw Self.readerError(error) }
@@ -28,9 +30,12 @@ package final class OutboxReader {
     /// Every pending update counted.
     package func summary() throws(OutboxError) -> StoreSummary {
         do {
+            let bytes = try withSystem(files.path) { () throws(SystemError) in
+                try files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log)
+            }
             try connection.execute("BEGIN")
             defer { do { try connection.execute("COMMIT") } catch {} }  // it has only read
-            let account = try rows.account(pendingCount: try rows.countPending())
+            let account = try rows.account(pendingCount: try rows.countPending(atMost: bytes / StoreFormat.shortestRow))
             return StoreSummary(account)
         } catch { throw Self.readerError(error) }
     }
@@ -63,20 +68,25 @@ package final class OutboxReader {
         do throws(SystemError) { return try FileSystem.entry(at: path) != nil } catch { return true }
     }
 
-    private static func open(_ path: String) throws(StoreError) -> SQLiteConnection {
-        // SQLite's log lies beside the file, not beside a link to it.
-        let path = FileSystem.resolved(path) ?? path
-        let hasLog = try withSystem(path) { () throws(SystemError) in
-            guard try FileSystem.entry(at: path) != nil else { throw SystemError(call: "open \(path)", number: 2) }
-            return try FileSystem.entry(at: path + "-wal") != nil
+    /// Finds a store that somebody else than its owner may read, too.
+    private static func find(_ path: String) throws(StoreError) -> StoreFiles {
+        try withSystem(path) { () throws(SystemError) in
+            let files = try StoreFiles(at: path, for: EffectiveUser.expected(at: path))
+            if let status = try FileStatus(at: files.path) {
+                try FileSystem.requireOwnFile(at: files.path, for: status.owner)
+            }
+            return files
         }
-        let header = try StoreHeader(path: path)
-        guard header.version <= StoreFormat.version else {
-            throw StoreError(
-                .newerSchema, path: path, reason: "schema \(header.version), known up to \(StoreFormat.version)")
+    }
+
+    private static func open(_ files: StoreFiles) throws(StoreError) -> SQLiteConnection {
+        _ = try StoreHeader(path: files.path)
+        let hasLog = try withSystem(files.path) { () throws(SystemError) in
+            try files.disk.entry(at: files.log) != nil
         }
         // Without a log nobody writes; an ordinary opening would leave a log behind, owned by whoever runs the tool.
-        let connection = try SQLiteConnection(path: path, access: hasLog ? .readOnly : .immutable)
+        let connection = try SQLiteConnection(path: files.path, access: hasLog ? .readOnly : .immutable)
+        _ = try StoreSchema.version(of: connection)
         try connection.execute(StoreFormat.readerSettings)
         return connection
     }

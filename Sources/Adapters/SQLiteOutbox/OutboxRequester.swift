@@ -14,22 +14,19 @@ package final class OutboxRequester {
     ///   `newerSchema`.
     package init(path: String) throws(OutboxError) {
         do throws(StoreError) {
-            let path = FileSystem.resolved(path) ?? path
-            try withSystem(path) { () throws(SystemError) in
-                try StoreFiles(path: path, disk: SystemDisk()).requireOwn(for: EffectiveUser.current)
+            let path = try withSystem(path) { () throws(SystemError) in
+                let files = try StoreFiles(at: path)
+                try files.requireOwn(for: EffectiveUser.current)
+                return files.path
             }
-            let header = try StoreHeader(path: path)
-            guard header.version <= StoreFormat.version else {
-                throw StoreError(
-                    .newerSchema, path: path,
-                    reason: "schema \(header.version), known up to \(StoreFormat.version)")
-            }
+            _ = try StoreHeader(path: path)
             let connection = try SQLiteConnection(path: path, access: .readWrite)
             connection.setCheckpointOnClose(false)
-            try connection.execute(StoreFormat.requesterSettings)
-            guard try connection.integer("PRAGMA user_version") == StoreFormat.version else {
-                throw StoreError(.olderOwner, path: path, reason: "schema \(header.version)")
+            let version = try StoreSchema.version(of: connection)
+            guard version == StoreFormat.version else {
+                throw StoreError(.olderOwner, path: path, reason: "schema \(version)")
             }
+            try connection.execute(StoreFormat.requesterSettings)
             insert = try SQLiteStatement(connection, "INSERT INTO requests (body) VALUES (?1)")
             fetch = try SQLiteStatement(connection, "SELECT answer FROM requests WHERE id = ?1 AND answer IS NOT NULL")
             remove = try SQLiteStatement(connection, "DELETE FROM requests WHERE id = ?1")

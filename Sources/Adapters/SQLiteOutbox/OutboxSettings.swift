@@ -42,7 +42,6 @@ package struct OutboxSettings: Sendable {
 
     /// Makes sure that `user` can own the store, as far as its place tells; touches nothing.
     package func requireOwnFiles(for user: UInt32) throws(SystemError) {
-        let place = try FolderTrust.destination(of: path, for: user)
-        try StoreFiles(path: place, disk: disk).requireOwn(for: user)
+        try StoreFiles(at: path, on: disk, for: user).requireOwn(for: user)
     }
 }

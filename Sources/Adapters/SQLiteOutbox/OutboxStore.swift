@@ -27,18 +27,10 @@ final class OutboxStore {
     ///
     /// `pageLimit` makes the store full at that many pages, as a full disk does.
     init(_ files: StoreFiles, pageLimit: Int64? = nil) throws(StoreError) {
-        let path = files.path
-        let connection = try SQLiteConnection(path: path, access: .readWrite, on: files.disk)
+        let connection = try SQLiteConnection(path: files.path, access: .readWrite, on: files.disk)
         connection.setCheckpointOnClose(false)
+        let version = try StoreSchema.version(of: connection)
         try connection.execute(StoreFormat.ownerSettings)
-        let version = try connection.integer("PRAGMA user_version") ?? 0
-        guard version <= StoreFormat.version else {
-            throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(StoreFormat.version)")
-        }
-        let tables = try connection.integer(StoreFormat.countTables)
-        guard version >= 1, tables == StoreFormat.tableCount(ofVersion: version) else {
-            throw StoreError(.damaged, path: path, reason: "it is not an outbox")
-        }
         try connection.useWriteAheadLog()
         if let pageLimit { _ = try connection.integer("PRAGMA max_page_count = \(pageLimit)") }
         begin = try SQLiteStatement(connection, "BEGIN IMMEDIATE")
@@ -65,7 +57,7 @@ final class OutboxStore {
         var next = account
         try transaction { () throws(StoreError) in
             next.narrowQuarantine(to: try rows.quarantined().map(\.stored))
-            try connection.execute(StoreFormat.requestTable)
+            try connection.execute(StoreSchema.requests)
             try write(&next)
             try connection.execute("PRAGMA user_version = \(StoreFormat.version)")
         }

@@ -23,7 +23,8 @@ package struct QuarantinedUpdate: Sendable, Hashable {
 
     /// `nil` when the bytes are not what was written for this sequence.
     init?(_ bytes: ArraySlice<UInt8>, sequence: Int64) {
-        guard case (.quarantined, var reader)? = SealedRecord.open(bytes, id: sequence),
+        guard RecordReader.plausibleCounts.contains(sequence),
+            case (.quarantined, var reader)? = SealedRecord.open(bytes, id: sequence),
             let update = LocationUpdate(from: &reader)
         else { return nil }
         self.init(

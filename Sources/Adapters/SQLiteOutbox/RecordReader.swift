@@ -1,3 +1,5 @@
+import GNSS
+
 /// Reads what `RecordWriter` wrote; `nil` when the bytes end too early or make no sense.
 struct RecordReader {
     private let bytes: ArraySlice<UInt8>
@@ -27,6 +29,18 @@ struct RecordReader {
     mutating func signed() -> Int64? {
         unsigned().map { Int64(bitPattern: $0 >> 1) ^ -Int64(bitPattern: $0 & 1) }
     }
+
+    /// A number of updates, or of one: whatever else the bytes say, sums of these do not overflow.
+    mutating func count() -> Int64? { signed().flatMap { Self.plausibleCounts.contains($0) ? $0 : nil } }
+
+    /// A time; the distance of any two of them can be told.
+    mutating func time() -> UTCTime? {
+        signed().flatMap { Self.plausibleTimes.contains($0) ? UTCTime(millisecondsSince1970: $0) : nil }
+    }
+
+    /// Far more than any vehicle's in its life, and far fewer than 64 bits hold.
+    static let plausibleCounts: ClosedRange<Int64> = -(1 << 53)...1 << 53
+    private static let plausibleTimes: ClosedRange<Int64> = -(1 << 60)...1 << 60
 
     mutating func double() -> Double? {
         guard bytes.endIndex - position >= 8 else { return nil }

@@ -31,7 +31,7 @@ final class RequestTable {
         try write.bind(id, at: 1)
         try write.bind(answer.bytes, at: 2)
         try write.run()
-        try forget.bind(id - Self.kept, at: 1)
+        try forget.bind(max(0, id) - Self.kept, at: 1)
         try forget.run()
     }
 }

@@ -23,10 +23,14 @@ import CSQLite
             case .immutable: (Self.address(of: path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             }
         var opened: OpaquePointer?
-        let code = unsafe sqlite3_open_v2(name, &opened, flags | mode, disk.databaseFileSystem)
+        var code = unsafe sqlite3_open_v2(name, &opened, flags | mode, disk.databaseFileSystem)
         guard let handle = unsafe opened else {
             throw StoreError(.unusable, path: path, reason: "SQLite has no memory")
         }
+        if code == SQLITE_OK { code = unsafe csqlite_distrust_schema(handle) }
+        if code == SQLITE_OK { code = unsafe sqlite3_busy_timeout(handle, Self.busyMilliseconds) }
+        unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.longestValue)
+        unsafe sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, Self.longestStatement)
         guard code == SQLITE_OK else {
             let error = unsafe Self.error(code, of: handle, path: path)
             unsafe sqlite3_close_v2(handle)
@@ -34,6 +38,12 @@ import CSQLite
         }
         unsafe (self.handle, self.path) = (handle, path)
     }
+
+    /// A thousand times what any row of a store has; a crafted one does not fill the memory.
+    private static let longestValue: Int32 = 1024 * 1024
+    /// Our own statements are shorter, and so is each text of our schema.
+    private static let longestStatement: Int32 = 16 * 1024
+    private static let busyMilliseconds: Int32 = 5000
 
     deinit { unsafe sqlite3_close_v2(handle) }  // waits for the statements, which may go later
 
@@ -71,6 +81,11 @@ import CSQLite
     /// Whether a transaction is open; SQLite ends one by itself after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
+    /// Ends every statement that takes more instructions of SQLite's machine; `nil`: none.
+    func limitSteps(_ limit: Int32?) {
+        unsafe sqlite3_progress_handler(handle, limit ?? 0, limit == nil ? nil : endStatement, nil)
+    }
+
     /// Whether closing moves the write-ahead log into the database and removes it; SQLite does unless told otherwise.
     func setCheckpointOnClose(_ isEnabled: Bool) {
         unsafe csqlite_set_checkpoint_on_close(handle, isEnabled ? 1 : 0)
@@ -94,3 +109,6 @@ import CSQLite
         }
     }
 }
+
+/// For SQLite's progress handler.
+private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }

@@ -7,8 +7,8 @@ extension SQLiteOutbox {
     package static func fill(
         _ path: String, on disk: any StoreDisk = SystemDisk(), count: Int, update: (Int) -> LocationUpdate
     ) throws(OutboxError) {
-        let files = StoreFiles(path: path, disk: disk)
         do throws(StoreError) {
+            let files = try withSystem(path) { () throws(SystemError) in try StoreFiles(at: path, on: disk) }
             try StoreBuilder.build(files) { builder throws(StoreError) in
                 var account = OutboxAccount()
                 for index in 0..<count {

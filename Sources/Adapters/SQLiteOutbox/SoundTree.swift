@@ -40,7 +40,7 @@ struct SoundTree {
                 try builder.insertQuarantined(bytes, sequence: id)
             }
         }
-        guard hasRecords, hasQuarantine else { return nil }
+        guard hasRecords, hasQuarantine, RecordReader.plausibleCounts.contains(last) else { return nil }
         if let known, var account = stored?.account {
             account.lastSequence = max(account.lastSequence, last)
             // The count may be right all the same: one delivered, one accepted.
@@ -78,6 +78,7 @@ struct SoundTree {
         init(_ files: StoreFiles) throws(StoreError) {
             let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
             connection.setCheckpointOnClose(false)
+            _ = try StoreSchema.version(of: connection)
             try connection.execute(StoreFormat.readerSettings)
             guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
                 throw StoreError(.damaged, path: files.path, reason: "its structure is damaged")

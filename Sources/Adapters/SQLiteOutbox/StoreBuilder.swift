@@ -8,15 +8,17 @@ final class StoreBuilder {
     private let insertRow: SQLiteStatement
     private let insertQuarantined: SQLiteStatement
 
-    /// Builds `files.rebuilt` from what `fill` inserts and the account it answers, and puts it on the disk.
+    /// Builds `files.rebuilt` from what `fill` inserts and the account it answers, and puts it on the disk; it is its
+    /// owner's from the beginning.
     static func build(
-        _ files: StoreFiles, fill: (StoreBuilder) throws(StoreError) -> OutboxAccount
+        _ files: StoreFiles, for owner: StoreOwnership? = nil, fill: (StoreBuilder) throws(StoreError) -> OutboxAccount
     ) throws(StoreError) {
         do {
             try withSystem(files.path) { () throws(SystemError) in
                 for suffix in ["-wal", "-shm"] { try files.disk.removeFile(at: files.rebuilt + suffix) }
                 try files.disk.createFile(at: files.rebuilt)
             }
+            try owner?.holdRebuilt()
             let builder = try StoreBuilder(files)
             try builder.finish(try fill(builder))
         }

@@ -2,8 +2,8 @@ package import LinuxPlatform
 
 /// The disk under an outbox: the port for every file operation that the outbox makes itself, and for those of SQLite.
 ///
-/// Each call means what the one of `FileSystem` with its name means. `SystemDisk` is the real one; a test gives one
-/// that fails, fills up or loses what was not synchronized.
+/// Each call means what the one of `FileSystem` or `FileLock` with its name means. `SystemDisk` is the real one; a test
+/// gives one that fails, fills up or loses what was not synchronized.
 package protocol StoreDisk: Sendable {
     /// The SQLite VFS (sqlite.org/vfs.html) that databases are opened through; `nil`: SQLite's default.
     var databaseFileSystem: String? { get }
@@ -23,6 +23,7 @@ package protocol StoreDisk: Sendable {
     func synchronizeFolder(at path: String) throws(SystemError)
 
     func lock(at path: String) throws(FileLock.Failure) -> FileLock
+    func lock(file path: String) throws(FileLock.Failure) -> FileLock
 }
 
 extension StoreDisk {

@@ -12,6 +12,8 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case damaged
         /// A newer release wrote it.
         case newerSchema
+        /// Another process owns it.
+        case locked
         /// An older release has it open.
         case olderOwner
         /// The file system takes no writes: mounted so, or made so by the kernel after errors.
@@ -49,6 +51,16 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(Self.noSpace.contains(error.number) ? .full : kind, path: path, reason: error.description)
     }
 
+    init(_ failure: FileLock.Failure, path: String) {
+        switch failure {
+        case .system(let error): self.init(error, path: path)
+        case .held(let holder):
+            let process = holder.processID.map { "process \($0)" } ?? "another process"
+            let command = holder.command.map { " (\($0))" } ?? ""
+            self.init(.locked, path: path, reason: "in use by \(process)\(command)")
+        }
+    }
+
     var description: String { "\(path): \(reason)" }
 
     /// ENOSPC and EDQUOT on Linux. SQLite reports a write beyond the quota, or one to the index of the write-ahead log
@@ -59,7 +71,8 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         switch code & 0xff {
         case SQLITE_FULL: .full
         // A constraint fails only when a sequence is there that the ledger does not know of.
-        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT: .damaged
+        // Too big are values, and interrupted is the reading of a schema, that this program never writes.
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_INTERRUPT: .damaged
         case SQLITE_READONLY: .readOnly
         case SQLITE_IOERR, SQLITE_CANTOPEN:
             if systemNumber == readOnlySystem {

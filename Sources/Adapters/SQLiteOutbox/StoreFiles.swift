@@ -21,13 +21,6 @@ struct StoreFiles: Sendable {
 
     private var damagedPrefix: String { path + ".damaged-" }
 
-    /// Where the store of a configured path lies: behind its links, so that it has one lock through whatever name. Its
-    /// folder is made when it is missing.
-    static func place(of path: String, on disk: any StoreDisk) throws(SystemError) -> String {
-        try disk.createFolder(at: FileSystem.parent(of: path))
-        return try FolderTrust.destination(of: path)
-    }
-
     /// Makes sure that what SQLite is going to write is this user's own, and that nobody else can change that.
     ///
     /// SQLite follows no link to its log and index, and looks at nothing else. Whatever lies in the way is left there.
@@ -92,5 +85,15 @@ struct StoreFiles: Sendable {
     func adoptRebuilt() throws(SystemError) {
         try disk.rename(rebuilt, to: path)
         try disk.synchronizeFolder(at: FileSystem.parent(of: path))
+    }
+}
+
+extension StoreFiles {
+    /// Finds the store of a configured path: behind its links, those of `user` and root, for everything else lies
+    /// beside the file itself, as SQLite's log does. Nothing may be there yet, not even the folder.
+    init(
+        at path: String, on disk: any StoreDisk = SystemDisk(), for user: UInt32 = EffectiveUser.current
+    ) throws(SystemError) {
+        self.init(path: try FolderTrust.destination(of: path, for: user), disk: disk)
     }
 }

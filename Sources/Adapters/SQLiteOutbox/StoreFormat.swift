@@ -6,29 +6,24 @@
 /// what the tools ask of the owner; it is empty but for moments.
 enum StoreFormat {
     static let pageSize: Int64 = 1024
+    /// No row of an update is shorter: its place, length, sequence and seal, a time and two coordinates.
+    static let shortestRow: Int64 = 16
     /// "Wayp".
     static let applicationID: Int64 = 0x5761_7970
     /// 1 had no requests, two reasons of eviction, and no times of those in quarantine.
     static let version: Int64 = 2
-    static let countTables =
-        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('records', 'quarantined', 'requests')"
-
-    /// By version: what `countTables` must find.
-    static func tableCount(ofVersion version: Int64) -> Int64 { version == 1 ? 2 : 3 }
-
-    static let requestTable = "CREATE TABLE requests (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer BLOB);"
 
     static let creation = """
         PRAGMA page_size = \(pageSize);
         PRAGMA auto_vacuum = NONE;
-        PRAGMA journal_mode = OFF;
+        PRAGMA journal_mode = MEMORY;
         PRAGMA synchronous = OFF;
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);
         BEGIN;
-        CREATE TABLE records (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
-        CREATE TABLE quarantined (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
-        \(requestTable)
+        \(StoreSchema.records);
+        \(StoreSchema.quarantined);
+        \(StoreSchema.requests);
         """
 
     /// What a connection of the owner sets.
@@ -37,7 +32,6 @@ enum StoreFormat {
     /// log nor checkpoint needs more space on a full disk than the reserve gives back. Deleted rows are overwritten, so
     /// that a salvage never takes them for pending ones.
     static let ownerSettings = """
-        PRAGMA busy_timeout = 5000;
         PRAGMA synchronous = FULL;
         PRAGMA wal_autocheckpoint = 256;
         PRAGMA journal_size_limit = 1048576;
@@ -50,7 +44,6 @@ enum StoreFormat {
     /// What a tool sets that asks the owner for something: its few bytes need not survive a power cut, and what is in
     /// the log is the owner's to move.
     static let requesterSettings = """
-        PRAGMA busy_timeout = 5000;
         PRAGMA synchronous = NORMAL;
         PRAGMA wal_autocheckpoint = 0;
         PRAGMA cache_size = -1024;
@@ -59,7 +52,6 @@ enum StoreFormat {
         """
 
     static let readerSettings = """
-        PRAGMA busy_timeout = 5000;
         PRAGMA cache_size = -1024;
         PRAGMA mmap_size = 0;
         PRAGMA query_only = ON;

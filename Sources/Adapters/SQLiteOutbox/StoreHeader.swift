@@ -6,7 +6,7 @@ struct StoreHeader: Sendable, Hashable {
     let fileBytes: Int64
     let version: Int64
 
-    /// - Throws: `damaged` when no database begins there.
+    /// - Throws: `damaged` when no store begins there; `newerSchema`.
     init(path: String, on disk: any StoreDisk = SystemDisk()) throws(StoreError) {
         let entry = try withSystem(path) { () throws(SystemError) in try disk.entry(at: path) }
         switch entry {
@@ -24,6 +24,7 @@ struct StoreHeader: Sendable, Hashable {
         guard bigEndian(16..<18) == StoreFormat.pageSize, bigEndian(68..<72) == StoreFormat.applicationID else {
             throw StoreError(.damaged, path: path, reason: "it is not an outbox")
         }
-        version = bigEndian(60..<64)
+        version = Int64(Int32(truncatingIfNeeded: bigEndian(60..<64)))
+        try StoreSchema.check(version: version, of: path)
     }
 }

@@ -23,9 +23,10 @@ final class StoreRows {
             connection, "SELECT id, body FROM records WHERE id > 0 ORDER BY id DESC LIMIT ?1")
         lowest = try SQLiteStatement(connection, "SELECT min(id) FROM records WHERE id > 0")
         highest = try SQLiteStatement(connection, "SELECT max(id) FROM records")
-        // Without a condition SQLite counts cells page by page and reads no row.
-        count = try SQLiteStatement(connection, "SELECT count(*) FROM records")
-        quarantine = try SQLiteStatement(connection, "SELECT id, body FROM quarantined WHERE id > ?1 ORDER BY id")
+        count = try SQLiteStatement(connection, "SELECT count(*) FROM (SELECT 1 FROM records LIMIT ?1)")
+        quarantine = try SQLiteStatement(
+            connection,
+            "SELECT id, body FROM quarantined WHERE id > ?1 ORDER BY id LIMIT \(OutboxStore.quarantineLimit)")
     }
 
     /// - Throws: `damaged` when the ledger is missing or is not what was written.
@@ -57,7 +58,15 @@ final class StoreRows {
     func oldest(after sequence: Int64 = 0, limit: Int) throws(StoreError) -> [UpdateRecord] {
         try ascending.bind(max(0, sequence), at: 1)
         try ascending.bind(Int64(limit), at: 2)
-        return try collect(ascending)
+        let records = try collect(ascending)
+        var last = sequence
+        for record in records {
+            guard record.stored.sequence > last else {
+                throw StoreError(.damaged, path: path, reason: "update \(record.stored.sequence) is not in its place")
+            }
+            last = record.stored.sequence
+        }
+        return records
     }
 
     /// The last accepted of the pending updates, latest first.
@@ -70,10 +79,25 @@ final class StoreRows {
     func lowestSequence() throws(StoreError) -> Int64 { try integer(lowest) }
 
     /// The sequence of the last accepted of the pending updates; 0 when nothing is pending.
-    func highestSequence() throws(StoreError) -> Int64 { try integer(highest) }
+    func highestSequence() throws(StoreError) -> Int64 {
+        let sequence = try integer(highest)
+        guard RecordReader.plausibleCounts.contains(sequence) else {
+            throw StoreError(.damaged, path: path, reason: "there cannot be an update \(sequence)")
+        }
+        return sequence
+    }
 
-    /// Counts the pending updates one by one (their bodies are not read).
-    func countPending() throws(StoreError) -> Int64 { try integer(count) - 1 }
+    /// Counts the pending updates one by one (their bodies are not read), in a tree that nobody has checked.
+    ///
+    /// - Throws: `damaged` when there are more than `limit`: a tree that leads to the same page twice has no end.
+    func countPending(atMost limit: Int64) throws(StoreError) -> Int64 {
+        try count.bind(limit + 2, at: 1)  // with the ledger's row
+        let pending = try integer(count) - 1
+        guard pending <= limit else {
+            throw StoreError(.damaged, path: path, reason: "it has more rows than there can be")
+        }
+        return pending
+    }
 
     func quarantined() throws(StoreError) -> [QuarantinedUpdate] {
         defer { quarantine.reset() }

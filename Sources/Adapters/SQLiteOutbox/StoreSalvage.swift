@@ -17,6 +17,7 @@ struct StoreSalvage {
     }
 
     let files: StoreFiles
+    let ownership: StoreOwnership?
     /// The account that the owner has in memory, when damage is noticed while running.
     let known: OutboxAccount?
 
@@ -31,7 +32,7 @@ struct StoreSalvage {
     /// Builds a new store beside the damaged one, which is only read.
     func build() throws(StoreError) -> Result {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false)
-        try StoreBuilder.build(files) { builder throws(StoreError) in
+        try StoreBuilder.build(files, for: ownership) { builder throws(StoreError) in
             let tree = try soundTree(builder)
             let newestCopy = try takeLooseRecords(builder, tree)
             let highest = try builder.highestSequence()

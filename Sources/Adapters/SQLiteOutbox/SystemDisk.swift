@@ -37,4 +37,6 @@ package struct SystemDisk: StoreDisk {
     }
 
     package func lock(at path: String) throws(FileLock.Failure) -> FileLock { try FileLock(path: path) }
+
+    package func lock(file path: String) throws(FileLock.Failure) -> FileLock { try FileLock(file: path) }
 }

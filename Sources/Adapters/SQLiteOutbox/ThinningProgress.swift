@@ -22,7 +22,7 @@ struct ThinningProgress: Sendable, Hashable {
 
     init?(from reader: inout RecordReader) {
         for index in fronts.indices {
-            guard let front = reader.signed() else { return nil }
+            guard let front = reader.count() else { return nil }
             fronts[index] = front
         }
     }

@@ -28,10 +28,10 @@ package struct UpdateTally: Sendable, Hashable {
     }
 
     init?(from reader: inout RecordReader) {
-        guard let count: Int64 = reader.signed(), let hasRange = reader.byte() else { return nil }
+        guard let count = reader.count(), let hasRange = reader.byte() else { return nil }
         self.init(count: count)
         guard hasRange == 1 else { return }
-        guard let first = reader.signed(), let last = reader.signed(), first <= last else { return nil }
-        timesOfFix = UTCTime(millisecondsSince1970: first)...UTCTime(millisecondsSince1970: last)
+        guard let first = reader.time(), let last = reader.time(), first <= last else { return nil }
+        timesOfFix = first...last
     }
 }

@@ -40,7 +40,7 @@
         let key = Array("c:".utf8)
         let field = unsafe fields.split(separator: UInt8(ascii: ",")).first { unsafe $0.starts(with: key) }
         guard let field = unsafe field, let number = unsafe Int64(String(decoding: field.dropFirst(2), as: UTF8.self)),
-            number < 1000 * leastMilliseconds
+            (0..<1000 * leastMilliseconds).contains(number)
         else { return nil }
         let time = UTCTime(millisecondsSince1970: number < leastMilliseconds ? number * 1000 : number)
         return time < earliest ? nil : time

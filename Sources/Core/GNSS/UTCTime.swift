@@ -25,10 +25,18 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         one.millisecondsSince1970 < other.millisecondsSince1970
     }
 
+    /// At most to the end, or the beginning, of what can be written as a date: the years 0 to 9999.
     package func advanced(by duration: Duration) -> Self {
         let (seconds, attoseconds) = duration.components
-        return Self(millisecondsSince1970: millisecondsSince1970 + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+        let (first, last) = (Self.writable.lowerBound, Self.writable.upperBound - 1)
+        let limit = (last - first) / 1000 + 1
+        let step = min(max(seconds, -limit), limit) * 1000 + attoseconds / 1_000_000_000_000_000
+        let here = min(max(millisecondsSince1970, first), last)
+        return Self(millisecondsSince1970: min(max(here + step, first), last))
     }
+
+    /// Milliseconds since 1970 that can be written as a date: the years 0 to 9999.
+    package static let writable: Range<Int64> = -62_167_219_200_000..<253_402_300_800_000
 
     package func duration(to other: Self) -> Duration {
         .milliseconds(other.millisecondsSince1970 - millisecondsSince1970)

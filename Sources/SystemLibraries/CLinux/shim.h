@@ -43,6 +43,13 @@ static inline int clinux_is_exclusive(int descriptor) {
 static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
     return open(path, flags, mode);
 }
+// A lock on the file itself, whichever of its names it was opened by; it belongs to the open file, and the closing of
+// other descriptors does not end it. It lies far beyond what is read, written or locked there by others.
+static inline int clinux_own_file(int descriptor) {
+    const int set_lock = 37;  // F_OFD_SETLK, which glibc shows to sources that define _GNU_SOURCE
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)1 << 62, .l_len = 1};
+    return fcntl(descriptor, set_lock, &lock);
+}
 // The resource's type depends on _GNU_SOURCE.
 static inline int clinux_forbid_core_files(void) {
     const struct rlimit none = {0, 0};

@@ -77,4 +77,9 @@ extension LyingDisk {
         } catch { throw .system(error) }
         return try FileLock(path: path)
     }
+
+    package func lock(file path: String) throws(FileLock.Failure) -> FileLock {
+        do throws(SystemError) { try perform(.open, path) { _ in } } catch { throw .system(error) }
+        return try FileLock(file: path)
+    }
 }

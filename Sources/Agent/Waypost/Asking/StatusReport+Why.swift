@@ -63,7 +63,7 @@ extension StatusReport {
 
     /// `09:14 UTC`, with its date when that is another day's.
     private static func moment(_ seconds: Int, before now: UTCTime) -> String {
-        let time = now.advanced(by: .seconds(-seconds))
+        let time = now.advanced(by: .zero - .seconds(seconds))
         let text = time.description
         let clock = text.dropFirst(11).prefix(5)
         return time.civilDate == now.civilDate ? "\(clock) UTC" : "\(text.prefix(10)) \(clock) UTC"

@@ -1,7 +1,7 @@
 extension Duration {
     /// As people say it, in one unit, rounded down: `90 s`, `59 min`, `3 h`, `2 days`, `56 years`; the sign is dropped.
     package var spoken: String {
-        let seconds = abs(components.seconds)
+        let seconds = components.seconds.magnitude
         return switch seconds {
         case ..<120: "\(seconds) s"
         case ..<7200: "\(seconds / 60) min"

@@ -73,6 +73,15 @@ package struct FlightEntry: Sendable, Hashable, Codable {
 
     /// The version of the format that is written and read.
     static let format = 1
+
+    /// Whether its numbers can be those of a run: none is beyond a hundred years of milliseconds, so that they can be
+    /// added and subtracted.
+    var isPlausible: Bool {
+        let numbers = [at, read, number, status, took, sent, received, after, lifetime, uploading, waiting, lost]
+        let updates = [accepted, quarantined, evicted]
+        return numbers.allSatisfy { ($0?.magnitude ?? 0) < 1 << 42 }
+            && updates.allSatisfy { ($0?.magnitude ?? 0) < 1 << 42 }
+    }
 }
 
 extension FlightEntry {

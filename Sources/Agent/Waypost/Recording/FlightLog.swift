@@ -32,9 +32,11 @@ package struct FlightLog: Sendable {
         for number in numbers {
             let lines = Self.contents(of: "\(folder)/\(FlightSettings.flightFile(number))")
             var entries = lines.split(separator: 0x0A).compactMap { line -> FlightEntry? in
-                let entry = try? JSONDecoder().decode(FlightEntry.self, from: Data(line))
-                if entry == nil { broken += 1 }
-                return entry
+                if let entry = try? JSONDecoder().decode(FlightEntry.self, from: Data(line)), entry.isPlausible {
+                    return entry
+                }
+                broken += 1
+                return nil
             }
             guard let header = entries.first, let format = header.flight, header.run != nil else { continue }
             guard format <= FlightEntry.format else {

@@ -21,11 +21,14 @@ package struct FlightSettings: Sendable {
     static func receiverFile(_ number: Int) -> String { "receiver-\(padded(number)).nmea" }
     static func flightFile(_ number: Int) -> String { "flight-\(padded(number)).jsonl" }
 
+    /// Far more than any run makes, and far from where numbers end.
+    private static let numbers = 1...999_999_999
+
     /// The number of a file of either kind; `nil` for any other name.
     static func number(of name: String) -> Int? {
         for (front, end) in [("receiver-", ".nmea"), ("flight-", ".jsonl")]
         where name.hasPrefix(front) && name.hasSuffix(end) {
-            return Int(name.dropFirst(front.count).dropLast(end.count))
+            return Int(name.dropFirst(front.count).dropLast(end.count)).flatMap { numbers.contains($0) ? $0 : nil }
         }
         return nil
     }

@@ -60,31 +60,34 @@ struct TrackProfile: Sendable {
         } else {
             slotCount += runs[runs.count - 1].append(slot, at: time)
         }
-        while slotCount > capacity { coarsen() }
+        if slotCount > capacity { shorten() }
     }
 
-    /// Makes slots twice as long; runs that are nearer to each other than a slot become one.
-    private mutating func coarsen() {
-        slotMilliseconds *= 2
+    /// Runs that are nearer to each other than a slot become one; where that is not enough, slots become twice as long.
+    ///
+    /// A quarter of the room is free then, so that what a fix costs stays small. Slots as long as the whole track need
+    /// no room: so they never get much longer than that, however often it breaks.
+    private mutating func shorten() {
+        join(halvingNumbers: false)
+        while slotCount > capacity - capacity / 4 {
+            slotMilliseconds *= 2
+            join(halvingNumbers: true)
+        }
+    }
+
+    private mutating func join(halvingNumbers isCoarser: Bool) {
         var joined: [Run] = []
         for run in runs {
             var run = run
-            run.slots = run.slots.reduce(into: []) { slots, slot in
-                var slot = slot
-                slot.number >>= 1
-                if slots.last?.number == slot.number {
-                    slots[slots.count - 1].include(slot)
-                } else {
-                    slots.append(slot)
-                }
-            }
+            if isCoarser { for index in run.slots.indices { run.slots[index].number >>= 1 } }
             let pause = joined.last.map { $0.to.duration(to: run.from) } ?? .seconds(Int64.max / 2)
             if pause < .milliseconds(slotMilliseconds), pause > .milliseconds(-slotMilliseconds) {
-                joined[joined.count - 1].merge(run)
+                joined[joined.count - 1].takeIn(run)
             } else {
                 joined.append(run)
             }
         }
+        for index in joined.indices { joined[index].settle() }
         runs = joined
         slotCount = joined.reduce(0) { $0 + $1.slots.count }
     }
@@ -96,31 +99,40 @@ struct TrackProfile: Sendable {
 }
 
 extension TrackProfile.Run {
-    /// Adds a slot; tells how many more there are.
+    /// Adds a slot, whose time may lie among these; tells how many more there are.
     fileprivate mutating func append(_ slot: TrackProfile.Slot, at time: UTCTime) -> Int {
-        let count = slots.count
-        if let last = slots.last, last.number > slot.number {
-            merge(Self(from: time, to: time, slots: [slot]))
-        } else if slots.last?.number == slot.number {
-            slots[count - 1].include(slot)
-        } else {
-            slots.append(slot)
-        }
-        to = max(to, time)
-        return slots.count - count
-    }
-
-    /// Takes in another run, whose times may lie among these.
-    fileprivate mutating func merge(_ other: Self) {
-        (from, to) = (min(from, other.from), max(to, other.to))
-        var merged: [TrackProfile.Slot] = []
-        for slot in (slots + other.slots).sorted(by: { $0.number < $1.number }) {
-            if merged.last?.number == slot.number {
-                merged[merged.count - 1].include(slot)
-            } else {
-                merged.append(slot)
+        (from, to) = (min(from, time), max(to, time))
+        var (low, place) = (0, slots.count)
+        if let last = slots.last, last.number >= slot.number {
+            while low < place {
+                let middle = (low + place) / 2
+                if slots[middle].number < slot.number { low = middle + 1 } else { place = middle }
             }
         }
-        slots = merged
+        guard place < slots.count, slots[place].number == slot.number else {
+            slots.insert(slot, at: place)
+            return 1
+        }
+        slots[place].include(slot)
+        return 0
+    }
+
+    /// Takes in another run, whose times may lie among these; to be settled once all have been taken in.
+    fileprivate mutating func takeIn(_ other: Self) {
+        (from, to) = (min(from, other.from), max(to, other.to))
+        slots += other.slots
+    }
+
+    /// Puts the slots in order, each number once.
+    fileprivate mutating func settle() {
+        let isInOrder = zip(slots, slots.dropFirst()).allSatisfy { $0.number <= $1.number }
+        let ordered = isInOrder ? slots : slots.sorted { $0.number < $1.number }
+        slots = ordered.reduce(into: []) { settled, slot in
+            if settled.last?.number == slot.number {
+                settled[settled.count - 1].include(slot)
+            } else {
+                settled.append(slot)
+            }
+        }
     }
 }

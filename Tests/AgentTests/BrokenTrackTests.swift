@@ -1,0 +1,84 @@
+import FoundationEssentials
+import GNSS
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// Logs of which nothing holds together: every command comes to its end, and leaves what it was asked for.
+@Suite(.timeLimit(.minutes(5))) struct BrokenTracks {
+    enum Kind: String, Sendable, CaseIterable {
+        case jumps, gaps, backward, stops, midnights, years, talkers, texts
+    }
+
+    /// More than any list or sketch of a summary holds.
+    private static let epochs = 10_000
+
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static func sentence(_ body: String) -> String {
+        let sum = body.utf8.reduce(0, ^)
+        return "$\(body)*\(sum < 16 ? "0" : "")\(String(sum, radix: 16, uppercase: true))\r\n"
+    }
+
+    private static func letters(_ number: Int, _ count: Int) -> String {
+        var (rest, text) = (number, "")
+        for _ in 0..<count {
+            text.unicodeScalars.append(Unicode.Scalar(UInt8(ascii: "A") + UInt8(rest % 26)))
+            rest /= 26
+        }
+        return text
+    }
+
+    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    /// RMC of a second since 2026-01-05, at whole degrees north.
+    private static func position(_ second: Int, latitude: Int = 48, knots: Int = 20, talker: String = "GP") -> String {
+        let time = UTCTime(millisecondsSince1970: 1_767_571_200_000 + Int64(second) * 1000)
+        let (date, ofDay) = (time.civilDate, time.millisecondOfDay / 1000)
+        return sentence(
+            "\(talker)RMC,\(two(ofDay / 3600))\(two(ofDay / 60 % 60))\(two(ofDay % 60)).00,A,\(latitude)00.0000,N,"
+                + "01100.0000,E,\(knots).0,90.0,\(two(date.day))\(two(date.month))\(two(date.year % 100)),,,A")
+    }
+
+    /// ZDA and GGA of a minute and second after midnight.
+    private static func dated(_ time: String, year: String) -> String {
+        sentence("GPZDA,00\(time).00,05,01,\(year),00,00")
+            + sentence("GPGGA,00\(time).00,4800.0,N,01100.0,E,1,08,1.0,5.0,M,47.0,M,,")
+    }
+
+    private static func epoch(_ kind: Kind, _ number: Int) -> String {
+        switch kind {
+        case .jumps: position(number, latitude: number % 2 == 0 ? 48 : 78)
+        case .gaps: position(number / 2 * 3600 + number % 2)
+        case .backward: position(number % 2 == 0 ? number : -number)
+        case .stops:
+            position(number / 4 * 300 + [0, 30, 65, 150][number % 4], latitude: 10 + number / 4 % 70, knots: 0)
+        case .midnights: position(number / 2 * 86_400 + 86_399 + number % 2)
+        case .years:
+            dated(two(number / 60 % 60) + two(number % 60), year: ["1980", "2999", "2026"][number % 3])
+        case .talkers: sentence("\(letters(number, 5)),1") + position(number, talker: "G" + letters(number, 1))
+        case .texts: sentence("GPTXT,01,01,02,receiver \(number)") + position(number)
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func comeToAnEnd(kind: Kind) async throws {
+        let text = (0..<Self.epochs).map { Self.epoch(kind, $0) }.joined()
+        let log = try folder.write(text.utf8, to: "\(kind).nmea")
+        let page = folder.path("page.html")
+        let commands =
+            ["jsonl", "csv", "gpx", "geojson"].map { ["fixes", log, "--format", $0] }
+            + [["fixes", log, "--summary"], ["fixes", log, "--explain", "\(Self.epochs)"], ["map", log, "-o", page]]
+        for words in commands {
+            let outcome = try await ChildProcess(
+                arguments: [BuiltProgram.waypost] + words, environment: BuiltProgram.environment,
+                timeLimit: .seconds(120), outputLimit: 16 << 20
+            ).run()
+            #expect(
+                outcome.ending == .exited(0),
+                "\(words): \(String(decoding: outcome.standardError.suffix(500), as: UTF8.self))")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 2, "the log and the page")
+    }
+}

@@ -1,0 +1,59 @@
+import LocationReporting
+import Testing
+
+@testable import SQLiteOutbox
+
+/// Pages that lead to the same page again and again (sqlite.org/fileformat2.html §1.6): each is as it should be, and
+/// all of them together have more rows than could be counted in a lifetime.
+@Suite(.timeLimit(.minutes(2))) struct CraftedTree {
+    private static let levels = 12
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.buildBacklog(2000)
+        var database = try folder.read("outbox.sqlite")
+        let connection = try SQLiteConnection(path: folder.store, access: .immutable)
+        let root = Int(try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'records'") ?? 0)
+        let rootPage = Array(database[Self.range(ofPage: root)])
+        try #require(rootPage[0] == 5, "an interior page of a table")
+        let first = Self.integer(rootPage, at: Self.cells(of: rootPage)[0])
+        // Each leads to the next with every cell, the last one to the leaf with the first rows.
+        let chain = [root] + (1..<Self.levels).map { database.count / 1024 - $0 } + [first]
+        for (page, next) in zip(chain, chain.dropFirst()) {
+            var bytes = rootPage
+            for place in Self.cells(of: rootPage) + [8] {
+                for byte in 0..<4 { bytes[place + byte] = UInt8(truncatingIfNeeded: next >> (24 - 8 * byte)) }
+            }
+            database.replaceSubrange(Self.range(ofPage: page), with: bytes)
+        }
+        try folder.write(database, to: "outbox.sqlite")
+    }
+
+    private static func range(ofPage number: Int) -> Range<Int> { (number - 1) * 1024..<number * 1024 }
+
+    private static func integer(_ bytes: [UInt8], at place: Int, count: Int = 4) -> Int {
+        bytes[place..<place + count].reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Where the cells of an interior page are; each begins with the number of a page.
+    private static func cells(of page: [UInt8]) -> [Int] {
+        (0..<integer(page, at: 3, count: 2)).map { integer(page, at: 12 + 2 * $0, count: 2) }
+    }
+
+    @Test func isDamageToAReader() throws {
+        let reader = try OutboxReader(path: folder.store)
+        let errors = [
+            #expect(throws: OutboxError.self) { try reader.summary() },
+            #expect(throws: OutboxError.self) { try reader.forEachPending { _ in } },
+        ]
+        for error in errors { #expect(error?.detail.contains("; the service repairs it at its next start") == true) }
+    }
+
+    @Test func isRepairedAtTheStart() throws {
+        let outbox = try folder.open()
+        #expect(folder.recoveries.count == 1)
+        #expect(try outbox.ledger().balances)
+        _ = try outbox.append(sample(1))
+    }
+}

@@ -1,0 +1,172 @@
+import FoundationEssentials
+import GNSS
+import LocationReporting
+import Testing
+
+@testable import SQLiteOutbox
+
+/// A store whose schema somebody else has written: nothing of it is run, and the rows are salvaged.
+@Suite struct ForeignSchema {
+    private static let endless = "WITH RECURSIVE n(id, body) AS (VALUES(1, x'00') UNION ALL SELECT id + 1, body FROM n)"
+
+    private static func inPlaceOfRecords(_ definition: String) -> String {
+        """
+        CREATE TABLE other \(definition); INSERT INTO other(id, body) SELECT id, body FROM records;
+        DROP TABLE records; ALTER TABLE other RENAME TO records
+        """
+    }
+
+    static let crafted = [
+        "CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records WHERE id BETWEEN 1 AND new.id; END",
+        "CREATE TRIGGER t BEFORE DELETE ON records BEGIN SELECT RAISE(IGNORE); END",
+        "CREATE TRIGGER t AFTER UPDATE ON requests BEGIN DELETE FROM records; END",
+        "ALTER TABLE records RENAME TO r; CREATE VIEW records AS SELECT id, body FROM r WHERE id < 3",
+        "DROP TABLE quarantined; CREATE VIEW quarantined AS \(endless) SELECT id, body FROM n",
+        "DROP TABLE requests; CREATE VIEW requests AS \(endless) SELECT id, body, NULL AS answer FROM n",
+        "CREATE VIEW more AS \(endless) SELECT count(*) FROM n",
+        "CREATE INDEX i ON records(body)", "CREATE INDEX i ON records(length(body)) WHERE id > 0",
+        "ALTER TABLE records ADD COLUMN more AS (length(body))", "ALTER TABLE quarantined ADD COLUMN more DEFAULT 1",
+        inPlaceOfRecords("(id INTEGER PRIMARY KEY, body BLOB NOT NULL CHECK(length(body) < 1000000))"),
+        inPlaceOfRecords("(id INTEGER PRIMARY KEY, body BLOB NOT NULL COLLATE NOCASE)"),
+        inPlaceOfRecords("(id INTEGER PRIMARY KEY ON CONFLICT REPLACE, body BLOB NOT NULL)"),
+        "CREATE VIRTUAL TABLE v USING fts5(words)", "CREATE TABLE more (id)", "ANALYZE",
+        (1...2000).map { "CREATE TABLE t\($0) (id)" }.joined(separator: ";"),
+    ]
+
+    @Test(arguments: crafted) func isDamage(sql: String) throws {
+        let folder = try folderWithFive()
+        try folder.execute(sql)
+        for error in [
+            #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
+            #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) },
+        ] { #expect(error?.detail.contains("damaged") == true) }
+
+        let outbox = try folder.open()
+        #expect(folder.recoveries.count == 1)
+        #expect(folder.recoveries.map(\.salvaged) == [5])
+        #expect(try outbox.pendingUpdates().map(\.update) == (1...5).map(sample))
+        #expect(try outbox.append(sample(6)).sequence == 6)
+        #expect(try !outbox.attend())
+        while try outbox.ledger().pending > 0 { try outbox.deliverBatch() }
+        #expect(try outbox.ledger() == Ledger(accepted: 6, delivered: 6))
+        try outbox.close()
+        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 6, delivered: 6))
+    }
+
+    /// Its rows are kept in another way, and cannot be read: they are counted.
+    @Test func withoutRowsIsCounted() throws {
+        let folder = try folderWithFive()
+        try folder.execute(Self.inPlaceOfRecords("(id INTEGER PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID"))
+        let outbox = try folder.open()
+        #expect(folder.recoveries.count == 1)
+        #expect(try outbox.ledger().balances)
+        _ = try outbox.append(sample(6))
+    }
+
+    /// It comes in the write-ahead log, over a database that is as it should be.
+    @Test func isFoundInTheLog() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        for second in 1...5 { _ = try outbox.append(sample(second)) }
+        try folder.execute(Self.crafted[0])
+        try folder.moveStore(owner: outbox)
+        let again = try folder.open()
+        #expect(folder.recoveries.map(\.reason) == ["its schema has a trigger \"t\" that is not Waypost's"])
+        #expect(try again.pendingUpdates().map(\.update) == (1...5).map(sample))
+    }
+
+    /// Made under a service that runs.
+    @Test(arguments: crafted.prefix(5)) func isNotRunWhileRunning(sql: String) throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        for second in 1...5 { _ = try outbox.append(sample(second)) }
+        try folder.execute(sql)
+        for second in 6...8 {
+            do { _ = try outbox.append(sample(second)) } catch { _ = try outbox.append(sample(second)) }
+        }
+        _ = try outbox.attend()
+        #expect(try outbox.pendingUpdates().map(\.update) == (1...8).map(sample))
+        while try outbox.ledger().pending > 0 { try outbox.deliverBatch() }
+        #expect(try outbox.ledger() == Ledger(accepted: 8, delivered: 8))
+    }
+
+    /// A negative version is none, and not one of the far future.
+    @Test(arguments: [-1, Int32.min, 0]) func ofNoVersionIsDamage(version: Int32) throws {
+        let folder = try folderWithFive()
+        try folder.execute("PRAGMA user_version = \(version)")
+        let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
+        #expect(error?.code == .unusable)
+        #expect(error?.detail.contains("the service repairs it at its next start") == true)
+        let outbox = try folder.open()
+        #expect(folder.recoveries.map(\.reason) == ["it is not an outbox"])
+        #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
+    }
+
+    private func folderWithFive() throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        for second in 1...5 { _ = try outbox.append(sample(second)) }
+        try outbox.close()
+        return folder
+    }
+}
+
+/// Rows with a right checksum and numbers that no vehicle comes to: sums of them do not end the process.
+@Suite struct ExtremeRows {
+    private static func hex(_ bytes: [UInt8]) -> String {
+        "x'" + bytes.map { String(String(UInt16(256) + UInt16($0), radix: 16).dropFirst()) }.joined() + "'"
+    }
+
+    private static func row(_ sequence: Int64, newest: Int64? = nil, time: Int64 = 1_767_600_000_000) -> String {
+        var update = sample(1)
+        update.timeOfFix = UTCTime(millisecondsSince1970: time)
+        let record = UpdateRecord(StoredUpdate(sequence: sequence, update: update), newestSequence: newest ?? sequence)
+        return "REPLACE INTO records VALUES (\(sequence), \(hex(record.bytes)))"
+    }
+
+    private static func ledger(_ change: (inout OutboxAccount) -> Void, oldestPending: Int64 = 1) -> String {
+        var account = OutboxAccount()
+        (account.lastSequence, account.pending) = (5, 5)
+        change(&account)
+        return "REPLACE INTO records VALUES (0, \(hex(LedgerRecord(account, oldestPending: oldestPending).bytes)))"
+    }
+
+    static let rows =
+        [row(.max), row(.max - 1), row(-1), row(.min), row(6, newest: -5_000_000_000_000_000_000)]
+        + [Int64.max, .min, 1 << 60, -(1 << 60), 253_402_300_800_000].flatMap { [row(6, time: $0), row(3, time: $0)] }
+        + [Int64.max, .max - 5, .min].flatMap { number in
+            [
+                ledger { $0.lastSequence = number }, ledger { $0.pending = number }, ledger { $0.delivered = number },
+                ledger { $0.revision = number }, ledger { $0.quarantined.count = number },
+                ledger { $0.evictions[.oldest].count = number }, ledger({ _ in }, oldestPending: number),
+                ledger {
+                    let time = UTCTime(millisecondsSince1970: number)
+                    $0.evictions[.oldest].timesOfFix = time...time
+                },
+                ledger { $0.thinning.advance(.first, to: number) },
+                "INSERT INTO requests VALUES (\(number), x'01', NULL)",
+            ]
+        }
+
+    @Test(arguments: rows) func endNothing(sql: String) throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.open()
+        for second in 1...5 { _ = try first.append(sample(second)) }
+        try first.close()
+        try folder.execute(sql)
+        // Readers only say what they find.
+        if let reader = try? OutboxReader(path: folder.store) {
+            _ = try? reader.summary()
+            try? reader.forEachPending { _ in }
+        }
+        var settings = folder.configuration()
+        settings.maximumAge = .seconds(30 * 86_400)
+        let outbox = try OutboxEngine(settings)
+        _ = try outbox.attend()
+        _ = try outbox.append(sample(100))
+        #expect(try outbox.ledger().balances)
+        while try outbox.ledger().pending > 0 { try outbox.deliverBatch() }
+        #expect(try outbox.ledger().balances)
+        try outbox.close()
+    }
+}

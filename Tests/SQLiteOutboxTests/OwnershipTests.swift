@@ -1,0 +1,185 @@
+import FoundationEssentials
+import LocationReporting
+import LyingDisk
+import Testing
+
+@testable import SQLiteOutbox
+
+/// A store has one owner, by whichever name it is opened.
+@Suite struct Ownership {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// By which other path the same file is reached.
+    enum OtherName: String, Sendable, CaseIterable {
+        case link, chainOfLinks, linkedFolder, hardLink
+    }
+
+    private func make(_ name: OtherName) throws -> String {
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder.path("b"), withIntermediateDirectories: true)
+        let other = "b/other.sqlite"
+        switch name {
+        case .link: try files.createSymbolicLink(atPath: folder.path(other), withDestinationPath: "../outbox.sqlite")
+        case .chainOfLinks:
+            try files.createSymbolicLink(atPath: folder.path("next"), withDestinationPath: folder.store)
+            try files.createSymbolicLink(atPath: folder.path(other), withDestinationPath: "../next")
+        case .linkedFolder:
+            try files.createSymbolicLink(atPath: folder.path("c"), withDestinationPath: ".")
+            return "c/outbox.sqlite"
+        case .hardLink: try files.linkItem(atPath: folder.store, toPath: folder.path(other))
+        }
+        return other
+    }
+
+    @Test(arguments: OtherName.allCases) func isOfTheFileThroughAnyName(name: OtherName) throws {
+        let outbox = try folder.open()
+        _ = try outbox.append(sample(1))
+        let other = try make(name)
+        let error = #expect(throws: OutboxError.self) { try folder.open(other) }
+        #expect(error?.code == .locked)
+        #expect(error?.detail.contains("in use by process \(ProcessInfo.processInfo.processIdentifier) (") == true)
+        _ = try outbox.append(sample(2))
+        #expect(try outbox.ledger() == Ledger(accepted: 2, pending: 2))
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    /// The log and everything else beside a store lie beside its file, not beside the link that leads there.
+    @Test func readsTheLogOfAStoreBehindALink() throws {
+        let outbox = try folder.open()
+        let other = try make(.link)
+        for second in 1...3 { _ = try outbox.append(sample(second)) }
+        #expect(try OutboxReader(path: folder.path(other)).summary().ledger.accepted == 3)
+        try folder.moveStore(owner: outbox)
+        let again = try folder.open(other)
+        #expect(try again.ledger() == Ledger(accepted: 3, pending: 3))
+        try again.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("b")) == ["other.sqlite"])
+    }
+
+    /// SQLite's log belongs to one name of a file: under another one its last commits are not seen.
+    @Test func refusesAStoreWithTwoNames() throws {
+        try folder.open().close()
+        let other = try make(.hardLink)
+        let errors = [
+            #expect(throws: OutboxError.self) { try folder.open(other) },
+            #expect(throws: OutboxError.self) { try folder.open() },
+            #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.path(other)) },
+        ]
+        for error in errors {
+            #expect(error?.code == .unusable)
+            #expect(error?.detail.contains("it has 2 names (hard links); remove all but one") == true)
+        }
+        try FileManager.default.removeItem(atPath: folder.path(other))
+        try folder.open().close()
+    }
+
+    @Test func survivesTheRemovalOfItsLock() throws {
+        let outbox = try folder.open()
+        try FileManager.default.removeItem(atPath: folder.store + ".lock")
+        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        #expect(error?.code == .locked)
+        _ = try outbox.append(sample(1))
+        #expect(folder.exists("outbox.sqlite.lock"), "it is made again with the next commit")
+        #expect(try outbox.ledger() == Ledger(accepted: 1, pending: 1))
+        try outbox.close()
+        try folder.open().close()
+    }
+
+    /// Whoever knows of the lock alone, as older releases do, is not joined.
+    @Test func isGivenUpToWhoeverTookItsLock() throws {
+        let outbox = try folder.open()
+        _ = try outbox.append(sample(1))
+        try FileManager.default.removeItem(atPath: folder.store + ".lock")
+        let other = try SystemDisk().lock(at: folder.store + ".lock")
+        let error = #expect(throws: OutboxError.self) { try outbox.append(sample(2)) }
+        #expect(error?.code == .locked)
+        #expect(try OutboxReader(path: folder.store).summary().ledger.accepted == 1)
+        _ = consume other
+        _ = try outbox.append(sample(3))
+        #expect(try outbox.ledger() == Ledger(accepted: 2, pending: 2))
+    }
+
+    /// Everything is removed and a second owner comes: the first one writes no more, and takes nothing of the second's.
+    @Test func ofARemovedStoreIsNotOfTheNextOne() throws {
+        let first = try folder.open()
+        for second in 1...3 { _ = try first.append(sample(second)) }
+        for name in try folder.names { try FileManager.default.removeItem(atPath: folder.path(name)) }
+        let second = try folder.open()
+        _ = try second.append(sample(10))
+        let error = #expect(throws: OutboxError.self) { try first.append(sample(4)) }
+        #expect(error?.code == .locked)
+        #expect(error?.detail.contains("in use by process") == true)
+        #expect(throws: OutboxError.self) { try first.close() }
+        #expect(folder.exists("outbox.sqlite-wal"), "the log of the second one")
+        #expect(try second.append(sample(11)).sequence == 2)
+        try folder.moveStore(owner: second)
+        #expect(try folder.open().ledger() == Ledger(accepted: 2, pending: 2))
+    }
+
+    /// With nothing to write it lets go of the store, and takes nothing of the second's.
+    @Test(arguments: [true, false]) func ofARemovedStoreEndsQuietly(isClosed: Bool) throws {
+        var first: OutboxEngine? = try folder.open()
+        _ = try first?.append(sample(1))
+        for name in try folder.names { try FileManager.default.removeItem(atPath: folder.path(name)) }
+        let second = try folder.open()
+        _ = try second.append(sample(10))
+        if isClosed { try? first?.close() }
+        first = nil
+        try folder.moveStore(owner: second)
+        #expect(try folder.open().ledger() == Ledger(accepted: 1, pending: 1))
+    }
+
+    /// Nobody else has come: it goes on in a new store, and what was in the old one is counted.
+    @Test func ofARemovedStoreGoesOnWithANewOne() throws {
+        let outbox = try folder.open()
+        for second in 1...3 { _ = try outbox.append(sample(second)) }
+        for name in try folder.names { try FileManager.default.removeItem(atPath: folder.path(name)) }
+        #expect(try outbox.append(sample(4)).sequence == 4)
+        #expect(try outbox.ledger() == Ledger(accepted: 4, pending: 1, evicted: 3))
+        #expect(folder.recoveries.map(\.lost) == [3...3])
+        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        #expect(error?.code == .locked)
+    }
+
+    /// The store is replaced while it is in use: the new one has the same owner, whatever became of the lock.
+    @Test func movesWithTheStoreThatIsRebuilt() throws {
+        let outbox = try folder.open()
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        try folder.execute("UPDATE records SET body = zeroblob(40) WHERE id IN (0, 7)")
+        outbox.store = nil
+        #expect(try outbox.ledger().evicted == 1)
+        try FileManager.default.removeItem(atPath: folder.store + ".lock")
+        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        #expect(error?.code == .locked)
+        #expect(try outbox.append(sample(11)).sequence == 11)
+    }
+
+    /// At no moment of a replacement can another owner come in, even where the lock is gone.
+    @Test func hasNoGapWhileTheStoreIsReplaced() throws {
+        try folder.buildBacklog(200)
+        try folder.breakRow(60)
+        let disk = folder.lyingDisk(seed: 1)
+        let isTried = Box(0)
+        disk.observer = { [folder] call, _ in
+            guard call == .rename || call == .sync, isTried.value >= 0 else { return }
+            let count = isTried.value
+            isTried.value = -1  // not while it tries
+            try? FileManager.default.removeItem(atPath: folder.store + ".lock")
+            let error = #expect(throws: OutboxError.self) { try folder.open() }
+            #expect(error?.code == .locked)
+            isTried.value = count + 1
+        }
+        let outbox = try folder.open(on: disk)
+        #expect(isTried.value > 4)
+        #expect(folder.recoveries.map(\.lost) == [1...1])
+        #expect(try outbox.ledger() == Ledger(accepted: 200, pending: 199, evicted: 1))
+    }
+}
+
+/// Counts in a closure of one thread.
+private final class Box: @unchecked Sendable {
+    var value: Int
+    init(_ value: Int) { self.value = value }
+}
