@@ -76,11 +76,11 @@ final class StoreOwnership {
         }
     }
 
-    /// `nil` where no file is; what is no file, is said when it is opened.
+    /// `nil` where no file is; what else is there gives way, or is told when the store is opened.
     private static func lock(_ path: String, _ files: StoreFiles) throws(StoreError) -> FileLock? {
         for _ in 0..<attempts {
-            let entry = try withSystem(files.path) { () throws(SystemError) in try files.disk.entry(at: path) }
-            guard case .file = entry else { return nil }
+            let status = try withSystem(files.path) { () throws(SystemError) in try FileStatus(at: path) }
+            guard status?.kind == .file else { return nil }
             let lock: FileLock
             do throws(FileLock.Failure) { lock = try files.disk.lock(file: path) } catch {
                 if case .system(let cause) = error, cause.number == noSuchFile { continue }
