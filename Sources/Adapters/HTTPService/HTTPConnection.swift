@@ -30,25 +30,28 @@ struct HTTPConnection {
     private enum AfterWriting { case nextRequest, stall, reset, drain }
 
     private let limits: HTTPServiceLimits
+    private let names: ServedNames
     private var parser: HTTPRequestParser
     private var phase: Phase
     private var request: ServedRequest?
     private var hasRequestBytes = false
     /// What is to be written next.
     private(set) var output: ArraySlice<UInt8> = []
+    /// When it was opened, or asked for something last.
+    private(set) var lastAsked: Duration
 
-    init(limits: HTTPServiceLimits, now: Duration) {
-        self.limits = limits
+    init(limits: HTTPServiceLimits, names: ServedNames, now: Duration) {
+        (self.limits, self.names, lastAsked) = (limits, names, now)
         parser = HTTPRequestParser(limits: limits)
         phase = .reading(deadline: now + limits.idle)
     }
 
-    /// A connection beyond the limit: it is answered 503 and closed.
-    static func refused(limits: HTTPServiceLimits, now: Duration, date: String) -> Self {
-        var connection = Self(limits: limits, now: now)
-        connection.refuse(
-            .refusal(status: 503, "more than \(limits.connections) connections are open"), now: now, date: date)
-        return connection
+    /// Whether it may be closed for a newer one: nobody works on an answer for it.
+    var canGiveWay: Bool {
+        switch phase {
+        case .handling, .delaying: false
+        default: true
+        }
     }
 
     var wantsToRead: Bool {
@@ -128,7 +131,8 @@ struct HTTPConnection {
     private mutating func nextRequest(now: Duration, date: String) -> ServedRequest? {
         do {
             if let complete = try parser.next() {
-                request = complete
+                try names.check(complete)
+                (request, lastAsked) = (complete, now)
                 phase = .handling
                 output = []
                 return complete
