@@ -76,8 +76,8 @@ struct ServiceLoop {
 
     /// The connection to close for a newer one; `nil` when answers are under way on all of them.
     private var nextToGiveWay: Int? {
-        peers.filter(\.value.connection.canGiveWay).min { $0.value.connection.lastAsked < $1.value.connection.lastAsked }?
-            .key
+        let idle = peers.mapValues(\.connection).filter(\.value.canGiveWay)
+        return idle.min { $0.value.lastAsked < $1.value.lastAsked }?.key
     }
 
     /// Until the nearest deadline, in milliseconds for `poll`; -1 waits for ever.
