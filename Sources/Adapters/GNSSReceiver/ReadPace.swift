@@ -8,12 +8,13 @@ struct ReadPace: Sendable, Hashable {
     static let period = Duration.milliseconds(100)
     /// In bytes, each period, as long as fixes come.
     static let generousPortion = 1 << 20
-    /// The same without a fix: seven times what the fastest serial line carries.
-    static let smallPortion = 1 << 16
+    /// The same without a fix: three times what the fastest serial line carries.
+    static let smallPortion = 1 << 15
     /// What a read costs beside its bytes, in bytes: datagrams may be tiny.
-    static let readCost = 256
+    static let readCost = 128
 
     private var periodBegan: Duration
+    /// Beyond the portion by what the last read brought; the next periods pay for it.
     private var taken = 0
     private var hasFix = false
     /// Whether a fix came in the period before; true at first, for a line may have been waiting to be opened.
@@ -21,8 +22,10 @@ struct ReadPace: Sendable, Hashable {
 
     init(openedAt now: Duration) { periodBegan = now }
 
+    private var portion: Int { hasFix || hadFix ? Self.generousPortion : Self.smallPortion }
+
     /// Whether the portion of this period is not used up.
-    var mayRead: Bool { taken < (hasFix || hadFix ? Self.generousPortion : Self.smallPortion) }
+    var mayRead: Bool { taken < portion }
 
     /// `count` bytes were read, perhaps with a fix in them.
     mutating func took(_ count: Int, withFix: Bool) {
@@ -33,7 +36,7 @@ struct ReadPace: Sendable, Hashable {
     /// How long to leave the line alone; zero when it may be read.
     mutating func rest(at now: Duration) -> Duration {
         let next = periodBegan + Self.period
-        if now >= next { (periodBegan, taken, hadFix, hasFix) = (now, 0, hasFix, false) }
-        return mayRead ? .zero : next - now
+        if now >= next { (periodBegan, taken, hadFix, hasFix) = (now, max(0, taken - portion), hasFix, false) }
+        return mayRead ? .zero : periodBegan + Self.period - now
     }
 }
