@@ -88,6 +88,26 @@ import WaypostTestSupport
         }
     }
 
+    /// Who has sent the next request already must ask for it anew when somebody else waits.
+    @Test(.timeLimit(.minutes(1))) func servesANewcomerThoughOthersAskWithoutEnd() async throws {
+        let gate = Gate()
+        try await withService(
+            limits: HTTPServiceLimits(connections: 1),
+            { request in
+                _ = await gate.pass()
+                return ServedResponse(status: 200, contentType: "text/plain", request.target)
+            },
+            { address in
+                let requests = ["/1", "/2"].map { "GET \($0) HTTP/1.1\r\nHost: localhost\r\n\r\n" }.joined()
+                async let holder = RawExchange.send([requests], to: address)
+                for await _ in gate.arrivals { break }
+                let newcomer = OwnedDescriptorBox(try connectedSocket(to: address))
+                gate.open()
+                #expect(await holder.text.hasSuffix("Connection: close\r\n\r\n/1"))
+                withExtendedLifetime(newcomer) {}
+            })
+    }
+
     /// A page that was led to this address by a name of its own states that name; everybody else a local one.
     @Test(
         arguments: [

@@ -42,8 +42,10 @@ struct ServiceLoop {
         while true {
             let letters = mailbox.collect()
             if letters.isStopped { break }
+            // Otherwise who always asks once more would keep everybody else waiting.
+            let isLast = !letters.answers.isEmpty && peers.count >= limits.connections && isSomebodyWaiting
             for (number, response) in letters.answers {
-                peers[number]?.connection.answer(response, now: now, date: date)
+                peers[number]?.connection.answer(response, isLast: isLast, now: now, date: date)
                 write(number)
             }
             waitAndServe()
@@ -72,6 +74,11 @@ struct ServiceLoop {
         // Whose request is here already does not give way to one more connection.
         for (number, entry) in zip(numbers, polled.dropFirst(2)) { serve(number, Int32(entry.revents)) }
         if polled[1].revents != 0 { accept() }
+    }
+
+    private var isSomebodyWaiting: Bool {
+        var queue = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&queue, 1, 0) > 0
     }
 
     /// The connection to close for a newer one; `nil` when answers are under way on all of them.
