@@ -66,6 +66,20 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
+    /// Somebody else's connections, more than the service keeps and the kernel queues.
+    @Test func isAnsweredThoughOthersHoldEveryConnection() async throws {
+        let bench = try ServiceBench()
+        let port = try LoopbackSocket(.stream).port
+        let service = try bench.start { $0.status = "127.0.0.1:\(port)" }
+        try #require(await service.errors.line(saying: "status at") != nil)
+        let held = try (0..<300).map { _ in try LoopbackSocket(.stream, connectedTo: port) }
+        let why = try await BuiltProgram.run(["why", "--config", bench.folder.path("config.json")])
+        #expect(why.ending != .exited(69), "\(String(decoding: why.standardError, as: UTF8.self))")
+        #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("receiver"))
+        withExtendedLifetime(held) {}
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     @Test func saysThatAFreePortCannotBeAsked() async throws {
         let bench = try ServiceBench()
         let outcome = try await BuiltProgram.run(["status", "--config", try bench.configure()])

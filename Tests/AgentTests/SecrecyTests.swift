@@ -39,7 +39,7 @@ import WaypostTestSupport
         }
         for path in ["/status", "/metrics", "/healthz"] {
             let answer = await RawExchange.send(
-                ["GET \(path) HTTP/1.1\r\nHost: status\r\nConnection: close\r\n\r\n"], to: address)
+                ["GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
             #expect(answer.text.contains("HTTP/1.1 200"))
             found += answer.text
         }

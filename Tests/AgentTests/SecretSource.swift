@@ -23,7 +23,7 @@ final class SecretSource: Sendable {
         var found: String?
         for _ in 0..<50 where found == nil {
             let answer = await RawExchange.send(
-                ["GET /token/driver/van-7 HTTP/1.1\r\nHost: issuer\r\nConnection: close\r\n\r\n"], to: issuer)
+                ["GET /token/driver/van-7 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: issuer)
             found = answer.text.firstMatch(of: /eyJ[\w.-]+/).map { String($0.output) }
         }
         token = try #require(found)

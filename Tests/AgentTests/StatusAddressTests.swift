@@ -45,7 +45,7 @@ import WaypostTestSupport
 
     private func get(_ path: String, from address: LocalAddress) async -> (status: String, body: String) {
         let answer = await RawExchange.send(
-            ["GET \(path) HTTP/1.1\r\nHost: status\r\nConnection: close\r\n\r\n"], to: address)
+            ["GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
         let end = answer.text.firstRange(of: "\r\n\r\n")
         return (
             String(answer.text.prefix { !$0.isNewline }), end.map { String(answer.text[$0.upperBound...]) } ?? ""

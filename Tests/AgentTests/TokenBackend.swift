@@ -32,7 +32,7 @@ final class TokenBackend: Sendable {
             }
             let path = request.target.prefix { $0 != "?" }
             let answer = await RawExchange.send(
-                ["GET \(path) HTTP/1.1\r\nHost: issuer\r\nConnection: close\r\n\r\n"], to: issuer)
+                ["GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: issuer)
             guard let end = answer.text.firstRange(of: "\r\n\r\n") else {
                 return .refusal(status: 502, "the issuer does not answer")
             }

@@ -61,7 +61,7 @@ import WaypostTestSupport
     private func isRefused(_ words: String, _ address: LocalAddress) async -> Bool {
         while !Task.isCancelled {
             let answer = await RawExchange.send(
-                ["GET /metrics HTTP/1.1\r\nHost: status\r\nConnection: close\r\n\r\n"], to: address)
+                ["GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
             if answer.text.contains(words) { return true }
         }
         return false

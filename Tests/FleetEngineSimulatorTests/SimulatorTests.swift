@@ -24,7 +24,7 @@ import WaypostTestSupport
                 "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":\"2026-01-05T10:15:30Z\"}}"
             let update = await RawExchange.send(
                 [
-                    "PUT /v1/providers/p/vehicles/van?updateMask=lastLocation HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                    "PUT /v1/providers/p/vehicles/van?updateMask=lastLocation HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                         + "Authorization: Bearer \(token)\r\nContent-Type: application/json\r\n"
                         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
                 ], to: address
@@ -49,6 +49,30 @@ import WaypostTestSupport
         let lines = try String(contentsOfFile: path, encoding: .utf8)
         #expect(lines.contains("\"kind\":\"last\",\"latitude\":1.5,\"longitude\":2"))
         #expect(lines.contains("\"time\":\"2026-01-05T10:15:30.000Z\",\"vehicle\":\"providers/p/vehicles/van\"}\n"))
+    }
+
+    /// As the status address, it is no page's business; the host that it was told to listen on is one of its names.
+    @Test(
+        arguments: [
+            ("127.0.0.1:0", "GET", "localhost", "http://evil.example.com", 200),
+            ("127.0.0.1:0", "GET", "evil.example.com", nil, 421), ("127.0.0.1:0", "GET", "127.1.2.3", nil, 421),
+            ("127.1.2.3:0", "GET", "127.1.2.3:80", nil, 200), ("127.1.2.3:0", "GET", "127.0.0.1", nil, 200),
+            ("127.0.0.1:0", "DELETE", "localhost", "http://evil.example.com", 403),
+        ] as [(String, String, String, String?, Int)])
+    func answersToLocalNamesAlone(
+        listen: String, method: String, host: String, origin: String?, status: Int
+    ) async throws {
+        var settings = SimulatorSettings()
+        settings.address = try LocalAddress(listen)
+        let simulator = try FleetEngineSimulator(settings)
+        let address = try LocalAddress("\(listen.dropLast(2)):\(simulator.baseURL.port)")
+        await withDiscardingTaskGroup { group in
+            group.addTask { await simulator.run() }
+            let line = origin.map { "Origin: \($0)\r\n" } ?? ""
+            let request = "\(method) / HTTP/1.1\r\nHost: \(host)\r\n\(line)Connection: close\r\n\r\n"
+            #expect(await RawExchange.send([request], to: address).text.hasPrefix("HTTP/1.1 \(status) "))
+            group.cancelAll()
+        }
     }
 
     @Test func saysWhyItDoesNotStart() throws {

@@ -1,4 +1,5 @@
 import GNSSReceiver
+import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
@@ -16,5 +17,24 @@ import WaypostTestSupport
         #expect(seen.bytes == Array(sent.utf8))
         #expect(seen.line == ["opened", "closed"])
         #expect(seen.turns >= 3, "before and after the opening, and after the bytes")
+    }
+
+    /// What brings no fix is read in small portions once the first, which may have waited, has been read.
+    @Test(.timeLimit(.minutes(1))) func hearsLittleAtATimeOfAFlood() async throws {
+        let server = try LoopbackSocket(.stream)
+        let tap = RecordingTap()
+        let flood = String(repeating: sentence("GPTXT,01,01,02,nothing of use"), count: 40_000)
+        try await observe(NetworkReceiver(.tcp, host: "127.0.0.1", port: server.port, tap: tap)) { observer in
+            let connection = try server.accept()
+            await onThread(named: "flood") { try? connection.send(flood + epoch(second: 1)) }
+            #expect(await observer.fix() != nil)
+        }
+        let turns = tap.seen.bytesOfTurns.filter { $0 > 0 }
+        #expect(turns.reduce(0, +) > flood.utf8.count)
+        var (first, later) = (0, turns[...])
+        while first < 1 << 20, let turn = later.popFirst() { first += turn }
+        #expect(!later.isEmpty)
+        // A read that began within the portion may end beyond it.
+        #expect(later.allSatisfy { $0 < 3 << 15 }, "\(turns)")
     }
 }

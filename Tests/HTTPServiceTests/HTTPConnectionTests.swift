@@ -1,14 +1,16 @@
 import HTTPMessages
+import LinuxPlatform
 import Testing
 
 @testable import HTTPService
 
 @Suite struct Connection {
     private let limits = HTTPServiceLimits(idle: .seconds(60), exchange: .seconds(30))
-    private let get = Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+    private let names = ServedNames(listeningOn: .loopback(host: "127.0.0.1", port: 80))
+    private let get = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
 
     private func answered(_ delivery: ServedResponse.Delivery, delay: Duration = .zero) -> HTTPConnection {
-        var connection = HTTPConnection(limits: limits, now: .zero)
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
         _ = connection.receive(get, now: .zero, date: "D")
         let response = HTTPResponse(status: 200, body: Array("hello".utf8))
         connection.answer(ServedResponse(response, delay: delay, delivery: delivery), now: .seconds(1), date: "D")
@@ -33,8 +35,17 @@ import Testing
         #expect(request != nil)
     }
 
+    @Test func endsAfterAnAnswerThatIsItsLast() {
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
+        _ = connection.receive(get + get, now: .zero, date: "D")
+        connection.answer(ServedResponse(HTTPResponse(status: 200)), isLast: true, now: .zero, date: "D")
+        #expect(String(decoding: connection.output, as: UTF8.self).contains("Connection: close\r\n"))
+        let next = connection.wrote(connection.output.count, now: .zero, date: "D")
+        #expect(next == nil && connection.hasSaidAll)
+    }
+
     @Test func takesOneRequestAtATime() {
-        var connection = HTTPConnection(limits: limits, now: .zero)
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
         let request = connection.receive(get + get, now: .zero, date: "D")
         #expect(request != nil)
         #expect(!connection.wantsToRead)
@@ -54,7 +65,7 @@ import Testing
     }
 
     @Test func closesWhenIdle() {
-        var connection = HTTPConnection(limits: limits, now: .zero)
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
         connection.tick(now: .seconds(59), date: "D")
         #expect(connection.ending == nil)
         connection.tick(now: .seconds(60), date: "D")
@@ -63,7 +74,7 @@ import Testing
     }
 
     @Test func answers408ToASlowRequestHoweverItDrips() {
-        var connection = HTTPConnection(limits: limits, now: .zero)
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
         for index in 0..<20 { _ = connection.receive(get[index...index], now: .seconds(10 + index), date: "D") }
         #expect(connection.deadline == .seconds(40))
         connection.tick(now: .seconds(40), date: "D")
@@ -80,7 +91,7 @@ import Testing
         ("GET / HTTP/9.9\r\n", "HTTP/1.1 505 "), ("BREW / HTTP/1.1\r\n", "HTTP/1.1 501 "), ("x\r\n", "HTTP/1.1 400 "),
     ])
     func answersARefusalAndEnds(text: String, start: String) {
-        var connection = HTTPConnection(limits: limits, now: .zero)
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
         let request = connection.receive(Array(text.utf8), now: .zero, date: "D")
         #expect(request == nil)
         let answer = writeAll(&connection)
@@ -96,7 +107,7 @@ import Testing
     }
 
     @Test func endsAnAnswerOnAConnectionThatIsNotKept() {
-        var connection = HTTPConnection(limits: limits, now: .zero)
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
         _ = connection.receive(Array("GET / HTTP/1.0\r\n\r\n".utf8), now: .zero, date: "D")
         connection.answer(ServedResponse(HTTPResponse(status: 200)), now: .zero, date: "D")
         #expect(writeAll(&connection, at: .zero).contains("Connection: close"))
@@ -105,8 +116,8 @@ import Testing
     }
 
     @Test func sendsNoBodyToHead() {
-        var connection = HTTPConnection(limits: limits, now: .zero)
-        _ = connection.receive(Array("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), now: .zero, date: "D")
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
+        _ = connection.receive(Array("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8), now: .zero, date: "D")
         connection.answer(ServedResponse(HTTPResponse(status: 200, body: [1, 2, 3])), now: .zero, date: "D")
         let head = writeAll(&connection)
         #expect(head.contains("Content-Length: 3\r\n"))
@@ -114,7 +125,7 @@ import Testing
     }
 
     @Test func letsNoHeaderValueStartALine() {
-        var connection = HTTPConnection(limits: limits, now: .zero)
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
         _ = connection.receive(get, now: .zero, date: "D")
         let headers = HTTPHeaders(["X": "a\r\nSet-Cookie: b", "Date": "mine"])
         connection.answer(ServedResponse(HTTPResponse(status: 200, headers: headers)), now: .zero, date: "D")
@@ -125,8 +136,8 @@ import Testing
     }
 
     @Test func asksToContinue() {
-        var connection = HTTPConnection(limits: limits, now: .zero)
-        let head = Array("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n".utf8)
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
+        let head = Array("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n".utf8)
         let request = connection.receive(head, now: .zero, date: "D")
         #expect(request == nil)
         #expect(writeAll(&connection) == "HTTP/1.1 100 Continue\r\n\r\n")
@@ -166,10 +177,29 @@ import Testing
         #expect(connection.ending == .close)
     }
 
-    @Test func refusesOneConnectionTooMany() {
-        var connection = HTTPConnection.refused(limits: limits, now: .zero, date: "D")
-        #expect(writeAll(&connection, at: .zero).hasPrefix("HTTP/1.1 503 "))
-        connection.tick(now: .seconds(2), date: "D")
-        #expect(connection.ending == .close)
+    @Test func refusesAForeignHostAndEnds() {
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
+        let request = connection.receive(
+            Array("GET / HTTP/1.1\r\nHost: evil.example.com\r\n\r\n".utf8), now: .zero, date: "D")
+        #expect(request == nil)
+        let answer = writeAll(&connection)
+        #expect(answer.hasPrefix("HTTP/1.1 421 Misdirected Request\r\n"))
+        #expect(answer.contains("the host \\\"evil.example.com\\\" is not served here; use 127.0.0.1"))
+        #expect(connection.hasSaidAll)
+    }
+
+    /// Whoever asked last keeps its connection the longest; nobody loses one while an answer is made.
+    @Test func givesWayUnlessAnAnswerIsUnderWay() {
+        var connection = HTTPConnection(limits: limits, names: names, now: .seconds(1))
+        #expect(connection.canGiveWay && connection.lastAsked == .seconds(1))
+        _ = connection.receive(get.dropLast(), now: .seconds(2), date: "D")
+        #expect(connection.canGiveWay && connection.lastAsked == .seconds(1), "a part of a request is none")
+        _ = connection.receive(get.suffix(1), now: .seconds(3), date: "D")
+        #expect(!connection.canGiveWay && connection.lastAsked == .seconds(3))
+        connection.answer(
+            ServedResponse(HTTPResponse(status: 200), delay: .seconds(1)), now: .seconds(4), date: "D")
+        #expect(!connection.canGiveWay)
+        connection.tick(now: .seconds(5), date: "D")
+        #expect(connection.canGiveWay, "who does not take the answer may lose it")
     }
 }

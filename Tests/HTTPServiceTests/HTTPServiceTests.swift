@@ -37,11 +37,11 @@ import WaypostTestSupport
 
     @Test func answersPipelinedRequestsInOrder() async throws {
         try await withService { address in
-            let put = "PUT /2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+            let put = "PUT /2 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
             let exchange = await RawExchange.send(
                 [
-                    "GET /1 HTTP/1.1\r\nHost: a\r\n\r\n" + put,
-                    "GET /3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+                    "GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\n" + put,
+                    "GET /3 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
                 ],
                 to: address)
             let bodies = exchange.text.split(separator: "\r\n\r\n").dropFirst().map { $0.prefix { $0 != "H" } }
@@ -56,7 +56,7 @@ import WaypostTestSupport
                 let body = String(repeating: "x", count: 1 << 20)
                 let exchange = await RawExchange.send(
                     [
-                        "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n",
+                        "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n",
                         body,
                     ],
                     to: address)
@@ -68,7 +68,7 @@ import WaypostTestSupport
         try await withService(limits: HTTPServiceLimits(bodyBytes: 100)) { address in
             let exchange = await RawExchange.send(
                 [
-                    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n",
+                    "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000\r\n\r\n",
                     String(repeating: "x", count: 300_000),
                 ],
                 to: address, endsSending: true)
@@ -77,12 +77,54 @@ import WaypostTestSupport
         }
     }
 
-    @Test func refusesOneConnectionTooMany() async throws {
-        try await withService(limits: HTTPServiceLimits(connections: 1)) { address in
-            let first = try connectedSocket(to: address)
-            let second = await RawExchange.send([], to: address)  // accepted in order: one too many
-            #expect(second.text.hasPrefix("HTTP/1.1 503 "))
-            _ = consume first
+    /// Who holds connections and asks for nothing shuts nobody out.
+    @Test func servesANewcomerThoughOthersHoldEveryConnection() async throws {
+        try await withService(limits: HTTPServiceLimits(connections: 4)) { address in
+            var held: [OwnedDescriptorBox] = []
+            for _ in 0..<20 { held.append(OwnedDescriptorBox(try connectedSocket(to: address))) }
+            let exchange = await RawExchange.send(["GET /x HTTP/1.0\r\n\r\n"], to: address)
+            #expect(exchange.text.hasSuffix("\r\n\r\nGET /x 0"))
+            withExtendedLifetime(held) {}
+        }
+    }
+
+    /// Who has sent the next request already must ask for it anew when somebody else waits.
+    @Test(.timeLimit(.minutes(1))) func servesANewcomerThoughOthersAskWithoutEnd() async throws {
+        let gate = Gate()
+        try await withService(
+            limits: HTTPServiceLimits(connections: 1),
+            { request in
+                _ = await gate.pass()
+                return ServedResponse(status: 200, contentType: "text/plain", request.target)
+            },
+            { address in
+                let requests = ["/1", "/2"].map { "GET \($0) HTTP/1.1\r\nHost: localhost\r\n\r\n" }.joined()
+                async let holder = RawExchange.send([requests], to: address)
+                for await _ in gate.arrivals { break }
+                let newcomer = OwnedDescriptorBox(try connectedSocket(to: address))
+                gate.open()
+                #expect(await holder.text.hasSuffix("Connection: close\r\n\r\n/1"))
+                withExtendedLifetime(newcomer) {}
+            })
+    }
+
+    /// A page that was led to this address by a name of its own states that name; everybody else a local one.
+    @Test(
+        arguments: [
+            ("GET", "127.0.0.1:9464", nil, 200), ("GET", "localhost:9464", nil, 200), ("GET", "LocalHost", nil, 200),
+            ("GET", "[::1]:9464", nil, 200), ("GET", "evil.example.com", nil, 421),
+            ("HEAD", "127.0.0.1.evil.example.com:9464", nil, 421), ("DELETE", "evil.example.com", nil, 421),
+            ("GET", "localhost", "https://evil.example.com", 200),
+            ("DELETE", "localhost", "https://evil.example.com", 403), ("DELETE", "localhost", "null", 403),
+            ("DELETE", "localhost", "http://127.0.0.1:8080", 200),
+        ] as [(String, String, String?, Int)])
+    func answersToLocalNamesAlone(method: String, host: String, origin: String?, status: Int) async throws {
+        try await withService { address in
+            let line = origin.map { "Origin: \($0)\r\n" } ?? ""
+            let request = "\(method) / HTTP/1.1\r\nHost: \(host)\r\n\(line)Connection: close\r\n\r\n"
+            let exchange = await RawExchange.send([request], to: address)
+            #expect(exchange.text.hasPrefix("HTTP/1.1 \(status) "))
+            #expect(exchange.ending == .closed)
         }
     }
 
@@ -91,7 +133,7 @@ import WaypostTestSupport
             let good = await withTaskGroup(of: Bool.self) { group in
                 for number in 0..<50 {
                     group.addTask {
-                        let request = "GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n"
+                        let request = "GET /\(number) HTTP/1.1\r\nHost: localhost\r\n\r\n"
                         let exchange = await RawExchange.send(
                             Array(repeating: request, count: 10) + ["GET /end HTTP/1.0\r\n\r\n"], to: address)
                         return exchange.text.split(separator: "GET /\(number) 0").count == 11
@@ -113,7 +155,7 @@ import WaypostTestSupport
         try await withService(
             { _ in ServedResponse(HTTPResponse(status: 200), delivery: delivery) },
             { address in
-                let exchange = await RawExchange.send(["GET / HTTP/1.1\r\nHost: a\r\n\r\n"], to: address)
+                let exchange = await RawExchange.send(["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"], to: address)
                 #expect(exchange.ending == ending)
                 if let text { #expect(exchange.text == text) }
             })
@@ -130,7 +172,7 @@ import WaypostTestSupport
             }
             let (started, announce) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             group.addTask {
-                await RawExchange.send(["GET / HTTP/1.1\r\nHost: a\r\n\r\n"], to: service.address) { bytes in
+                await RawExchange.send(["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"], to: service.address) { bytes in
                     if bytes.count == 5 { announce.yield() }
                     return false
                 }
@@ -183,6 +225,13 @@ import WaypostTestSupport
         #expect(words.hasPrefix("cannot listen on \(first.address): another process holds it; stop it (process "))
         #expect(words.hasSuffix("or choose another port (0 takes a free one)"))
     }
+}
+
+/// For collections, which hold nothing that cannot be copied.
+private final class OwnedDescriptorBox {
+    private let descriptor: OwnedDescriptor
+
+    init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 }
 
 @Suite struct ListenAddress {

@@ -48,6 +48,5 @@ extension CurlEasy {
         let limits = request.limits
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, limits.connect.wholeMilliseconds))
         set(CURLOPT_MAXFILESIZE_LARGE, size: max(1, limits.responseBytes))  // zero would mean without limit
-        note(unsafe ccurl_set_user_timeout(handle, UInt32(clamping: max(1, limits.stall.wholeMilliseconds))))
     }
 }

@@ -47,12 +47,14 @@ struct CurlLoop {
             return
         }
         do throws(HTTPTransportError) {
-            let transfer = try CurlTransfer(exchange, options: options, share: share, now: .now)
+            let transfer = try CurlTransfer(
+                exchange, options: options, share: share, sockets: multi.sockets, now: .now)
             if startsAfresh { transfer.startAfresh() }
             startsAfresh = false
             guard multi.add(transfer.easy) else {
                 throw HTTPTransportError(.transportFailed, "\(origin): libcurl took no further transfer")
             }
+            multi.sockets.exchangeBegan(allowing: exchange.request.limits)
             transfers[transfer.easy.identity] = transfer
             identities[ObjectIdentifier(exchange)] = transfer.easy.identity
         } catch {
@@ -96,6 +98,7 @@ struct CurlLoop {
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
         if case .failure(let error) = outcome, error.isOfTheWay { startsAfresh = true }
         multi.remove(transfer.easy)
+        multi.sockets.exchangeEnded()
         transfers[transfer.easy.identity] = nil
         identities[ObjectIdentifier(transfer.exchange)] = nil
         transfer.exchange.finish(outcome)

@@ -7,15 +7,18 @@ import HTTPMessages
 /// thread (curl_multi_wakeup(3)); the last owner frees the handle, when the thread has ended.
 @safe final class CurlMulti: @unchecked Sendable {
     private let handle: UnsafeMutableRawPointer
+    /// Those of its connections; its end closes them.
+    let sockets: CurlSockets
 
     /// Whether libcurl is ready for use in this process; asked once.
     private static let libraryCode: CURLcode = ccurl_global_init()
 
-    init(maximumConnectionsPerHost: Int) throws(HTTPTransportError) {
+    init(sockets: CurlSockets, maximumConnectionsPerHost: Int) throws(HTTPTransportError) {
         guard Self.libraryCode == CURLE_OK, let handle = unsafe curl_multi_init() else {
             throw HTTPTransportError(.transportFailed, "libcurl could not be started")
         }
         unsafe self.handle = unsafe handle
+        self.sockets = sockets
         unsafe ccurl_multi_set_long(handle, CURLMOPT_PIPELINING, ccurl_multiplex)
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, maximumConnectionsPerHost)
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, maximumConnectionsPerHost)

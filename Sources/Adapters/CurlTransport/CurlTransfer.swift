@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import HTTPMessages
 
 /// One exchange while libcurl works on it: the handle, what has arrived, and the deadlines.
@@ -11,12 +12,17 @@ import HTTPMessages
     private let headerLines: CurlHeaderList
     private(set) var answer: CurlAnswer
     private(set) var deadlines: TransferDeadlines
+    private var repetition = RequestRepetition()
+    private let sockets: CurlSockets
+    /// What the sockets had shut when the transfer began.
+    private let earlierFloods: Int
     /// What libcurl says about a failure, beyond the code.
     private let errorText: UnsafeMutablePointer<CChar>
 
     /// - Throws: `.transportFailed` when the request cannot be put into libcurl's terms.
     init(
-        _ exchange: CurlExchange, options: CurlTransportOptions, share: CurlShare, now: ContinuousClock.Instant
+        _ exchange: CurlExchange, options: CurlTransportOptions, share: CurlShare, sockets: CurlSockets,
+        now: ContinuousClock.Instant
     ) throws(HTTPTransportError) {
         let request = exchange.request
         let origin = request.url.origin
@@ -29,6 +35,7 @@ import HTTPMessages
         self.exchange = exchange
         self.headerLines = headerLines
         self.easy = easy
+        (self.sockets, earlierFloods) = (sockets, sockets.floods)
         answer = CurlAnswer(bodyLimit: request.limits.responseBytes)
         deadlines = TransferDeadlines(limits: request.limits, begun: now)
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -68,10 +75,25 @@ import HTTPMessages
         if let excess = answer.excess {
             return .failure(HTTPTransportError(.responseTooLarge, "\(origin): \(excess)", traffic: traffic))
         }
-        let words = unsafe String(cString: errorText)
+        if sockets.floods > earlierFloods {
+            return .failure(
+                HTTPTransportError(
+                    .responseTooLarge,
+                    "\(origin): the server sent data without end and no complete answer; the connection was closed",
+                    traffic: traffic))
+        }
+        if repetition.isRefused {
+            return .failure(
+                HTTPTransportError(
+                    .connectionLost, "\(origin): the server refused the request before it looked at it",
+                    traffic: traffic))
+        }
+        let words = words
         let failure = CurlFailure(code, words: words.isEmpty ? curlWords(code) : words, limits: exchange.request.limits)
         return .failure(HTTPTransportError(failure.code, "\(origin): \(failure.cause)", traffic: traffic))
     }
+
+    private var words: String { unsafe String(cString: errorText) }
 
     /// What a transfer that this transport ends itself is answered with.
     func outcome(_ code: HTTPTransportError.Code, _ cause: String) -> CurlExchange.Outcome {
@@ -101,7 +123,22 @@ import HTTPMessages
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_XFERINFODATA, context))
         unsafe easy.note(ccurl_set_ready_callback(handle, noteReady))
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
+        unsafe easy.note(ccurl_set_socket_callback(handle, noteSocket))
+        unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context))
+        // Called when the transfer may be long gone: with the sockets, which outlive their connections.
+        unsafe easy.note(ccurl_set_close_callback(handle, closeSocket))
+        unsafe easy.note(
+            ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque()))
         easy.set(CURLOPT_NOPROGRESS, false)
+    }
+
+    /// False when there is to be no connection.
+    fileprivate func opened(_ socket: CInt) -> Bool {
+        guard repetition.mayConnect(words: words) else { return false }
+        let patience = exchange.request.limits.stall.wholeMilliseconds
+        ccurl_limit_unacknowledged(socket, UInt32(clamping: max(1, patience)))
+        sockets.opened(socket)
+        return true
     }
 
     fileprivate func received(body bytes: UnsafeRawBufferPointer) -> Bool {
@@ -117,6 +154,7 @@ import HTTPMessages
     fileprivate func progressed(to count: Int) { deadlines.progressed(to: count, at: .now) }
 
     fileprivate func connected() {
+        repetition.connected()
         deadlines.connected(wasUsed: easy.number(CURLINFO_NUM_CONNECTS) == 0, at: .now)
     }
 }
@@ -159,4 +197,13 @@ private func noteReady(
 ) -> CInt {
     unsafe transfer(context)?.connected()
     return ccurl_prereq_ok
+}
+
+private func noteSocket(_ context: UnsafeMutableRawPointer?, _ socket: CInt, _ purpose: curlsocktype) -> CInt {
+    unsafe transfer(context)?.opened(socket) == true ? ccurl_socket_ok : ccurl_socket_refused
+}
+
+private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: CInt) -> CInt {
+    guard let context = unsafe context else { return close(socket) }
+    return unsafe Unmanaged<CurlSockets>.fromOpaque(context).takeUnretainedValue().close(socket)
 }

@@ -2,7 +2,7 @@ import Glibc
 package import HTTPMessages
 import LinuxPlatform
 
-/// `HTTPTransport` over libcurl: one thread drives every exchange of this transport.
+/// `HTTPTransport` over libcurl: one thread drives every exchange of this transport, another one ends floods.
 ///
 /// Connections are kept and shared: HTTP/2 over TLS where the server speaks it, HTTP/1.1 keep-alive elsewhere, TLS
 /// sessions resumed. Servers are always verified, with TLS 1.2 or newer. A redirect is an answer and is not followed.
@@ -13,6 +13,7 @@ import LinuxPlatform
 /// Safe to use from any task. When the transport is released, its thread ends its connections and is waited for.
 package final class CurlTransport: HTTPTransport {
     private let mailbox: CurlMailbox
+    private let guardian: FloodGuard
     /// Readable once the thread has ended.
     private let ended: EventDescriptor
 
@@ -25,12 +26,18 @@ package final class CurlTransport: HTTPTransport {
         ] {
             if let path { try Self.requireReadable(path) }
         }
-        do { ended = try EventDescriptor() } catch { throw HTTPTransportError(.transportFailed, error.description) }
-        let multi = try CurlMulti(maximumConnectionsPerHost: options.maximumConnectionsPerHost)
+        do throws(SystemError) {
+            (ended, guardian) = (try EventDescriptor(), try FloodGuard())
+        } catch {
+            throw HTTPTransportError(.transportFailed, error.description)
+        }
+        let multi = try CurlMulti(
+            sockets: guardian.sockets, maximumConnectionsPerHost: options.maximumConnectionsPerHost)
         let share = try CurlShare()
         let mailbox = CurlMailbox(multi: multi)
         self.mailbox = mailbox
         let ended = ended
+        guardian.start()
         startThread(named: "waypost-curl") {
             CurlLoop(multi: multi, share: share, mailbox: mailbox, options: options).run()
             ended.signal()
@@ -40,6 +47,7 @@ package final class CurlTransport: HTTPTransport {
     deinit {
         mailbox.stop()
         ended.wait()
+        guardian.stop()
     }
 
     package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {

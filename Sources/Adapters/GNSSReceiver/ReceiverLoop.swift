@@ -13,9 +13,6 @@ struct ReceiverLoop {
         case overdue
     }
 
-    /// A backlog is read to its newest fix, but bytes without end give one now and then, too.
-    private static let longestDrain = 1 << 20
-
     private let endpoint: any ReceiverEndpoint
     private let newDecoder: any LineDecoder
     private let stop: EventDescriptor
@@ -88,6 +85,7 @@ struct ReceiverLoop {
         let watch = LineWatch(
             openedAt: MonotonicTime.now, interval: interval, patience: patience, trial: line.trial)
         var session = LineSession(decoder: newDecoder, watch: watch)
+        var pace = ReadPace(openedAt: MonotonicTime.now)
         var judged: LineWatch.Condition?
         var heard: String?
         position.lineOpened()
@@ -120,22 +118,27 @@ struct ReceiverLoop {
 
             let wakeUp = session.wakeUp(after: now)
             let pause = min(wakeUp, position.nextChange(after: now) ?? wakeUp) - now
-            switch wait(on: line, for: min(pause, ReceiverPace.longestTurn)) {
+            let rest = pace.rest(at: now)
+            let outcome =
+                rest > .zero
+                ? wait(on: nil, for: rest) : wait(on: line, for: min(pause, ReceiverPace.longestTurn))
+            switch outcome {
             case .failure(let error): return .lost("\(error)")
             case .success(.stopped): return .stopped
+            case .success(.timedOut) where rest > .zero: continue
             case .success(.timedOut):
                 guard let fix = session.lineIsIdle(at: MonotonicTime.now) else { continue }
                 position.sentencesArrived(withPosition: true, at: MonotonicTime.now)
                 mailbox.post(fix)
             case .success(.ready(let isHungUp)):
-                if let ending = drain(line, isHungUp: isHungUp, into: &session) { return ending }
+                if let ending = drain(line, isHungUp: isHungUp, into: &session, at: &pace) { return ending }
             }
         }
     }
 
-    /// Reads all there is and posts the newest fix in it.
+    /// Reads all there is, or as much as `pace` allows, and posts the newest fix in it.
     private mutating func drain(
-        _ line: any ReceiverLine, isHungUp: Bool, into session: inout LineSession
+        _ line: any ReceiverLine, isHungUp: Bool, into session: inout LineSession, at pace: inout ReadPace
     ) -> Ending? {
         var newest: Fix?
         let hadSentence = session.watch.hasSentence
@@ -152,8 +155,7 @@ struct ReceiverLoop {
                 mailbox.post(newest)
             }
         }
-        var drained = 0
-        while drained < Self.longestDrain {
+        while pace.mayRead {
             let read: LineRead
             do throws(SystemError) {
                 var span = buffer.mutableSpan
@@ -166,9 +168,10 @@ struct ReceiverLoop {
             case .nothingYet where isHungUp: return .lost("lost (hung up); it is opened again as soon as it is back")
             case .nothingYet: return nil
             case .bytes(let count):
-                drained += count
                 tap?.received(buffer.span.extracting(first: count))
-                newest = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now) ?? newest
+                let fix = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now)
+                pace.took(count, withFix: fix != nil)
+                newest = fix ?? newest
             }
             guard case .success(.ready) = wait(on: line, for: .zero) else { return nil }
         }

@@ -30,25 +30,28 @@ struct HTTPConnection {
     private enum AfterWriting { case nextRequest, stall, reset, drain }
 
     private let limits: HTTPServiceLimits
+    private let names: ServedNames
     private var parser: HTTPRequestParser
     private var phase: Phase
     private var request: ServedRequest?
     private var hasRequestBytes = false
     /// What is to be written next.
     private(set) var output: ArraySlice<UInt8> = []
+    /// When it was opened, or asked for something last.
+    private(set) var lastAsked: Duration
 
-    init(limits: HTTPServiceLimits, now: Duration) {
-        self.limits = limits
+    init(limits: HTTPServiceLimits, names: ServedNames, now: Duration) {
+        (self.limits, self.names, lastAsked) = (limits, names, now)
         parser = HTTPRequestParser(limits: limits)
         phase = .reading(deadline: now + limits.idle)
     }
 
-    /// A connection beyond the limit: it is answered 503 and closed.
-    static func refused(limits: HTTPServiceLimits, now: Duration, date: String) -> Self {
-        var connection = Self(limits: limits, now: now)
-        connection.refuse(
-            .refusal(status: 503, "more than \(limits.connections) connections are open"), now: now, date: date)
-        return connection
+    /// Whether it may be closed for a newer one: nobody works on an answer for it.
+    var canGiveWay: Bool {
+        switch phase {
+        case .handling, .delaying: false
+        default: true
+        }
     }
 
     var wantsToRead: Bool {
@@ -86,9 +89,10 @@ struct HTTPConnection {
         if wantsToRead { phase = .ended(.close) }
     }
 
-    /// The handler's answer.
-    mutating func answer(_ response: ServedResponse, now: Duration, date: String) {
+    /// The handler's answer; the last one here when somebody waits for a place.
+    mutating func answer(_ response: ServedResponse, isLast: Bool = false, now: Duration, date: String) {
         guard case .handling = phase else { return }
+        if isLast { request?.keepsAlive = false }
         phase = .delaying(until: now + response.delay, response)
         if response.delay <= .zero { startWriting(response, now: now, date: date) }
     }
@@ -128,7 +132,8 @@ struct HTTPConnection {
     private mutating func nextRequest(now: Duration, date: String) -> ServedRequest? {
         do {
             if let complete = try parser.next() {
-                request = complete
+                try names.check(complete)
+                (request, lastAsked) = (complete, now)
                 phase = .handling
                 output = []
                 return complete

@@ -5,6 +5,8 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
     case unknownMethod(String)
     case malformedHeader
     case missingHost
+    case misdirected(host: String)
+    case foreignOrigin(String)
     case conflictingLength
     case malformedLength
     case lengthRequired
@@ -22,10 +24,12 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
         case .malformedRequestLine, .malformedHeader, .missingHost, .conflictingLength, .malformedLength,
             .malformedChunk:
             400
+        case .foreignOrigin: 403
         case .timedOut: 408
         case .lengthRequired: 411
         case .bodyTooLarge: 413
         case .requestLineTooLong: 414
+        case .misdirected: 421
         case .headersTooLarge, .tooManyHeaders: 431
         case .unknownMethod, .unsupportedTransferCoding: 501
         case .unsupportedVersion: 505
@@ -39,6 +43,10 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
         case .unknownMethod(let method): "the method \(method) is not implemented"
         case .malformedHeader: "a header line is malformed"
         case .missingHost: "an HTTP/1.1 request must have exactly one Host header"
+        case .misdirected(let host):
+            "the host \"\(host.prefix(100))\" is not served here; use 127.0.0.1, [::1] or localhost"
+        case .foreignOrigin(let origin):
+            "pages of \"\(origin.prefix(100))\" may change nothing here; only pages of this machine may"
         case .conflictingLength: "the request states its length twice"
         case .malformedLength: "Content-Length is not a number"
         case .lengthRequired: "a request with this method must state its length"

@@ -10,7 +10,8 @@ package struct HTTPServiceLimits: Sendable, Hashable {
     package var idle: Duration
     /// From a request's first byte to its last, and again for a client to take the answer.
     package var exchange: Duration
-    /// Open at the same time; one more is answered 503 and closed.
+    /// Open at the same time; for one more, the connection that has asked for nothing for the longest time is closed,
+    /// so that nobody is shut out by who only holds connections.
     package var connections: Int
 
     package init(

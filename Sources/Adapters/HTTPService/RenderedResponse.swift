@@ -33,6 +33,7 @@ private func reasonPhrase(_ status: Int) -> String {
     case 411: "Length Required"
     case 413: "Content Too Large"
     case 414: "URI Too Long"
+    case 421: "Misdirected Request"
     case 429: "Too Many Requests"
     case 431: "Request Header Fields Too Large"
     case 500: "Internal Server Error"

@@ -20,6 +20,7 @@ struct ServiceLoop {
 
     private let listener: ListeningSocket
     private let limits: HTTPServiceLimits
+    private let names: ServedNames
     private let mailbox: ServiceMailbox
     private let arrivals: AsyncStream<Arrival>.Continuation
     private let start = ContinuousClock.now
@@ -33,6 +34,7 @@ struct ServiceLoop {
         arrivals: AsyncStream<Arrival>.Continuation
     ) {
         (self.listener, self.limits, self.mailbox, self.arrivals) = (listener, limits, mailbox, arrivals)
+        names = ServedNames(listeningOn: listener.address)
     }
 
     /// Until the mailbox says stop; then every socket is closed, and the arrivals end.
@@ -40,8 +42,10 @@ struct ServiceLoop {
         while true {
             let letters = mailbox.collect()
             if letters.isStopped { break }
+            // Otherwise who always asks once more would keep everybody else waiting.
+            let isLast = !letters.answers.isEmpty && peers.count >= limits.connections && isSomebodyWaiting
             for (number, response) in letters.answers {
-                peers[number]?.connection.answer(response, now: now, date: date)
+                peers[number]?.connection.answer(response, isLast: isLast, now: now, date: date)
                 write(number)
             }
             waitAndServe()
@@ -57,16 +61,30 @@ struct ServiceLoop {
     private mutating func waitAndServe() {
         let numbers = Array(peers.keys)
         var polled = [pollfd(fd: mailbox.raw, events: Int16(POLLIN), revents: 0)]
-        // A connection cannot be accepted when descriptors are short: then the listener rests for a moment.
-        polled.append(pollfd(fd: now >= acceptsFrom ? listener.raw : -1, events: Int16(POLLIN), revents: 0))
+        // When all answers are under way, who comes next waits in the kernel's queue. When descriptors are short, a
+        // connection cannot be accepted: then the listener rests for a moment.
+        let accepts = now >= acceptsFrom && (peers.count < limits.connections || nextToGiveWay != nil)
+        polled.append(pollfd(fd: accepts ? listener.raw : -1, events: Int16(POLLIN), revents: 0))
         for number in numbers {
             guard let peer = peers[number] else { continue }
             let events = (peer.connection.wantsToRead ? POLLIN : 0) | (peer.connection.wantsToWrite ? POLLOUT : 0)
             polled.append(pollfd(fd: peer.socket.raw, events: Int16(events), revents: 0))
         }
         guard unsafe poll(&polled, nfds_t(polled.count), timeout) >= 0 else { return }  // a signal came
-        if polled[1].revents != 0 { accept() }
+        // Whose request is here already does not give way to one more connection.
         for (number, entry) in zip(numbers, polled.dropFirst(2)) { serve(number, Int32(entry.revents)) }
+        if polled[1].revents != 0 { accept() }
+    }
+
+    private var isSomebodyWaiting: Bool {
+        var queue = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&queue, 1, 0) > 0
+    }
+
+    /// The connection to close for a newer one; `nil` when answers are under way on all of them.
+    private var nextToGiveWay: Int? {
+        let idle = peers.mapValues(\.connection).filter(\.value.canGiveWay)
+        return idle.min { $0.value.lastAsked < $1.value.lastAsked }?.key
     }
 
     /// Until the nearest deadline, in milliseconds for `poll`; -1 waits for ever.
@@ -79,15 +97,13 @@ struct ServiceLoop {
     }
 
     private mutating func accept() {
+        let oldest = peers.count < limits.connections ? nil : nextToGiveWay
+        guard peers.count < limits.connections || oldest != nil else { return }
         do {
             guard let socket = try listener.accept() else { return }
-            let isRefused = peers.count >= limits.connections
-            guard !isRefused || peers.count < 2 * limits.connections else { return }  // closed without a word
-            let connection =
-                isRefused
-                ? HTTPConnection.refused(limits: limits, now: now, date: date)
-                : HTTPConnection(limits: limits, now: now)
+            if let oldest { peers[oldest] = nil }
             nextNumber += 1
+            let connection = HTTPConnection(limits: limits, names: names, now: now)
             peers[nextNumber] = Peer(socket: socket, connection: connection)
         } catch {
             acceptsFrom = now + .milliseconds(100)

@@ -47,19 +47,36 @@ static inline CURLcode ccurl_set_ready_callback(CURL *_Nonnull easy, ccurl_ready
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
+// What happens to a connection's socket: it was made and is about to be connected; it is to be closed.
+typedef int (*ccurl_socket_callback)(void *_Nullable context, curl_socket_t socket, curlsocktype purpose);
+typedef int (*ccurl_close_callback)(void *_Nullable context, curl_socket_t socket);
+static inline CURLcode ccurl_set_socket_callback(CURL *_Nonnull easy, ccurl_socket_callback _Nonnull callback) {
+    return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, callback);
+}
+static inline CURLcode ccurl_set_close_callback(CURL *_Nonnull easy, ccurl_close_callback _Nonnull callback) {
+    return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
+}
+
 // How long sent bytes may stay without acknowledgement before the kernel gives the connection up (tcp(7)); without it
 // a connection that died silently is used again and again for a quarter of an hour.
-static int ccurl_limit_unacknowledged(void *_Nullable milliseconds, curl_socket_t socket, curlsocktype purpose) {
-    unsigned int limit = (unsigned int)(uintptr_t)milliseconds;
-    (void)purpose;
+static inline void ccurl_limit_unacknowledged(curl_socket_t socket, unsigned int milliseconds) {
     // A kernel that does not know the option leaves the connection usable.
-    (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
-    return CURL_SOCKOPT_OK;
+    (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
-static inline CURLcode ccurl_set_user_timeout(CURL *_Nonnull easy, unsigned int milliseconds) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, ccurl_limit_unacknowledged);
-    if (code != CURLE_OK) return code;
-    return curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, (void *)(uintptr_t)milliseconds);
+
+// Ends a connection at once, with all that the kernel still has of it (connect(2), AF_UNSPEC); the socket stays open.
+static inline void ccurl_abort_connection(curl_socket_t socket) {
+    struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+    if (connect(socket, &nobody, sizeof nobody) != 0) (void)shutdown(socket, SHUT_RDWR);
+}
+
+// How many bytes have come on a connection, whatever became of them; zero before Linux 4.1. The C library's tcp_info
+// ends before this field, which stands where it stands for good.
+static inline uint64_t ccurl_bytes_received(curl_socket_t socket) {
+    struct { char before[128]; uint64_t bytes_received; } info = { { 0 }, 0 };
+    socklen_t size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || size < sizeof info) return 0;
+    return info.bytes_received;
 }
 
 static inline CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO information, long *_Nonnull value) {
@@ -108,4 +125,6 @@ static const long ccurl_http_version_2_over_tls = CURL_HTTP_VERSION_2TLS;
 static const long ccurl_answered_http_2 = CURL_HTTP_VERSION_2_0;
 static const long ccurl_tls_1_2_or_newer = CURL_SSLVERSION_TLSv1_2;
 static const long ccurl_multiplex = CURLPIPE_MULTIPLEX;
+static const int ccurl_socket_ok = CURL_SOCKOPT_OK;
+static const int ccurl_socket_refused = CURL_SOCKOPT_ERROR;
 static const int ccurl_prereq_ok = CURL_PREREQFUNC_OK;

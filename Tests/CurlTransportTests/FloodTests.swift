@@ -1,0 +1,72 @@
+import CurlTransport
+import HTTPMessages
+import Testing
+import WaypostTestSupport
+
+/// Servers that send HTTP/2 frames without end.
+@Suite(.enabled(if: FloodServer.isAvailable, "python3 and openssl are needed"), .timeLimit(.minutes(1)), .serialized)
+struct FloodedExchange {
+    /// Every time limit far away: what ends the exchange is how much has come.
+    private let wide = HTTPLimits(
+        connect: .seconds(600), total: .seconds(600), stall: .seconds(600), responseBytes: 1000)
+
+    @Test(arguments: ["window-update", "goaway", "priority", "unknown", "empty-data", "padding"])
+    func endsWithoutItsTimeLimit(kind: String) async throws {
+        let server = try await FloodServer(kind)
+        let transport = try Loopback.transport(caFile: server.caFile)
+        let error = try await failure(transport, server)
+        #expect(error.code == .responseTooLarge)
+        #expect(error.description.contains("without end"), "\(error)")
+        #expect(server.count("request") == 1)
+        #expect(await server.wait(for: "ended", times: 1), "the connection is closed")
+    }
+
+    /// Frames that must be answered: libcurl itself notices that nobody takes the answers.
+    @Test(arguments: ["settings", "ping"])
+    func endsWhenItsAnswersAreNotTaken(kind: String) async throws {
+        let server = try await FloodServer(kind)
+        let transport = try Loopback.transport(caFile: server.caFile)
+        let error = try await failure(transport, server)
+        #expect([.connectionLost, .responseTooLarge].contains(error.code), "\(error)")
+        #expect(server.count("request") == 1)
+    }
+
+    /// A stream that is refused may be repeated by the rules of HTTP/2; whether and when is the caller's decision.
+    @Test func isMadeOnceWhenItsStreamIsRefused() async throws {
+        let server = try await FloodServer("refused")
+        let transport = try Loopback.transport(caFile: server.caFile)
+        for attempt in 1...2 {
+            let error = try await failure(transport, server)
+            #expect(error.code == .connectionLost)
+            #expect(error.description.contains("refused"), "\(error)")
+            #expect(server.count("request") == attempt)
+        }
+        #expect(server.count("connection") == 2)
+    }
+
+    /// Some servers ask for client certificates over HTTP/1.1 alone: that is another request.
+    @Test func isRepeatedForAServerThatWantsHTTP1() async throws {
+        let server = try await FloodServer("http-1.1")
+        let transport = try Loopback.transport(caFile: server.caFile)
+        let response = try await transport.send(HTTPRequest(.get, try HTTPURL(server.url), limits: wide))
+        #expect(response.status == 200 && response.body == Array("ok".utf8))
+        #expect(server.count("request") == 2)
+    }
+
+    @Test func isLeftWhenCancelled() async throws {
+        let server = try await FloodServer("window-update")
+        let transport = try Loopback.transport(caFile: server.caFile)
+        let request = HTTPRequest(.get, try HTTPURL(server.url), limits: wide)
+        let sending = Task { try await transport.send(request) }
+        #expect(await server.wait(for: "request", times: 1))
+        sending.cancel()
+        let error = await #expect(throws: HTTPTransportError.self) { try await sending.value }
+        #expect(error.map { [.cancelled, .responseTooLarge].contains($0.code) } == true)
+    }
+
+    private func failure(_ transport: CurlTransport, _ server: FloodServer) async throws -> HTTPTransportError {
+        let request = HTTPRequest(.put, try HTTPURL(server.url), body: Array("hello".utf8), limits: wide)
+        return try #require(
+            await #expect(throws: HTTPTransportError.self) { try await transport.send(request) })
+    }
+}

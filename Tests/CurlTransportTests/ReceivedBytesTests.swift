@@ -1,0 +1,61 @@
+import HTTPMessages
+import Testing
+
+@testable import CurlTransport
+
+@Suite struct BytesReceived {
+    private let limits = HTTPLimits(responseBytes: 1_000_000)
+    /// Twice the body, and what comes with it.
+    private let allowed = 2_000_000 + 512 * 1024
+    private var received = ReceivedBytes()
+
+    @Test mutating func areLimitedOnEachConnection() {
+        received.opened(5)
+        received.opened(6)
+        received.exchangeBegan(allowing: limits) { _ in 0 }
+        #expect(!received.isFlooded(5, received: allowed))
+        #expect(received.isFlooded(5, received: allowed + 1))
+        #expect(!received.isFlooded(6, received: 100))
+    }
+
+    /// Otherwise a connection that serves for months would be a flood one day.
+    @Test mutating func areCountedAnewAfterEachPause() {
+        received.opened(5)
+        for exchange in 0..<100 {
+            let before = exchange * allowed
+            received.exchangeBegan(allowing: limits) { _ in before }
+            #expect(received.isBusy)
+            #expect(!received.isFlooded(5, received: before + allowed))
+            #expect(received.isFlooded(5, received: before + allowed + 1))
+            received.exchangeEnded()
+            #expect(!received.isBusy)
+            #expect(!received.isFlooded(5, received: .max), "nobody reads it now")
+        }
+    }
+
+    /// Exchanges that overlap may all be on one connection.
+    @Test mutating func mayBeThoseOfAllExchangesUnderWay() {
+        received.opened(5)
+        for _ in 0..<3 { received.exchangeBegan(allowing: limits) { _ in 0 } }
+        received.exchangeEnded()
+        #expect(!received.isFlooded(5, received: 3 * allowed))
+        #expect(received.isFlooded(5, received: 3 * allowed + 1))
+    }
+
+    @Test mutating func areForgottenWithTheirSocket() {
+        received.opened(5)
+        received.exchangeBegan(allowing: limits) { _ in 1000 }
+        received.closed(5)
+        #expect(received.sockets.isEmpty)
+        received.opened(5)
+        #expect(received.isFlooded(5, received: allowed + 1), "a new connection begins with nothing")
+    }
+
+    @Test(arguments: [-1, 0, Int.max]) mutating func areAllowedForAnyLimit(responseBytes: Int) {
+        received.opened(5)
+        for _ in 0..<1000 {
+            received.exchangeBegan(allowing: HTTPLimits(responseBytes: responseBytes)) { _ in 0 }
+        }
+        #expect(!received.isFlooded(5, received: 512 * 1024))
+    }
+}

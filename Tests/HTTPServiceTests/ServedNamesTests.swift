@@ -1,0 +1,74 @@
+import HTTPMessages
+import LinuxPlatform
+import Testing
+
+@testable import HTTPService
+
+@Suite struct NamesServed {
+    private func verdict(
+        _ method: HTTPMethod = .get, host: String?, origins: [String] = [], on address: String = "127.0.0.1:9464"
+    ) throws -> HTTPRequestError? {
+        var headers = HTTPHeaders()
+        if let host { headers.append("host", host) }
+        for origin in origins { headers.append("origin", origin) }
+        let names = ServedNames(listeningOn: try LocalAddress(address))
+        do throws(HTTPRequestError) {
+            try names.check(ServedRequest(method, "/", headers: headers))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(
+        arguments: [
+            nil, "127.0.0.1", "127.0.0.1:9464", "127.0.0.1:1", "localhost", "localhost:", "LOCALHOST:80", "localhost.",
+            "localhost.:80", "[::1]", "[::1]:65535",
+        ] as [String?])
+    func areThoseOfThisMachine(host: String?) throws { #expect(try verdict(host: host) == nil) }
+
+    @Test(arguments: [
+        "", "evil.example.com", "evil.example.com:9464", "localhost.evil.example.com", "localhost..", "xlocalhost",
+        "127.0.0.1.", "127.0.0.2", "127.1", "0.0.0.0", "2130706433", "::1", "[::1", "[::1]x", "[::2]", "::1]:80",
+        "localhost:80:80", "localhost:x", "localhost:-1", "user@localhost", "localhost@evil.example.com",
+        "localhost, evil.example.com", "localhost/", " ",
+    ])
+    func areNoOthers(host: String) throws { #expect(try verdict(host: host) == .misdirected(host: host)) }
+
+    @Test(arguments: [("127.1.2.3:0", "127.1.2.3:80"), ("[::1]:0", "[::1]:80"), ("localhost:0", "localhost")])
+    func haveTheOneThatIsListenedOn(address: String, host: String) throws {
+        #expect(try verdict(host: host, on: address) == nil)
+        #expect(try verdict(host: "127.0.0.1", on: address) == nil)
+        #expect(try verdict(host: "127.3.2.1", on: address) == .misdirected(host: "127.3.2.1"))
+    }
+
+    /// No browser reaches one; a proxy before it has names of its own.
+    @Test func areAnyOnAUnixSocket() throws {
+        let origins = ["https://fleet.example.com"]
+        #expect(try verdict(.put, host: "fleet.example.com", origins: origins, on: "unix:/run/x") == nil)
+    }
+
+    @Test(
+        arguments: [
+            ([], nil), (["http://localhost"], nil), (["https://LOCALHOST:3000"], nil), (["http://[::1]:80"], nil),
+            (["http://evil.example.com"], 0), (["null"], 0), ([""], 0), (["localhost"], 0), (["file://"], 0),
+            (["http://localhost.evil.example.com"], 0), (["http://localhost", "http://evil.example.com"], 1),
+        ] as [([String], Int?)])
+    func areTheOriginsThatMayChangeSomething(origins: [String], foreign: Int?) throws {
+        let error = foreign.map { HTTPRequestError.foreignOrigin(origins[$0]) }
+        for method in [HTTPMethod.put, .post, .patch, .delete] {
+            #expect(try verdict(method, host: "localhost", origins: origins) == error)
+        }
+        for method in [HTTPMethod.get, .head] {
+            #expect(try verdict(method, host: "localhost", origins: origins) == nil)
+        }
+    }
+
+    @Test func areToldToWhoUsesAnother() {
+        let host = HTTPRequestError.misdirected(host: String(repeating: "x", count: 5000))
+        #expect(host.status == 421 && host.description.utf8.count < 200)
+        #expect(host.description.hasSuffix("is not served here; use 127.0.0.1, [::1] or localhost"))
+        let origin = HTTPRequestError.foreignOrigin(String(repeating: "x", count: 5000))
+        #expect(origin.status == 403 && origin.description.utf8.count < 200)
+    }
+}
