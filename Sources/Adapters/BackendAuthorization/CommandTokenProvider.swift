@@ -4,7 +4,7 @@ package import VehicleAuthorization
 
 /// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
 ///
-/// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, what the configuration adds,
+/// No shell is involved. The program gets a small environment, in which no proxy stands but what the configuration adds: `PATH`, `HOME`, `LANG`, what the configuration adds,
 /// `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID`
 /// those that the context has.
 package final class CommandTokenProvider: TokenProvider {
@@ -116,6 +116,11 @@ package final class CommandTokenProvider: TokenProvider {
         case .tooMuchOutput:
             AuthorizationError(
                 .unusableAnswer, "\(source) wrote more than 64 KiB; expected the token or a small JSON object")
+        case .goesOn(let processID):
+            AuthorizationError(
+                .unavailable,
+                "\(source): process \(processID) of it could not be ended, as it runs as another user or waits for a "
+                    + "device; it is not started again before that has ended, so end process \(processID)")
         case .cancelled: AuthorizationError(.cancelled, "\(source) was ended because nobody waits for the token")
         }
     }
