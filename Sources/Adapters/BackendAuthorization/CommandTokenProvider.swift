@@ -4,9 +4,9 @@ package import VehicleAuthorization
 
 /// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
 ///
-/// No shell is involved. The program gets a small environment, in which no proxy stands but what the configuration adds: `PATH`, `HOME`, `LANG`, what the configuration adds,
-/// `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID`
-/// those that the context has.
+/// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, what the configuration adds (a
+/// proxy, where it needs one), `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`,
+/// `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID` those that the context has.
 package final class CommandTokenProvider: TokenProvider {
     private let arguments: [String]
     private let section: String

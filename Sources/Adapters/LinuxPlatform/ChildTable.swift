@@ -80,7 +80,7 @@ package enum ChildTable {
     }
 
     /// Ends every program and what they left behind; for the end of the process.
-    static func endAll() {
+    package static func endAll() {
         let hasStarted = state.withLock { state in
             state.isClosed = true
             for processID in state.running {

@@ -11,10 +11,7 @@ package enum ProcessStart {
     package static func prepare() {
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { startAnew() }
-        // Inherited as well: ignored, the children's endings would be lost; at its default, one file that is too
-        // large for a limit (RLIMIT_FSIZE) would end the process where an error can be told.
-        signal(SIGCHLD, SIG_DFL)
-        signal(SIGXFSZ, SIG_IGN)
+        signal(SIGCHLD, SIG_DFL)  // inherited as well: ignored, the endings of programs would be lost
         MemoryNeed.require()
         ChildTable.allowAdoption()
     }
