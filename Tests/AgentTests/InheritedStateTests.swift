@@ -85,6 +85,15 @@ import WaypostTestSupport
         }
     }
 
+    @Test(arguments: [6, 10, 14, 63]) func tellsThatTooFewFilesMayBeOpen(count: Int) async throws {
+        let outcome = try await limited("ulimit -n \(count)", ["run", "--config", "/nonexistent"])
+        #expect(outcome.ending == .exited(69))
+        #expect(
+            String(decoding: outcome.standardError, as: UTF8.self)
+                == "waypost: too few open files are allowed: 64 at least are needed; raise the limit (ulimit -n, "
+                + "LimitNOFILE=)\n")
+    }
+
     @Test(.enabled(if: isPlain, "sanitizers map more"))
     func runsWhereMemoryIsLimitedButEnough() async throws {
         let bench = try ServiceBench()

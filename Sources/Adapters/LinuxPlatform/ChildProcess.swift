@@ -26,6 +26,8 @@ package struct ChildProcess: Sendable {
         package let standardOutput: [UInt8]
         /// The last part of what it wrote there.
         package let standardError: [UInt8]
+        /// Processes that it left running and that could not be ended.
+        package var strays: [pid_t] = []
     }
 
     /// The program and its arguments; a name without a slash is looked up in our own `PATH`.

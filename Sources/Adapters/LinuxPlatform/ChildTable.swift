@@ -72,11 +72,13 @@ package enum ChildTable {
         }
     }
 
-    /// Ends what programs left behind, unless one is under way: then its end will. Gives up after half a second.
-    static func endOrphans() {
+    /// Ends what programs left behind, unless one is under way: then its end will.
+    ///
+    /// Gives what could not be ended in half a second.
+    static func endOrphans() -> [pid_t] {
         let mayAdopt = state.withLock { $0.mayAdopt }
-        guard mayAdopt, adopts else { return }
-        end(within: .milliseconds(500)) { $0.underWay == 0 }
+        guard mayAdopt, adopts else { return [] }
+        return end(within: .milliseconds(500)) { $0.underWay == 0 }
     }
 
     /// Ends every program and what they left behind; for the end of the process.
@@ -91,31 +93,35 @@ package enum ChildTable {
         }
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard hasStarted, mayAdopt, adopts else { return }
-        end(within: .milliseconds(500)) { _ in true }
+        _ = end(within: .milliseconds(500)) { _ in true }
     }
 
     /// Kills and collects all children, and those that these leave to us, until there are none, as long as `condition`
-    /// holds.
-    private static func end(within limit: Duration, while condition: (borrowing State) -> Bool) {
+    /// holds; gives those that are left.
+    private static func end(within limit: Duration, while condition: (borrowing State) -> Bool) -> [pid_t] {
         let deadline = MonotonicTime.now + limit
+        var left: [pid_t] = []
         while MonotonicTime.now < deadline {
             let generation = state.withLock { $0.generation }
             let found = children
-            if found.isEmpty { return }
-            let mayGoOn = state.withLock { state in
+            let isHeard = state.withLock { state in
+                left = []
                 guard condition(state) else { return false }
                 guard state.generation == generation else { return true }
                 state.generation += 1
-                for processID in found {
-                    kill(processID, SIGKILL)
+                left = found.filter { !state.survivors.values.contains($0) }
+                var isHeard = false
+                for processID in left {
+                    if kill(processID, SIGKILL) == 0 { isHeard = true }
                     // What has a thread of its own waiting for it is collected there.
                     if !state.running.contains(processID) { _ = waitpid(processID, nil, WNOHANG) }
                 }
-                return true
+                return isHeard
             }
-            guard mayGoOn else { return }
+            guard isHeard else { break }
             _ = poll(nil, 0, 2)  // for their end
         }
+        return left
     }
 
     /// Every child of this process, also those that have ended and are not collected.

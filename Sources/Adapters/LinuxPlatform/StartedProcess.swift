@@ -77,10 +77,11 @@ struct StartedProcess: ~Copyable {
             waitForEnd()
         }
         kill(-processID, SIGKILL)  // whatever it left in its group; the id is free only after reaping
+        var strays: [pid_t] = []
         if hasEnded {
             let status = Self.reap(processID)
             ended = ended ?? status
-            ChildTable.endOrphans()
+            strays = ChildTable.endOrphans()
         } else {
             // Another user's process may not be signalled, and one that waits for a disk does not hear.
             ChildTable.gaveUp(processID, of: program)
@@ -88,7 +89,7 @@ struct StartedProcess: ~Copyable {
         }
         return ChildProcess.Outcome(
             ending: ended ?? .exited(-1), standardOutput: Array(written.prefix(rules.outputLimit)),
-            standardError: complaint)
+            standardError: complaint, strays: strays)
     }
 
     /// To the process wherever it went, and to the group that it was given.

@@ -69,6 +69,10 @@ static inline int clinux_memory_is_limited(void) {
     return getrlimit(RLIMIT_AS, &space) == 0 && getrlimit(RLIMIT_DATA, &data) == 0 &&
            (space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
 }
+static inline long clinux_descriptor_limit(void) {
+    struct rlimit files;
+    return getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 1 << 20 ? (long)files.rlim_cur : 1 << 20;
+}
 static inline void clinux_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
 // What a thread takes that is given no size.
 static inline long clinux_default_stack_size(void) {

@@ -12,7 +12,7 @@ package enum ProcessStart {
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { startAnew() }
         signal(SIGCHLD, SIG_DFL)  // inherited as well: ignored, the endings of programs would be lost
-        MemoryNeed.require()
+        StartNeeds.require()
         ChildTable.allowAdoption()
     }
 

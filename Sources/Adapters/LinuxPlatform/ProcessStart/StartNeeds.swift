@@ -3,9 +3,12 @@ import Glibc
 
 /// Whether the limits of the process leave it room enough.
 ///
-/// Memory that cannot be had in the middle of the work ends a Swift program without a word; so it is asked for at the
-/// start, where that can be told. Without a limit (the usual case, and that of a control group) nothing is asked.
-enum MemoryNeed {
+/// Memory, or a descriptor of the runtime's own, that cannot be had in the middle of the work ends a Swift program
+/// without a word; so both are asked for at the start, where that can be told. Where memory has no limit (the usual
+/// case, and that of a control group) nothing is asked of it.
+enum StartNeeds {
+    /// The descriptors of a service, with some to spare.
+    private static let descriptors = 64
     /// The threads of a service with some to spare; each has a stack of its own.
     private static let threads = 24
     /// For everything that is no stack.
@@ -16,6 +19,11 @@ enum MemoryNeed {
 
     /// Ends the process with status 69 and one line when its limits are too small.
     static func require() {
+        if clinux_descriptor_limit() < descriptors {
+            LastLine.end(
+                "too few open files are allowed: \(descriptors) at least are needed; raise the limit (ulimit -n, "
+                    + "LimitNOFILE=)")
+        }
         guard clinux_memory_is_limited() == 1 else { return }
         // Each thread's own arena would reserve 64 MiB of address space and more.
         clinux_use_one_arena()
