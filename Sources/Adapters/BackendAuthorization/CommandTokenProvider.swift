@@ -4,9 +4,9 @@ package import VehicleAuthorization
 
 /// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
 ///
-/// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, what the configuration adds,
-/// `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID`
-/// those that the context has.
+/// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, what the configuration adds (a
+/// proxy, where it needs one), `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`,
+/// `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID` those that the context has.
 package final class CommandTokenProvider: TokenProvider {
     private let arguments: [String]
     private let section: String
@@ -17,6 +17,9 @@ package final class CommandTokenProvider: TokenProvider {
     private let timeLimit: Duration
     private let wallClock: @Sendable () -> Double
     package let doubts: DoubtReporter
+    private let report: @Sendable (AuthorizationWarning) -> Void
+    /// Processes that were left behind are told once; every further run would leave some.
+    private let areStraysTold = Locked(false)
 
     /// - Parameters:
     ///   - arguments: program and arguments; `{vehicleId}` and its like are replaced as they are.
@@ -27,7 +30,7 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - format: where the token stands when the output is JSON.
     ///   - timeLimit: after which the program and its group are ended.
     ///   - wallClock: seconds since 1970; used only when the token does not tell when it was issued.
-    ///   - report: hears of an expiry that does not fit, once.
+    ///   - report: hears of an expiry that does not fit and of a process left behind, of each once.
     /// - Throws: `.misconfigured` when no program is named.
     package init(
         arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
@@ -47,6 +50,7 @@ package final class CommandTokenProvider: TokenProvider {
         self.format = format
         self.timeLimit = timeLimit
         self.wallClock = wallClock
+        self.report = report
         doubts = DoubtReporter(report)
     }
 
@@ -66,10 +70,23 @@ package final class CommandTokenProvider: TokenProvider {
             throw AuthorizationError(
                 .misconfigured, "\(source) cannot be started: \(error.reason); check \(section).command")
         }
+        tell(outcome.strays, of: source)
         if let failure = failure(outcome, source, redaction) { throw failure }
         return try TokenAnswer(
             outcome.standardOutput,
             from: .init(source: source, localTime: wallClock(), redaction: redaction), format: format)
+    }
+
+    private func tell(_ strays: [Int32], of source: String) {
+        guard let first = strays.first,
+            !areStraysTold.withLock({ isTold in
+                defer { isTold = true }
+                return isTold
+            })
+        else { return }
+        report(
+            .brokenContract(
+                "\(source) left process \(first) running, which could not be ended; let it end what it starts"))
     }
 
     private func addedVariables() async throws(AuthorizationError) -> [String: String] {
@@ -116,6 +133,11 @@ package final class CommandTokenProvider: TokenProvider {
         case .tooMuchOutput:
             AuthorizationError(
                 .unusableAnswer, "\(source) wrote more than 64 KiB; expected the token or a small JSON object")
+        case .goesOn(let processID):
+            AuthorizationError(
+                .unavailable,
+                "\(source): process \(processID) of it could not be ended, as it runs as another user or waits for a "
+                    + "device; it is not started again before that has ended, so end process \(processID)")
         case .cancelled: AuthorizationError(.cancelled, "\(source) was ended because nobody waits for the token")
         }
     }

@@ -1,4 +1,3 @@
-import Glibc
 package import HTTPMessages
 import LinuxPlatform
 
@@ -66,14 +65,15 @@ package final class CurlTransport: HTTPTransport {
     package func networkChanged() { mailbox.networkChanged() }
 
     private static func requireReadable(_ path: String) throws(HTTPTransportError) {
-        var status = stat()
-        do {
-            // A pipe would be waited for, here and by libcurl.
-            let file = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
-            try valueOrSystemError("read \(path)") { unsafe fstat(file.raw, &status) }
-        } catch { throw HTTPTransportError(.transportFailed, "certificate file: \(error)") }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw HTTPTransportError(.transportFailed, "certificate file: \(path) is not a file")
+        // libcurl would wait for a pipe, and read a file of any size.
+        do throws(BoundedFile.Refusal) { try BoundedFile.require(path, limit: 16 << 20) } catch {
+            let reason =
+                switch error {
+                case .system(let cause): "\(cause)"
+                case .notAFile: "\(path) is not a file"
+                case .tooLarge: "\(path) \(error)"
+                }
+            throw HTTPTransportError(.transportFailed, "certificate file: \(reason)")
         }
     }
 }

@@ -1,7 +1,10 @@
+package import Glibc
+
 /// Runs a program to its end, without a shell, within limits.
 ///
 /// The program leads a process group of its own, with standard input empty, signals as by default, and no descriptor
-/// of ours. Whatever ends it, nothing of its group is left.
+/// of ours. Whatever ends it, nothing of its group is left; nor of what left the group, where this process may adopt
+/// orphans (`ChildTable`). Its time limit holds whatever it does: nobody waits for who else holds its output.
 package struct ChildProcess: Sendable {
     /// How it ended.
     package enum Ending: Sendable, Hashable {
@@ -13,6 +16,8 @@ package struct ChildProcess: Sendable {
         case cancelled
         /// Ended by us: it wrote more than allowed.
         case tooMuchOutput
+        /// This process of it could not be ended, now or at an earlier run; none is started beside it.
+        case goesOn(pid_t)
     }
 
     /// What it left behind.
@@ -21,6 +26,8 @@ package struct ChildProcess: Sendable {
         package let standardOutput: [UInt8]
         /// The last part of what it wrote there.
         package let standardError: [UInt8]
+        /// Processes that it left running and that could not be ended.
+        package var strays: [pid_t] = []
     }
 
     /// The program and its arguments; a name without a slash is looked up in our own `PATH`.
@@ -48,6 +55,9 @@ package struct ChildProcess: Sendable {
         let cancellation = try EventDescriptor()
         let result = await withTaskCancellationHandler {
             await onThread(named: "waypost-child") { () -> Result<Outcome, SystemError> in
+                if let program = arguments.first, let processID = ChildTable.survivor(of: program) {
+                    return .success(Outcome(ending: .goesOn(processID), standardOutput: [], standardError: []))
+                }
                 do throws(SystemError) {
                     let started = try StartedProcess(arguments: arguments, environment: environment)
                     return .success(started.finish(self, cancellation: cancellation))

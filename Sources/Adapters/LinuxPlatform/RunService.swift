@@ -22,6 +22,7 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
     let running = Task {
         let status = await service()
         await StandardError.lastWords()
+        await onThread(named: "last-children") { ChildTable.endAll() }
         exit(status)
     }
     var first: CInt = 0
@@ -34,10 +35,14 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
         var timeout = timespec(left)
         let received = unsafe sigtimedwait(&signals, nil, &timeout)
         // Supervisors signal the process and then its group: what comes at once is the same wish.
-        if received > 0, MonotonicTime.now - endingSince > sameWish { _exit(128 + received) }
+        if received > 0, MonotonicTime.now - endingSince > sameWish {
+            ChildTable.endAll()
+            _exit(128 + received)
+        }
     }
     StandardError.write(Array("the stop took longer than \(patience) and was cut short\n".utf8))
     StandardError.flush(within: .milliseconds(250))
+    ChildTable.endAll()
     _exit(128 + first)
 }
 

@@ -3,6 +3,7 @@ import Glibc
 
 /// A child process that runs, with our ends of its pipes; must be brought to its end by `finish`.
 struct StartedProcess: ~Copyable {
+    private let program: String
     private let processID: pid_t
     /// Readable when the process has ended.
     private let exit: OwnedDescriptor
@@ -13,17 +14,27 @@ struct StartedProcess: ~Copyable {
         guard let program = arguments.first else { throw SystemError(call: "start a program", number: EINVAL) }
         let output = try Pipe()
         let errors = try Pipe()
-        let processID = try Self.spawn(
-            program, arguments, environment.map { "\($0.key)=\($0.value)" }, output: output.writingEnd.raw,
-            errors: errors.writingEnd.raw)
+        try ChildTable.willStart()
+        let processID: pid_t
+        do throws(SystemError) {
+            processID = try Self.spawn(
+                program, arguments, environment.map { "\($0.key)=\($0.value)" }, output: output.writingEnd.raw,
+                errors: errors.writingEnd.raw)
+        } catch {
+            ChildTable.didEnd(nil)
+            throw error
+        }
+        ChildTable.didStart(processID)
         // Not reaped yet, so the id is still its own, even when it has ended.
         do {
             exit = OwnedDescriptor(owning: try valueOrSystemError("watch \(program)") { clinux_pidfd_open(processID) })
         } catch {
             kill(-processID, SIGKILL)
+            kill(processID, SIGKILL)
             _ = Self.reap(processID)
             throw error
         }
+        self.program = program
         self.processID = processID
         self.output = output.keepReadingEnd()
         self.errors = errors.keepReadingEnd()
@@ -59,18 +70,43 @@ struct StartedProcess: ~Copyable {
                 ended = .timedOut
             }
         }
-        if ended != nil { endGroup() }
+        if ended != nil {
+            signal(SIGTERM)
+            waitForEnd()
+            signal(SIGKILL)
+            waitForEnd()
+        }
         kill(-processID, SIGKILL)  // whatever it left in its group; the id is free only after reaping
-        let status = Self.reap(processID)
+        var strays: [pid_t] = []
+        if hasEnded {
+            let status = Self.reap(processID)
+            ended = ended ?? status
+            strays = ChildTable.endOrphans()
+        } else {
+            // Another user's process may not be signalled, and one that waits for a disk does not hear.
+            ChildTable.gaveUp(processID, of: program)
+            ended = .goesOn(processID)
+        }
         return ChildProcess.Outcome(
-            ending: ended ?? status, standardOutput: Array(written.prefix(rules.outputLimit)), standardError: complaint)
+            ending: ended ?? .exited(-1), standardOutput: Array(written.prefix(rules.outputLimit)),
+            standardError: complaint, strays: strays)
     }
 
-    /// Asks the group to end and gives it half a second.
-    private borrowing func endGroup() {
-        kill(-processID, SIGTERM)
+    /// To the process wherever it went, and to the group that it was given.
+    private borrowing func signal(_ number: CInt) {
+        _ = clinux_pidfd_send_signal(exit.raw, number)
+        kill(-processID, number)
+    }
+
+    /// For half a second at most.
+    private borrowing func waitForEnd() {
         var watched = pollfd(fd: exit.raw, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&watched, 1, 500)
+    }
+
+    private var hasEnded: Bool {
+        var watched = pollfd(fd: exit.raw, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&watched, 1, 0) > 0
     }
 
     /// Takes what is there without waiting, a bounded part of it, so that one who writes without end does not keep the
@@ -89,6 +125,7 @@ struct StartedProcess: ~Copyable {
     }
 
     private static func reap(_ processID: pid_t) -> ChildProcess.Ending {
+        defer { ChildTable.didEnd(processID) }
         var status: CInt = 0
         while unsafe waitpid(processID, &status, 0) < 0 {
             guard errno == EINTR else { return .exited(-1) }

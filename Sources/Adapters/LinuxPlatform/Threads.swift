@@ -2,11 +2,21 @@ import CLinux
 import Glibc
 
 /// Starts a thread for calls that block; in a task they would starve the shared pool.
+///
+/// When the system has no room for one it is tried again for five seconds; then the process ends with words.
 package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
     let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body)).toOpaque()
     var thread = pthread_t()
-    let code = unsafe pthread_create(&thread, nil, runThreadBody, context)
-    precondition(code == 0, "cannot start thread \(name): \(unsafe String(cString: strerror(code)))")
+    var code = unsafe pthread_create(&thread, nil, runThreadBody, context)
+    for _ in 0..<50 where code == EAGAIN {
+        _ = poll(nil, 0, 100)
+        code = unsafe pthread_create(&thread, nil, runThreadBody, context)
+    }
+    guard code == 0 else {
+        LastLine.end(
+            "thread \(name) cannot be started: \(unsafe String(cString: strerror(code))); raise the limits of memory "
+                + "and processes (ulimit -v, -d and -u, TasksMax=)")
+    }
     pthread_detach(thread)
 }
 

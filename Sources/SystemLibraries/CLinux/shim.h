@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <malloc.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <pthread.h>
@@ -62,6 +63,41 @@ static inline int clinux_is_ignored(int number) {
 }
 // glibc 2.36 has a wrapper for it, older ones only the call.
 static inline int clinux_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+// glibc has no wrapper before 2.36.
+static inline int clinux_pidfd_send_signal(int process, int number) {
+    return (int)syscall(SYS_pidfd_send_signal, process, number, (void *)0, 0);
+}
+// prctl is variadic.
+static inline int clinux_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L); }
+// A global variable, which Swift does not let threads share.
+extern char **environ;
+static inline char *_Nullable *_Nullable clinux_environment(void) { return environ; }
+// The resource's type depends on _GNU_SOURCE.
+static inline int clinux_memory_is_limited(void) {
+    struct rlimit space, data;
+    return getrlimit(RLIMIT_AS, &space) == 0 && getrlimit(RLIMIT_DATA, &data) == 0 &&
+           (space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
+}
+static inline long clinux_descriptor_limit(void) {
+    struct rlimit files;
+    return getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 1 << 20 ? (long)files.rlim_cur : 1 << 20;
+}
+static inline void clinux_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
+// What a thread takes that is given no size.
+static inline long clinux_default_stack_size(void) {
+    pthread_attr_t attributes;
+    size_t size = 8 << 20;
+    if (pthread_attr_init(&attributes) == 0) {
+        pthread_attr_getstacksize(&attributes, &size);
+        pthread_attr_destroy(&attributes);
+    }
+    return (long)size;
+}
+// Whether so many bytes of private memory can be had. They are not touched. MAP_FAILED is a cast macro.
+static inline int clinux_can_map(long bytes) {
+    void *start = mmap((void *)0, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return start != MAP_FAILED && munmap(start, (size_t)bytes) == 0;
+}
 // pipe2 needs _GNU_SOURCE. Closed on exec; only the reading end, ours, is non-blocking.
 static inline int clinux_pipe(int *_Nonnull ends) {
     if (syscall(SYS_pipe2, ends, O_CLOEXEC) < 0) return -1;

@@ -1,5 +1,6 @@
 import FleetEngine
-import FoundationEssentials
+import Glibc
+import LinuxPlatform
 import StrictJSON
 
 extension Configuration {
@@ -7,21 +8,21 @@ extension Configuration {
     ///
     /// - Throws: everything that is wrong with it, a line each.
     public init(file path: String) throws(ConfigurationError) {
-        let bytes: Data
-        var isFolder = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
-            throw ConfigurationError(problems: ["\(path): is a folder; name the configuration file in it"])
-        }
-        do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
+        let bytes: [UInt8]
+        do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 1 << 20) } catch {
             let reason =
-                switch (error as? CocoaError)?.code {
-                case .fileReadNoSuchFile: "there is no such file; copy config.example.json there and edit it"
-                case .fileReadNoPermission: "may not be read by this user; check owner and mode"
-                default: "cannot be read: \(error)"
+                switch error {
+                case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
+                    "there is no such file; copy config.example.json there and edit it"
+                case .system(let cause) where cause.number == EACCES:
+                    "may not be read by this user; check owner and mode"
+                case .system: "\(error)"
+                case .notAFile("a folder"): "is a folder; name the configuration file in it"
+                case .notAFile, .tooLarge: "\(error); name the configuration file, in JSON"
                 }
             throw ConfigurationError(problems: ["\(path): \(reason)"])
         }
-        try self.init(json: Array(bytes), file: path)
+        try self.init(json: bytes, file: path)
     }
 
     /// Reads a configuration from its JSON text; `file` is how errors call it.

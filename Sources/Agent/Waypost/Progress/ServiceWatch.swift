@@ -72,6 +72,7 @@ struct ServiceWatch: Sendable {
             _ = try? poll(nil, within: Self.longestWriting, unless: written)
         }
         StandardError.flush(within: .seconds(1))
+        ChildTable.endAll()
         _exit(1)
     }
 }

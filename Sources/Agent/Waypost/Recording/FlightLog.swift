@@ -76,8 +76,8 @@ package struct FlightLog: Sendable {
         }
     }
 
-    /// A file that is not there, or cannot be read, holds nothing; no file of a recording is large.
+    /// A file that is not there, cannot be read, or is larger than a whole recording holds nothing.
     private static func contents(of path: String) -> [UInt8] {
-        (try? Data(contentsOf: URL(filePath: path))).map(Array.init) ?? []
+        (try? BoundedFile.contents(of: path, limit: 64 << 20)) ?? []
     }
 }

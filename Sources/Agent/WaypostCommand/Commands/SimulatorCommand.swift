@@ -1,6 +1,5 @@
 import FleetEngine
 import FleetEngineSimulator
-import FoundationEssentials
 import HTTPMessages
 import LinuxPlatform
 
@@ -61,8 +60,8 @@ struct SimulatorCommand {
     }
 
     private static func key(at path: String) throws -> [UInt8] {
-        do { return Array(try Data(contentsOf: URL(filePath: path))) } catch {
-            throw UsageError("--trust-key: \(path) cannot be read", command: "simulator")
+        do throws(BoundedFile.Refusal) { return try BoundedFile.contents(of: path, limit: 1 << 20) } catch {
+            throw UsageError("--trust-key: \(path) \(error); name a public key in PEM", command: "simulator")
         }
     }
 

@@ -1,0 +1,78 @@
+import Glibc
+
+/// Small files that people name: read whole, and refused by kind and size before they can hold anybody up.
+package enum BoundedFile {
+    /// Why a file is not read.
+    package enum Refusal: Error, Sendable, Hashable {
+        case system(SystemError)
+        /// What it is in words, as `a folder`.
+        case notAFile(String)
+        case tooLarge(limit: Int)
+    }
+
+    /// The contents of a regular file of at most `limit` bytes.
+    package static func contents(of path: String, limit: Int) throws(Refusal) -> [UInt8] {
+        let descriptor = try open(path, limit: limit)
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: min(limit + 1, 64 * 1024))
+        while true {
+            var span = buffer.mutableSpan
+            let count: Int
+            do throws(SystemError) { count = try descriptor.read(into: &span) } catch { throw .system(error) }
+            if count == 0 { return bytes }
+            bytes += buffer.prefix(count)
+            guard bytes.count <= limit else { throw .tooLarge(limit: limit) }  // it grew
+        }
+    }
+
+    /// Refuses what `contents` would, for files that a library reads by itself.
+    package static func require(_ path: String, limit: Int) throws(Refusal) {
+        _ = try open(path, limit: limit)
+    }
+
+    private static func open(_ path: String, limit: Int) throws(Refusal) -> OwnedDescriptor {
+        // Looked at before it is opened, for opening wakes some devices; and after, for it may be another by then.
+        var status = stat()
+        try refused { () throws(SystemError) in
+            try valueOrSystemError("open \(path)") { unsafe stat(path, &status) }
+        }
+        try judge(status, limit: limit)
+        let descriptor = try refused { () throws(SystemError) in
+            try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        }
+        try refused { () throws(SystemError) in
+            try valueOrSystemError("read \(path)") { unsafe fstat(descriptor.raw, &status) }
+        }
+        try judge(status, limit: limit)
+        return descriptor
+    }
+
+    @discardableResult
+    private static func refused<Value: ~Copyable>(
+        _ body: () throws(SystemError) -> Value
+    ) throws(Refusal) -> Value {
+        do throws(SystemError) { return try body() } catch { throw .system(error) }
+    }
+
+    private static func judge(_ status: stat, limit: Int) throws(Refusal) {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw .notAFile("a folder")
+        case S_IFIFO: throw .notAFile("a pipe")
+        case S_IFSOCK: throw .notAFile("a socket")
+        default: throw .notAFile("a device")
+        }
+        guard status.st_size <= limit else { throw .tooLarge(limit: limit) }
+    }
+}
+
+extension BoundedFile.Refusal: CustomStringConvertible {
+    /// What is wrong with it, to stand behind its path, with the remedy where it is always the same.
+    package var description: String {
+        switch self {
+        case .system(let error): "cannot be read: \(error.reason)"
+        case .notAFile(let kind): "is \(kind), not a file"
+        case .tooLarge(let limit): "is larger than \(limit >> 20) MiB"
+        }
+    }
+}

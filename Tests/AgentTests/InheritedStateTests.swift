@@ -1,0 +1,137 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// What `waypost` does with what it is started with: environment, descriptors, limits.
+@Suite(.timeLimit(.minutes(1)), .serialized) struct InheritedState {
+    /// Whether the program was built without a sanitizer.
+    static let isPlain = BuiltProgram.environment.keys.allSatisfy { !$0.hasSuffix("SAN_OPTIONS") }
+
+    @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
+    func givesNoTLSSecretsAwayAndTakesNoOtherWay() async throws {
+        let now = Int(Date().timeIntervalSince1970)
+        try await NginxServer.run(token: TestTokens.driver(vehicleID: "van-7", issuedAt: now)) { server in
+            let folder = try TemporaryFolder()
+            let config = try ServiceSetup(
+                authorization: """
+                    {"type": "http", "url": "https://localhost:\(server.port)/token", "caFile": "\(server.caFile)"}
+                    """
+            ).write(in: folder)
+            let keys = folder.path("keys")
+            let outcome = try await ChildProcess(
+                arguments: [BuiltProgram.waypost, "token", "--config", config],
+                environment: BuiltProgram.environment.merging([
+                    "SSLKEYLOGFILE": keys, "https_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1",
+                    "OPENSSL_CONF": folder.path("none"), "SSL_CERT_FILE": folder.path("none"),
+                    "CURL_CA_BUNDLE": folder.path("none"), "GLIBC_TUNABLES": "glibc.malloc.perturb=1",
+                ]) { $1 }
+            ).run()
+            #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
+            #expect(try FileSystem.entry(at: keys) == nil, "the secrets of TLS are in a file")
+        }
+    }
+
+    /// What loader and allocator have read before the program's first line is gone as well.
+    @Test func isStartedAnewWithoutUnwantedVariables() async throws {
+        let bench = try ServiceBench()
+        let service = try bench.start(environment: [
+            "MALLOC_ARENA_MAX": "7", "GLIBC_TUNABLES": "glibc.malloc.check=1", "http_proxy": "http://127.0.0.1:1",
+            "TZ": "Pacific/Apia",
+        ])
+        try #require(await service.errors.line(saying: "status at") != nil)
+        let environment = try FileSystem.read(1 << 16, at: 0, of: "/proc/\(service.processID)/environ")
+            .split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        #expect(environment.contains("TZ=Pacific/Apia"))
+        #expect(!environment.contains { $0.contains("malloc") || $0.contains("MALLOC") || $0.contains("proxy") })
+        let name = try FileSystem.read(64, at: 0, of: "/proc/\(service.processID)/comm")
+        #expect(String(decoding: name, as: UTF8.self) == "waypost\n")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test(arguments: ["<&- >&- 2>&-", "2>&-", ">&-", "<&-"])
+    func lendsNoStandardNumberToAnotherFile(closed: String) async throws {
+        let bench = try ServiceBench()
+        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let service = try RunningProgram(
+            [
+                "/bin/sh", "-c", "exec \"$0\" run --config \"$1\" \(closed)", BuiltProgram.waypost,
+                try bench.configure(),
+            ],
+            environment: BuiltProgram.environment.merging(["NOTIFY_SOCKET": manager.path]) { $1 })
+        try #require(await manager.messages.line(saying: "READY=1") != nil)
+        for (number, word) in [(0, "<&-"), (1, " >&-"), (2, "2>&-")] where " \(closed)".contains(word) {
+            #expect(FileSystem.linkTarget(at: "/proc/\(service.processID)/fd/\(number)") == "/dev/null")
+        }
+        service.signal(SIGTERM)
+        #expect(await manager.messages.line(saying: "STOPPING=1") != nil)
+        #expect(await service.end() == .exited(0))
+    }
+
+    /// Sizes in KiB, for `ulimit`; with the smallest not even the first thread could be started.
+    @Test(
+        .enabled(if: isPlain, "sanitizers map more"),
+        arguments: [("-v", 70_000), ("-v", 120_000), ("-v", 200_000), ("-v", 280_000), ("-d", 12_000), ("-d", 90_000)])
+    func tellsThatMemoryIsTooLittle(limit: String, kilobytes: Int) async throws {
+        let folder = try TemporaryFolder()
+        let config = try ServiceSetup().write(in: folder)
+        for words in [["run", "--config", config], ["replay", "/dev/null", "--config", config], ["--version"]] {
+            let outcome = try await limited("ulimit \(limit) \(kilobytes)", words)
+            #expect(outcome.ending == .exited(69))
+            let complaint = String(decoding: outcome.standardError, as: UTF8.self).split(separator: "\n")
+            #expect(complaint.count == 1, "\(complaint)")
+            #expect(complaint.first?.hasPrefix("waypost: not enough memory: ") == true, "\(complaint)")
+        }
+    }
+
+    @Test(arguments: [6, 10, 14, 63]) func tellsThatTooFewFilesMayBeOpen(count: Int) async throws {
+        let outcome = try await limited("ulimit -n \(count)", ["run", "--config", "/nonexistent"])
+        #expect(outcome.ending == .exited(69))
+        #expect(
+            String(decoding: outcome.standardError, as: UTF8.self)
+                == "waypost: too few open files are allowed: 64 at least are needed; raise the limit (ulimit -n, "
+                + "LimitNOFILE=)\n")
+    }
+
+    @Test(.enabled(if: isPlain, "sanitizers map more"))
+    func runsWhereMemoryIsLimitedButEnough() async throws {
+        let bench = try ServiceBench()
+        let service = try RunningProgram(
+            [
+                "/bin/sh", "-c", "ulimit -v 500000; exec \"$0\" run --config \"$1\"", BuiltProgram.waypost,
+                try bench.configure(),
+            ], environment: BuiltProgram.environment)
+        try #require(await service.errors.line(saying: "status at") != nil)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test(arguments: [
+        ("pipe", "is a pipe, not a file; name the configuration file, in JSON"),
+        ("huge", "is larger than 1 MiB; name the configuration file, in JSON"),
+        ("/dev/zero", "is a device, not a file; name the configuration file, in JSON"),
+    ])
+    func readsNoConfigurationWithoutEnd(name: String, says: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = name.hasPrefix("/") ? name : folder.path(name)
+        if name == "pipe" { try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) } }
+        if name == "huge" {
+            try folder.write([], to: name)
+            try valueOrSystemError("truncate") { unsafe truncate(path, 1 << 30) }
+        }
+        for command in ["run", "check"] {
+            let outcome = try await limited("ulimit -t 20", [command, "--config", path])
+            #expect(outcome.ending == .exited(78))
+            #expect(String(decoding: outcome.standardError, as: UTF8.self) == "\(path): \(says)\n")
+        }
+    }
+
+    /// Runs `waypost` from a shell that has set a limit.
+    private func limited(_ limit: String, _ words: [String]) async throws -> ChildProcess.Outcome {
+        try await ChildProcess(
+            arguments: ["/bin/sh", "-c", "\(limit); exec \"$0\" \"$@\"", BuiltProgram.waypost] + words,
+            environment: BuiltProgram.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 },
+            timeLimit: .seconds(30)
+        ).run()
+    }
+}

@@ -1,0 +1,105 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import ReceiverSimulator
+import Testing
+import WaypostTestSupport
+
+/// Token commands that leave their process group, before the real program.
+@Suite(.timeLimit(.minutes(1))) struct StrayProcesses {
+    /// Scripts whose stray process writes its id to `STRAY`, tells `UP`, and sleeps longer than a test may take.
+    @Test(arguments: [
+        // The command itself joins the group of who started it: its group is empty.
+        #"exec perl -e 'setpgrp(0, getpgrp(getppid)); open F, ">", "STRAY"; print F $$; close F; sleep 45'"#,
+        // A session of its own, and the command does not wait for it.
+        #"setsid sh -c 'echo $$ >STRAY; echo >UP; exec sleep 45' & read up <UP; exit 3"#,
+        // A session, a lost parent, and the command's output held open.
+        #"(setsid sh -c 'setsid sh -c "echo \$\$ >STRAY; echo >UP; exec sleep 45" &' &); read up <UP; exit 3"#,
+        // The same while the command takes too long.
+        #"(setsid sh -c 'echo $$ >STRAY; exec sleep 45' &); exec sleep 45"#,
+        "set -m; sh -c 'echo $$ >STRAY; exec sleep 45' & wait",
+    ])
+    func endWithTheCommandAtItsTime(script: String) async throws {
+        let folder = try TemporaryFolder()
+        let config = try configure(script, in: folder)
+        let start = ContinuousClock.now
+        let outcome = try await BuiltProgram.run(["token", "--config", config])
+        let took = start.duration(to: .now)
+        #expect(outcome.ending == .exited(69))
+        let words = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(words.hasPrefix("waypost: token command /bin/sh "), "\(words)")
+        #expect(took < .seconds(20), "took \(took)")
+        try expectGone(in: folder)
+    }
+
+    @Test func endWithTheService() async throws {
+        let folder = try TemporaryFolder()
+        let config = try configure(
+            "(setsid sh -c 'echo $$ >STRAY; echo >UP; exec sleep 45' &); read up <UP; echo >SEEN; exec sleep 45",
+            in: folder, timeout: 60)
+        let seen = try LineFlow(namedPipe: folder.path("SEEN"))
+        let receiver = try PluggedReceiver(link: ServiceSetup.device(in: folder))
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        for epoch in RecentDrive(epochs: 1) { try receiver.send(epoch) }
+        try #require(await seen.wait { !$0.isEmpty })
+        let (ending, took) = await service.terminate()
+        #expect(ending == .exited(0))
+        #expect(took < .seconds(9))
+        try expectGone(in: folder)
+    }
+
+    /// What the program has from before its own start is somebody else's.
+    @Test func areNotThoseOfTheScriptThatGaveWay() async throws {
+        let folder = try TemporaryFolder()
+        let config = try configure("exit 3", in: folder)
+        let script = """
+            cd '\(folder.url.path)'; sleep 45 >/dev/null 2>&1 & echo $! >STRAY; exec "$0" token --config "$1"
+            """
+        let outcome = try await ChildProcess(
+            arguments: ["setsid", "--wait", "sh", "-c", script, BuiltProgram.waypost, config],
+            environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }
+        ).run()
+        #expect(outcome.ending == .exited(69))
+        let processID = try strayID(in: folder)
+        #expect(kill(processID, SIGKILL) == 0)
+    }
+
+    /// A parent may ignore its children's endings, and a program inherits that.
+    @Test func areCountedByTheirStatusWhoeverStartedTheProgram() async throws {
+        let folder = try TemporaryFolder()
+        let config = try configure("echo no >&2; exit 3", in: folder)
+        let outcome = try await ChildProcess(
+            arguments: [
+                "perl", "-e", "$SIG{CHLD} = 'IGNORE'; exec @ARGV", BuiltProgram.waypost, "token", "--config", config,
+            ],
+            environment: BuiltProgram.environment
+        ).run()
+        #expect(
+            String(decoding: outcome.standardError, as: UTF8.self)
+                == "waypost: token command /bin/sh failed with status 3: no\n")
+    }
+
+    private func configure(_ script: String, in folder: TemporaryFolder, timeout: Int = 1) throws -> String {
+        try valueOrSystemError("make pipe") { unsafe mkfifo(folder.path("UP"), 0o600) }
+        var placed = script
+        for name in ["STRAY", "UP", "SEEN"] { placed = placed.replacing(name, with: folder.path(name)) }
+        let quoted = String(decoding: try JSONEncoder().encode(placed), as: UTF8.self)
+        return try ServiceSetup(
+            authorization: """
+                {"type": "command", "command": ["/bin/sh", "-c", \(quoted)], "timeoutSeconds": \(timeout)}
+                """
+        ).write(in: folder)
+    }
+
+    private func strayID(in folder: TemporaryFolder) throws -> pid_t {
+        let text = try String(contentsOf: URL(filePath: folder.path("STRAY")), encoding: .utf8)
+        return try #require(pid_t(text.filter(\.isNumber)))
+    }
+
+    private func expectGone(in folder: TemporaryFolder) throws {
+        let processID = try strayID(in: folder)
+        #expect(kill(processID, SIGKILL) == -1, "process \(processID) was left behind")
+    }
+}
