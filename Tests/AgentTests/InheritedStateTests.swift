@@ -107,7 +107,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("pipe", "is a pipe, not a file; name the configuration file, in JSON"),
+        ("pipe", "is a FIFO, not a file; name the configuration file, in JSON"),
         ("huge", "is larger than 1 MiB; name the configuration file, in JSON"),
         ("/dev/zero", "is a device, not a file; name the configuration file, in JSON"),
     ])

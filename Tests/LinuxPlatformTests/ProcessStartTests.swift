@@ -57,7 +57,10 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         let pipe = folder.path("pipe")
         try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }
-        for (path, kind) in [(pipe, "a pipe"), (FileSystem.parent(of: pipe), "a folder"), ("/dev/zero", "a device")] {
+        let others: [(String, FileStatus.Kind)] = [
+            (pipe, .fifo), (FileSystem.parent(of: pipe), .folder), ("/dev/zero", .device),
+        ]
+        for (path, kind) in others {
             #expect(throws: BoundedFile.Refusal.notAFile(kind)) { try BoundedFile.contents(of: path, limit: 10) }
         }
         let error = #expect(throws: BoundedFile.Refusal.self) {

@@ -5,8 +5,8 @@ package enum BoundedFile {
     /// Why a file is not read.
     package enum Refusal: Error, Sendable, Hashable {
         case system(SystemError)
-        /// What it is in words, as `a folder`.
-        case notAFile(String)
+        /// It is something else.
+        case notAFile(FileStatus.Kind)
         case tooLarge(limit: Int)
     }
 
@@ -32,37 +32,23 @@ package enum BoundedFile {
 
     private static func open(_ path: String, limit: Int) throws(Refusal) -> OwnedDescriptor {
         // Looked at before it is opened, for opening wakes some devices; and after, for it may be another by then.
-        var status = stat()
-        try refused { () throws(SystemError) in
-            try valueOrSystemError("open \(path)") { unsafe stat(path, &status) }
-        }
-        try judge(status, limit: limit)
+        try judge(refused { () throws(SystemError) in try FileStatus(behind: path) }, limit: limit)
         let descriptor = try refused { () throws(SystemError) in
             try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         }
-        try refused { () throws(SystemError) in
-            try valueOrSystemError("read \(path)") { unsafe fstat(descriptor.raw, &status) }
-        }
-        try judge(status, limit: limit)
+        try judge(refused { () throws(SystemError) in try FileStatus(of: descriptor) }, limit: limit)
         return descriptor
     }
 
-    @discardableResult
     private static func refused<Value: ~Copyable>(
         _ body: () throws(SystemError) -> Value
     ) throws(Refusal) -> Value {
         do throws(SystemError) { return try body() } catch { throw .system(error) }
     }
 
-    private static func judge(_ status: stat, limit: Int) throws(Refusal) {
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFDIR: throw .notAFile("a folder")
-        case S_IFIFO: throw .notAFile("a pipe")
-        case S_IFSOCK: throw .notAFile("a socket")
-        default: throw .notAFile("a device")
-        }
-        guard status.st_size <= limit else { throw .tooLarge(limit: limit) }
+    private static func judge(_ status: FileStatus, limit: Int) throws(Refusal) {
+        guard status.kind == .file else { throw .notAFile(status.kind) }
+        guard status.bytes <= limit else { throw .tooLarge(limit: limit) }
     }
 }
 
@@ -71,7 +57,7 @@ extension BoundedFile.Refusal: CustomStringConvertible {
     package var description: String {
         switch self {
         case .system(let error): "cannot be read: \(error.reason)"
-        case .notAFile(let kind): "is \(kind), not a file"
+        case .notAFile(let kind): "is \(kind.rawValue), not a file"
         case .tooLarge(let limit): "is larger than \(limit >> 20) MiB"
         }
     }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What lies at a path, and whose it is; a link is looked at itself.
+/// What lies at a path, and whose it is; a link is looked at itself unless it says otherwise.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         case file = "a file"
@@ -37,6 +37,13 @@ package struct FileStatus: Sendable, Hashable {
             if number == ENOENT || number == ENOTDIR { return nil }
             throw SystemError(call: "look at \(path)", number: number)
         }
+        self.init(status)
+    }
+
+    /// What lies behind the links of `path`; that nothing does is an error.
+    package init(behind path: String) throws(SystemError) {
+        var status = stat()
+        try valueOrSystemError("look at \(path)") { unsafe stat(path, &status) }
         self.init(status)
     }
 

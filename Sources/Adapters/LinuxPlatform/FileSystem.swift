@@ -149,8 +149,7 @@ package enum FileSystem {
     }
 
     private static func isSticky(_ folder: String) -> Bool {
-        var status = stat()
-        return unsafe stat(folder, &status) == 0 && status.st_mode & 0o1000 != 0
+        (try? FileStatus(behind: folder))?.isSticky == true
     }
 
     /// Puts the contents of a file on the disk.

@@ -17,7 +17,7 @@ extension Configuration {
                 case .system(let cause) where cause.number == EACCES:
                     "may not be read by this user; check owner and mode"
                 case .system: "\(error)"
-                case .notAFile("a folder"): "is a folder; name the configuration file in it"
+                case .notAFile(.folder): "is a folder; name the configuration file in it"
                 case .notAFile, .tooLarge: "\(error); name the configuration file, in JSON"
                 }
             throw ConfigurationError(problems: ["\(path): \(reason)"])
