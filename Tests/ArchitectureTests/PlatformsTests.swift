@@ -1,0 +1,38 @@
+import Testing
+
+/// docs/platforms.md is the one place that says what is supported; other places say the same.
+@Suite struct Platforms {
+    private let supported: Substring
+    private let seen: Substring
+
+    init() throws {
+        let sections = try Checkout.text("docs/platforms.md").split(separator: "\n## ")
+        supported = try #require(sections.first { $0.hasPrefix("Supported") })
+        seen = try #require(sections.first { $0.hasPrefix("Last seen") })
+    }
+
+    /// A release is promised in the README only if it is supported, and is supported only if it was seen to pass.
+    @Test func areSeenBeforeTheyArePromised() throws {
+        let releases = Self.releases(in: supported)
+        #expect(releases.count >= 2, "docs/platforms.md names no releases where this test looks for them")
+        for release in releases {
+            let rows = seen.split(separator: "\n").filter { $0.hasPrefix("| Debian \(release)") }
+            #expect(!rows.isEmpty, "Debian \(release) is supported and was never seen to pass")
+            for row in rows { #expect(row.contains(/`[0-9a-f]{7,}`/), "no commit: \(row)") }
+        }
+        let readme = try Checkout.text("README.md")
+        let need = try #require(readme.split(separator: "\n").first { $0.hasPrefix("You need ") })
+        #expect(need.contains("Debian \(releases.sorted().map(String.init).joined(separator: " or "))"))
+    }
+
+    /// `scripts/prepare` asks for the same version, which it reads from Package.swift.
+    @Test func compilerIsTheOneThatThePackageAsksFor() throws {
+        let first = try #require(try Checkout.text("Package.swift").split(separator: "\n").first)
+        let version = try #require(first.firstMatch(of: /swift-tools-version: ([0-9.]+)/)).1
+        #expect(supported.contains("Swift \(version)"), "Package.swift asks for Swift \(version)")
+    }
+
+    private static func releases(in text: Substring) -> Set<Int> {
+        Set(text.matches(of: /Debian (\d+)/).compactMap { Int($0.1) })
+    }
+}
