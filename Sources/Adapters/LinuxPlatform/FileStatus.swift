@@ -40,10 +40,10 @@ package struct FileStatus: Sendable, Hashable {
         self.init(status)
     }
 
-    /// What lies behind the links of `path`; that nothing does is an error.
+    /// What lies behind the links of `path`, for those who are about to open it; that nothing does is an error.
     package init(behind path: String) throws(SystemError) {
         var status = stat()
-        try valueOrSystemError("look at \(path)") { unsafe stat(path, &status) }
+        try valueOrSystemError("open \(path)") { unsafe stat(path, &status) }
         self.init(status)
     }
 
