@@ -1,5 +1,6 @@
 import CCurl
 import HTTPMessages
+import ReportedText
 
 /// One exchange while libcurl works on it: the handle, what has arrived, and the deadlines.
 ///
@@ -69,8 +70,10 @@ import HTTPMessages
         if let excess = answer.excess {
             return .failure(HTTPTransportError(.responseTooLarge, "\(origin): \(excess)", traffic: traffic))
         }
-        let words = unsafe String(cString: errorText)
-        let failure = CurlFailure(code, words: words.isEmpty ? curlWords(code) : words, limits: exchange.request.limits)
+        let request = exchange.request
+        let words = ReportedText(unsafe String(cString: errorText), without: request.secrets)
+        let failure = CurlFailure(
+            code, words: words.isEmpty ? curlWords(code) : words, limits: request.limits)
         return .failure(HTTPTransportError(failure.code, "\(origin): \(failure.cause)", traffic: traffic))
     }
 
@@ -123,7 +126,7 @@ import HTTPMessages
 }
 
 /// libcurl's own words for a code, as "Timeout was reached".
-func curlWords(_ code: CURLcode) -> String { unsafe String(cString: curl_easy_strerror(code)) }
+func curlWords(_ code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
 
 // libcurl calls these on the transport's thread, inside `CurlMulti.perform`.
 

@@ -1,6 +1,7 @@
 import Glibc
 package import HTTPMessages
 import LinuxPlatform
+import ReportedText
 
 /// `HTTPTransport` over libcurl: one thread drives every exchange of this transport.
 ///
@@ -25,7 +26,7 @@ package final class CurlTransport: HTTPTransport {
         ] {
             if let path { try Self.requireReadable(path) }
         }
-        do { ended = try EventDescriptor() } catch { throw HTTPTransportError(.transportFailed, error.description) }
+        do { ended = try EventDescriptor() } catch { throw HTTPTransportError(.transportFailed, "\(error)") }
         let multi = try CurlMulti(maximumConnectionsPerHost: options.maximumConnectionsPerHost)
         let share = try CurlShare()
         let mailbox = CurlMailbox(multi: multi)

@@ -1,14 +1,16 @@
+package import ReportedText
+
 /// Why a byte stream is not an acceptable request; the connection is closed after the answer.
 package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertible {
     case malformedRequestLine
     case unsupportedVersion
-    case unknownMethod(String)
+    case unknownMethod(ReportedText)
     case malformedHeader
     case missingHost
     case conflictingLength
     case malformedLength
     case lengthRequired
-    case unsupportedTransferCoding(String)
+    case unsupportedTransferCoding(ReportedText)
     case malformedChunk
     case requestLineTooLong(limit: Int)
     case headersTooLarge(limit: Int)
