@@ -54,7 +54,8 @@ let modules: [Module] = [
     Module(
         "Simulator", "FleetEngineSimulator",
         [
-            "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto",
+            "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform",
+            "CCrypto",
             "FoundationEssentials", "Glibc",
         ]),
 

@@ -52,7 +52,10 @@ import ReportedText
         switch code {
         case Z_OK, Z_BUF_ERROR: break  // the latter only says that there was nothing to do
         case Z_STREAM_END: isAtMemberEnd = true
-        default: damage = .damaged(unsafe stream.pointee.msg.map { unsafe ReportedText(String(cString: $0)).description } ?? "error \(code)")
+        default:
+            damage = .damaged(
+                unsafe stream.pointee.msg.map { unsafe ReportedText(String(cString: $0)).description }
+                    ?? "error \(code)")
         }
         let produced = output.count - Int(unsafe stream.pointee.avail_out)
         if let damage, produced == 0 { throw damage }

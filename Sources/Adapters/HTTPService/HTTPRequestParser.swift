@@ -186,7 +186,9 @@ package struct HTTPRequestParser: Sendable {
         let codings = values(of: "Transfer-Encoding")
         guard lengths.count + codings.count <= 1, !(isVersion10 && !codings.isEmpty) else { throw .conflictingLength }
         if let coding = codings.first {
-            guard coding.lowercased() == "chunked" else { throw .unsupportedTransferCoding(ReportedText(coding, limit: 32)) }
+            guard coding.lowercased() == "chunked" else {
+                throw .unsupportedTransferCoding(ReportedText(coding, limit: 32))
+            }
             state = .chunkSize
         } else if let text = lengths.first {
             guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {

@@ -156,7 +156,9 @@ final class OutboxStore {
     /// Whether the file is sound, by SQLite's own check, whose time grows with the size of the file.
     func check() throws(StoreError) {
         let answer = try connection.text("PRAGMA quick_check(1)") ?? "no answer"
-        if answer != "ok" { throw StoreError(.damaged, path: connection.path, reason: ReportedText(answer).description) }
+        if answer != "ok" {
+            throw StoreError(.damaged, path: connection.path, reason: ReportedText(answer).description)
+        }
     }
 
     /// Moves everything from the log into the database, and leaves the log empty.

@@ -86,7 +86,8 @@ actor HeldProvider {
             // The provider's own words could hold anything, a token too.
             let plain = error as NSError
             return .failure(
-                AuthorizationError(.unavailable, "the provider failed: \(ReportedText(plain.domain)), code \(plain.code)"))
+                AuthorizationError(
+                    .unavailable, "the provider failed: \(ReportedText(plain.domain)), code \(plain.code)"))
         }
     }
 }

@@ -15,7 +15,9 @@ package enum ReadOutcome: Sendable, Hashable {
     /// Judges an answer to the question for `resource`.
     package init(of response: HTTPResponse, to request: HTTPRequest, for resource: FollowedResource) {
         self.init(UploadOutcome(of: response, to: request, naming: resource.description)) {
-            (try? JSONValue(parsing: response.body)).flatMap { Sighting($0, named: resource.description, without: request.secrets) }
+            (try? JSONValue(parsing: response.body)).flatMap {
+                Sighting($0, named: resource.description, without: request.secrets)
+            }
         }
     }
 

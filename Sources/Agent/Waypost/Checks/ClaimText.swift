@@ -7,7 +7,9 @@ enum ClaimText {
     ///
     static func lines(of members: [String: JSONValue], under path: String = "") -> [String] {
         members.sorted { $0.key < $1.key }.flatMap { key, value in
-            if let members = value.objectValue { return lines(of: members, under: "\(path)\(ReportedText(key, limit: 60)).") }
+            if let members = value.objectValue {
+                return lines(of: members, under: "\(path)\(ReportedText(key, limit: 60)).")
+            }
             return ["\(path)\(ReportedText(key, limit: 60)) \(text(value))"]
         }
     }
