@@ -94,6 +94,8 @@ extension Rule {
     private static let mayClean: Set<String> = [
         "Sources/Adapters/LinuxPlatform/StandardOutput.swift", "Sources/Agent/Waypost/Observation/LogWriter.swift",
         "Sources/Agent/WaypostCommand/Output/Terminal.swift",
+        // Figures of a number, and no other character.
+        "Sources/Core/StrictJSON/JSONParser.swift",
     ]
 
     /// Text from outside is formatted by `ReportedText` and nothing else: nobody makes text of bytes, cuts it, cleans

@@ -121,6 +121,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
+        "headers were {Authorization: Bearer \(token)} for van-7", "Cookie: a=b; c=d\nnext line",
         "got \(token) now", "token=abc, password: x y", "https://u:p@h/", "Bearer abc def",
         String(repeating: "word ", count: 300), "\u{1B}[0m \u{202E}",
     ])

@@ -53,7 +53,7 @@ struct LabelledSecrets {
             if scheme != Self.schemes[0] || Self.prose.contains(text) { return nil }
         }
         if bytes[word].dropLast().contains(UInt8(ascii: "=")) { return nil }
-        let end = shapes.wholeToken(from: word.upperBound)
+        let end = shapes.wholeToken(from: end(ofValueAt: word.lowerBound))
         marks.strike(start..<end)
         return end
     }
@@ -85,10 +85,16 @@ struct LabelledSecrets {
 
     /// A scheme and what follows it; of a scheme that is not known, or of a cookie, the whole line.
     private func strikeHeader(at start: Int, _ marks: inout StruckBytes) -> Int {
+        if bytes[start...].starts(with: "…".utf8) {
+            // Struck out before: what follows was left then.
+            let end = end(ofValueAt: start)
+            marks.strike(start..<end)
+            return end
+        }
         if let scheme = Self.schemes.first(where: { isHere($0, at: start) }), scheme.count < 7 {
             let value = skip(from: start + scheme.count, atMost: 8) { $0.isBlank || $0 == UInt8(ascii: "+") }
             if value < bytes.count, let word = word(at: value), !bytes[word].dropLast().contains(UInt8(ascii: "=")) {
-                let end = shapes.wholeToken(from: word.upperBound)
+                let end = shapes.wholeToken(from: end(ofValueAt: word.lowerBound))
                 marks.strike(start..<end)
                 return end
             }
