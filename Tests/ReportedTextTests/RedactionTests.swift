@@ -122,6 +122,7 @@ import WaypostTestSupport
 
     @Test(arguments: [
         "headers were {Authorization: Bearer \(token)} for van-7", "Cookie: a=b; c=d\nnext line",
+        "token endpoint http://host/token?key=…: the answer is not HTTP: Received HTTP/0.9; check authorization.url",
         "got \(token) now", "token=abc, password: x y", "https://u:p@h/", "Bearer abc def",
         String(repeating: "word ", count: 300), "\u{1B}[0m \u{202E}",
     ])

@@ -72,6 +72,13 @@ struct LabelledSecrets {
             marks.strike(start + 1..<end)
             return end
         }
+        if bytes[start...].starts(with: "…".utf8) {
+            // Struck out before, and what follows was left then; unless somebody hides a secret so.
+            let rest = start + "…".utf8.count
+            let end = word(at: rest)?.upperBound ?? rest
+            marks.strike(start..<end)
+            return end
+        }
         if isColon, !isQuoted {
             if isPart { return nil }
             if Self.ends(name, with: Self.headers) { return strikeHeader(at: start, &marks) }
@@ -85,12 +92,6 @@ struct LabelledSecrets {
 
     /// A scheme and what follows it; of a scheme that is not known, or of a cookie, the whole line.
     private func strikeHeader(at start: Int, _ marks: inout StruckBytes) -> Int {
-        if bytes[start...].starts(with: "…".utf8) {
-            // Struck out before: what follows was left then.
-            let end = end(ofValueAt: start)
-            marks.strike(start..<end)
-            return end
-        }
         if let scheme = Self.schemes.first(where: { isHere($0, at: start) }), scheme.count < 7 {
             let value = skip(from: start + scheme.count, atMost: 8) { $0.isBlank || $0 == UInt8(ascii: "+") }
             if value < bytes.count, let word = word(at: value), !bytes[word].dropLast().contains(UInt8(ascii: "=")) {
