@@ -26,7 +26,8 @@ func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String? = 
 /// The tests of one target, with the test doubles.
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies + ["WaypostTestSupport"], path: "Tests/\(name)Tests",
+        name: "\(name)Tests", dependencies: dependencies + ["ReportedText", "WaypostTestSupport"],
+        path: "Tests/\(name)Tests",
         swiftSettings: houseStyle)
 }
 
@@ -39,42 +40,52 @@ let package = Package(
     ],
     targets: [
         // Core: pure; no I/O, no C.
+        room("Core", "ReportedText"),
         room("Core", "StrictJSON"),
-        room("Core", "HTTPMessages"),
-        room("Core", "GNSS"),
-        room("Core", "VehicleAuthorization", ["StrictJSON"]),
-        room("Core", "DriverAuthorization", ["VehicleAuthorization"]),
-        room("Core", "FleetEngine", ["StrictJSON", "HTTPMessages"]),
-        room("Core", "LocationReporting", ["GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+        room("Core", "HTTPMessages", ["ReportedText"]),
+        room("Core", "GNSS", ["ReportedText"]),
+        room("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
+        room("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization"]),
+        room("Core", "FleetEngine", ["ReportedText", "StrictJSON", "HTTPMessages"]),
+        room(
+            "Core", "LocationReporting",
+            ["ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
         // Adapters: one outside thing each.
-        room("Adapters", "LinuxPlatform", ["CLinux"]),
-        room("Adapters", "GNSSReceiver", ["StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+        room("Adapters", "LinuxPlatform", ["ReportedText", "CLinux"]),
         room(
-            "Adapters", "BackendAuthorization", ["StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
-        room("Adapters", "CurlTransport", ["HTTPMessages", "LinuxPlatform", "CCurl"]),
-        room("Adapters", "SQLiteOutbox", ["LocationReporting", "LinuxPlatform", "CSQLite"]),
-        room("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform"]),
+            "Adapters", "GNSSReceiver",
+            ["ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+        room(
+            "Adapters", "BackendAuthorization",
+            ["ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
+        room("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl"]),
+        room("Adapters", "SQLiteOutbox", ["ReportedText", "LocationReporting", "LinuxPlatform", "CSQLite"]),
+        room("Adapters", "HTTPService", ["ReportedText", "HTTPMessages", "LinuxPlatform"]),
 
         // Simulator: what a vehicle and Fleet Engine are in tests and demonstrations.
         room("Simulator", "SeededChance"),
         room("Simulator", "ReceiverSimulator", ["SeededChance", "GNSS"]),
         room(
             "Simulator", "FleetEngineSimulator",
-            ["SeededChance", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto"]),
+            [
+                "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService",
+                "LinuxPlatform", "CCrypto",
+            ]),
 
         // Agent: the only ones who see both ports and adapters.
         room(
             "Agent", "Waypost",
             [
-                "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting",
-                "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
+                "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
+                "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
+                "SQLiteOutbox", "HTTPService",
             ]),
         .executableTarget(
             name: "WaypostCommand",
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
-                "LocationReporting", "SQLiteOutbox", "FleetEngineSimulator", "ReceiverSimulator",
+                "LocationReporting", "ReportedText", "SQLiteOutbox", "FleetEngineSimulator", "ReceiverSimulator",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
@@ -88,9 +99,10 @@ let package = Package(
             name: "WaypostTestSupport",
             dependencies: [
                 "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "LocationReporting", "LinuxPlatform",
-                "CLinux",
+                "ReportedText", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
+        tests("ReportedText"),
         tests("StrictJSON", ["StrictJSON"]),
         tests("HTTPMessages", ["HTTPMessages"]),
         tests("GNSS", ["GNSS", "ReceiverSimulator", "SeededChance"]),
@@ -146,7 +158,7 @@ let package = Package(
             name: "DeliverySimulation",
             dependencies: [
                 "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
-                "LyingDisk", "SQLiteOutbox", "SeededChance", "StrictJSON", "VehicleAuthorization",
+                "LyingDisk", "ReportedText", "SQLiteOutbox", "SeededChance", "StrictJSON", "VehicleAuthorization",
             ],
             path: "Tests/Simulation/Delivery", swiftSettings: houseStyle),
         .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),

@@ -5,6 +5,7 @@ import Glibc
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import StrictJSON
 import Testing
 import VehicleAuthorization

@@ -1,5 +1,6 @@
 import FleetEngine
 import LocationReporting
+import ReportedText
 import Testing
 import VehicleAuthorization
 import Waypost

@@ -2,6 +2,7 @@ import FleetEngine
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import Testing
 import VehicleAuthorization
 import Waypost

@@ -2,6 +2,7 @@ import FoundationEssentials
 import GNSS
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import SQLiteOutbox
 import StrictJSON
 import Testing

@@ -31,7 +31,7 @@ import WaypostTestSupport
 
     func outcome(of transport: ReenactedTransport) async -> UploadOutcome {
         do throws(HTTPTransportError) {
-            return UploadOutcome(of: try await transport.send(request), for: vehicle)
+            return UploadOutcome(of: try await transport.send(request), to: request, for: vehicle)
         } catch {
             return UploadOutcome(of: error)
         }

@@ -12,6 +12,8 @@ struct ServiceSetup {
     var outbox = "outbox.sqlite"
     var status = "127.0.0.1:0"
     var level = "debug"
+    /// `text` or `json`.
+    var logFormat = "text"
     /// The section `receiver`; a serial line by default.
     var receiver: String?
     /// First and longest wait between attempts, in seconds.
@@ -31,7 +33,7 @@ struct ServiceSetup {
              "upload": {"endpoint": "\(endpoint)", "maximumPastLocations": 7,
                         "retry": {"initialDelaySeconds": \(retryDelay), "maximumDelaySeconds": \(retryDelay)}},
              "outbox": {"path": "\(folder.path(outbox))"},
-             "status": {"listen": "\(status)"}, "log": {"level": "\(level)"}}
+             "status": {"listen": "\(status)"}, "log": {"level": "\(level)", "format": "\(logFormat)"}}
             """
         return try folder.write(text.utf8, to: "config.json")
     }

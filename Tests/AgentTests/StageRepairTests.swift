@@ -4,6 +4,7 @@ import Glibc
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport
@@ -72,7 +73,7 @@ import WaypostTestSupport
             #expect(stall.stage == .transport && stall.repairs == attempt)
             transport.repair(attempt: stall.repairs)
             guard case .failure(let error) = await answer else { throw OutboxError(.unusable, "an answer came") }
-            #expect(error.code == .timedOut && error.detail.contains("was given up"))
+            #expect(error.code == .timedOut && error.detail.description.contains("was given up"))
         }
         #expect(hanging.networkChanges == 1)
         #expect(try await transport.send(request).status == 200)
@@ -285,7 +286,7 @@ private actor BlockingOutbox: Outbox {
     }
 
     func acknowledge(_ batch: UploadBatch) async throws(OutboxError) { try await store.acknowledge(batch) }
-    func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
+    func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         try await store.quarantine(update, reason: reason)
     }
     func newest() async throws(OutboxError) -> StoredUpdate? { try await store.newest() }

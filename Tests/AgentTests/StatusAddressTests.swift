@@ -58,6 +58,6 @@ extension RunningProgram {
     func statusAddress() async throws -> LocalAddress {
         let line = try #require(await errors.line(saying: "; status at "))
         let start = try #require(line.text.firstRange(of: "; status at ")).upperBound
-        return try LocalAddress(String(line.text[start...]))
+        return try LocalAddress(String(line.text[start...].prefix { $0 != "\"" }))
     }
 }

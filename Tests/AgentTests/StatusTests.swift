@@ -5,6 +5,7 @@ import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import SQLiteOutbox
 import StrictJSON
 import Testing

@@ -64,7 +64,7 @@ import WaypostTestSupport
             "27 bytes of text/html that are neither JSON nor a token; \(expected)",
             "Content-Type: text/html; charset=\(secret)"),
         body(
-            "secret content type", "Sign in", "7 bytes of …/….….… that are neither JSON nor a token; \(expected)",
+            "secret content type", "Sign in", "7 bytes of … that are neither JSON nor a token; \(expected)",
             "Content-Type: \(secret)/\(token)"),
         body(
             "missing key", #"{"jwt":"\#(token)","\#(secret)":1}"#,

@@ -2,6 +2,7 @@ import FleetEngine
 import GNSS
 import HTTPMessages
 import LocationReporting
+import ReportedText
 import SQLiteOutbox
 import Testing
 import VehicleAuthorization

@@ -14,38 +14,48 @@ struct Module: Sendable {
 
 /// Everything that `Sources/Core` and `Sources/Adapters` hold, and so what wires them together may know.
 private let coreAndAdapters: Set<String> = [
-    "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting", "LinuxPlatform",
-    "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
+    "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting",
+    "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
 ]
 
 /// The architecture: who may know whom. A line here is a decision; docs/architecture.md says why.
 let modules: [Module] = [
     // Pure: no I/O, no C, no platform.
+    // The one redaction: whoever shows what others say knows it.
+    Module("Core", "ReportedText", []),
     Module("Core", "StrictJSON", []),
-    Module("Core", "HTTPMessages", []),
-    Module("Core", "GNSS", []),
-    Module("Core", "VehicleAuthorization", ["StrictJSON"]),
+    Module("Core", "HTTPMessages", ["ReportedText"]),
+    Module("Core", "GNSS", ["ReportedText"]),
+    Module("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
     // Speaks to providers written against Foundation, and is the only one that may.
-    Module("Core", "DriverAuthorization", ["VehicleAuthorization", "Foundation", "Synchronization"]),
-    Module("Core", "FleetEngine", ["StrictJSON", "HTTPMessages", "FoundationEssentials"]),
-    Module("Core", "LocationReporting", ["GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+    Module("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization", "Foundation", "Synchronization"]),
+    Module("Core", "FleetEngine", ["ReportedText", "StrictJSON", "HTTPMessages", "FoundationEssentials"]),
+    Module(
+        "Core", "LocationReporting", ["ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
     // One outside thing each.
-    Module("Adapters", "LinuxPlatform", ["CLinux", "Glibc", "Synchronization"]),
-    Module("Adapters", "GNSSReceiver", ["StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
+    Module("Adapters", "LinuxPlatform", ["ReportedText", "CLinux", "Glibc", "Synchronization"]),
+    Module(
+        "Adapters", "GNSSReceiver",
+        ["ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
     Module(
         "Adapters", "BackendAuthorization",
-        ["StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform", "FoundationEssentials", "Glibc"]),
-    Module("Adapters", "CurlTransport", ["HTTPMessages", "LinuxPlatform", "CCurl", "Glibc"]),
-    Module("Adapters", "SQLiteOutbox", ["GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
-    Module("Adapters", "HTTPService", ["HTTPMessages", "LinuxPlatform", "Glibc"]),
+        [
+            "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
+            "FoundationEssentials", "Glibc",
+        ]),
+    Module("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "Glibc"]),
+    Module(
+        "Adapters", "SQLiteOutbox", ["ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
+    Module("Adapters", "HTTPService", ["ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
 
     Module("Simulator", "SeededChance", []),
     Module("Simulator", "ReceiverSimulator", ["SeededChance", "GNSS"]),
     Module(
         "Simulator", "FleetEngineSimulator",
         [
-            "SeededChance", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto",
+            "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform",
+            "CCrypto",
             "FoundationEssentials", "Glibc",
         ]),
 

@@ -76,6 +76,59 @@ extension Rule {
         lines(of: file, containing: /SuspendingClock/).map { "\(file.path): stands still during suspend: \($0)" }
     }
 
+    /// Where bytes become text that is read further, and never shown as it is.
+    private static let mayDecode: Set<String> = [
+        "Sources/Adapters/BackendAuthorization/AnswerKind.swift", "Sources/Adapters/BackendAuthorization/Secret.swift",
+        "Sources/Adapters/CurlTransport/CurlAnswer.swift", "Sources/Adapters/HTTPService/HTTPRequestParser.swift",
+        "Sources/Adapters/HTTPService/ServedRequest.swift", "Sources/Adapters/LinuxPlatform/ChildTable.swift",
+        "Sources/Adapters/LinuxPlatform/DirectoryWatch.swift",
+        "Sources/Adapters/LinuxPlatform/FileLock.swift", "Sources/Adapters/LinuxPlatform/FileSystem.swift",
+        "Sources/Adapters/LinuxPlatform/ListeningProcess.swift", "Sources/Adapters/SQLiteOutbox/SQLiteStatement.swift",
+        "Sources/Core/GNSS/TagBlock.swift", "Sources/Core/GNSS/Trace/SentenceType+Fields.swift",
+        "Sources/Core/HTTPMessages/HTTPURL.swift", "Sources/Core/StrictJSON/JSONParser.swift",
+        "Sources/Core/VehicleAuthorization/SecretText.swift",
+        // Paths and names of errors, from the C library.
+        "Sources/Adapters/LinuxPlatform/FolderTrust.swift",
+        "Sources/Adapters/LinuxPlatform/ProcessStart/UnwantedVariable.swift",
+        "Sources/Adapters/LinuxPlatform/SystemError.swift", "Sources/Adapters/LinuxPlatform/Threads.swift",
+        "Sources/Adapters/GNSSReceiver/HostLookup.swift",
+        // What an encoder has made, and the name of the status code in an answer.
+        "Sources/Agent/Waypost/Asking/RunningService.swift",
+        "Sources/Agent/WaypostCommand/Commands/OutboxCommand.swift",
+        "Sources/Agent/WaypostCommand/Commands/StatusCommand.swift",
+        "Sources/Agent/WaypostCommand/Output/FlightSummary.swift",
+        "Sources/Agent/WaypostCommand/Output/ReplaySummary.swift",
+        "Sources/Agent/WaypostCommand/Output/SightingLine.swift",
+    ]
+
+    /// What goes to a terminal or a log as it is: our words, and foreign ones that are a `ReportedText` already.
+    private static let mayClean: Set<String> = [
+        "Sources/Adapters/LinuxPlatform/StandardOutput.swift", "Sources/Agent/Waypost/Observation/LogWriter.swift",
+        "Sources/Agent/WaypostCommand/Output/Terminal.swift",
+        // Figures of a number, and no other character.
+        "Sources/Core/StrictJSON/JSONParser.swift",
+    ]
+
+    /// Text from outside is formatted by `ReportedText` and nothing else: nobody makes text of bytes, cuts it, cleans
+    /// it, strikes tokens out of it, or puts a header, a JSON value or a foreign error into a sentence in another way.
+    static let foreignText = Rule(name: "foreign text") { file in
+        guard file.moduleFolder != "Sources/Core/ReportedText" else { return [] }
+        var found = lines(of: file, containing: /ReportedText\(string(?:Literal|Interpolation):/)
+        let others = SourceFile(
+            path: file.path, text: file.code.filter { !$0.contains("ReportedText(") }.joined(separator: "\n"))
+        if !mayDecode.contains(file.path) {
+            found += lines(of: others, containing: /String\((?:decoding|cString|bytes|validating|validatingCString):/)
+        }
+        if !mayClean.contains(file.path) {
+            found += lines(of: others, containing: /\.printable/)
+            found += lines(of: others, containing: /\\\([^"]*\.(?:prefix|suffix)\((?!while)[^{]*\)\)/)
+        }
+        found += lines(of: others, containing: /\\\([^)]*(?:\.(?:stringValue|localizedDescription|userInfo)|headers\[)/)
+        found += lines(
+            of: others, containing: /(?:contains|replacing|hasPrefix|starts)\((?:with: )?"(?:eyJ|Bearer|Basic)/)
+        return found.map { "\(file.path): foreign text goes through ReportedText: \($0)" }
+    }
+
     private static func lines(of file: SourceFile, containing pattern: Regex<Substring>) -> [String] {
         file.code.filter { $0.contains(pattern) }
     }

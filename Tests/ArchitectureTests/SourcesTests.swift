@@ -1,8 +1,8 @@
 import Testing
 
 private let rules: [Rule] = [
-    .imports(modules), .length, .width, .printing, .uncheckedSendable, .structuredConcurrency, .clock,
-    .writing,
+    .imports(modules), .length, .width, .printing, .uncheckedSendable, .structuredConcurrency, .clock, .writing,
+    .foreignText,
 ]
 
 /// Every file under `Sources/` against every rule, and every rule against a file that breaks it.
@@ -35,6 +35,15 @@ private let rules: [Rule] = [
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(opening: path, O_CREAT | O_RDWR)"),
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(writing: path, O_WRONLY | O_TRUNC)"),
         ("writing", "Sources/Agent/Waypost/A.swift", "try Data(bytes).write(to: file)"),
+        ("foreign text", "Sources/Agent/Waypost/A.swift", "let words = String(decoding: body, as: UTF8.self)"),
+        ("foreign text", "Sources/Adapters/CurlTransport/A.swift", "unsafe String(cString: errorText)"),
+        ("foreign text", "Sources/Adapters/SQLiteOutbox/A.swift", "throw E(\"damaged: \\(answer.prefix(200))\")"),
+        ("foreign text", "Sources/Core/FleetEngine/A.swift", "return \"\\(error[\"message\"]?.stringValue ?? \"\")\""),
+        ("foreign text", "Sources/Core/FleetEngine/A.swift", "\"moved to \\(response.headers[\"Location\"] ?? \"\")\""),
+        ("foreign text", "Sources/Core/DriverAuthorization/A.swift", "\"failed: \\(error.localizedDescription)\""),
+        ("foreign text", "Sources/Agent/Waypost/A.swift", "log.write(.error, text.printable)"),
+        ("foreign text", "Sources/Agent/Waypost/A.swift", "text.contains(\"eyJ\") ? \"…\" : text"),
+        ("foreign text", "Sources/Agent/Waypost/A.swift", "ReportedText(stringLiteral: words)"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "Task.detached { }"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "DispatchQueue.main.async { }"),
     ])

@@ -1,5 +1,6 @@
 import HTTPMessages
 import LinuxPlatform
+import ReportedText
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport

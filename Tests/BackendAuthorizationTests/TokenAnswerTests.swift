@@ -63,7 +63,7 @@ import WaypostTestSupport
             ),
             (#"{"VEHICLE_TOKEN_KEY":"\#(token.dropLast(2))"}"#, "whose signature has 255 bytes; expected 256 or more"),
             (#""secret""#, "gave a string; expected an object"),
-            (#"{"\#(token)":1}"#, #"it has "….….…". Set tokenKey"#),
+            (#"{"\#(token)":1}"#, #"it has "…". Set tokenKey"#),
             (#"{"VEHICLE_TOKEN_KEY":"se.cr.et!"}"#, "is not a JSON Web Token: its header is not a JSON object"),
             (
                 "no token, secret",

@@ -1,5 +1,6 @@
 import CCurl
 import HTTPMessages
+import ReportedText
 import Testing
 
 @testable import CurlTransport

@@ -1,4 +1,5 @@
 import FleetEngine
+import ReportedText
 import Testing
 
 @Suite struct ErrorBody {
@@ -9,20 +10,20 @@ import Testing
              {"@type":"type.googleapis.com/google.rpc.BadRequest",
               "fieldViolations":[{"field":"last_location.heading","description":"must be below 360"}]}]}}
             """
-        let error = try #require(FleetEngineError(Array(body.utf8)))
+        let error = try #require(FleetEngineError(Array(body.utf8), without: []))
         #expect(error.summary == "INVALID_ARGUMENT: Invalid update; last_location.heading: must be below 360")
         #expect(error.retryDelay == nil)
     }
 
     @Test(arguments: ["", "<html>", "[]", #"{"error":"words"}"#, #"{"message":"no error"}"#, #"{"error":{"#])
-    func isRefused(text: String) { #expect(FleetEngineError(Array(text.utf8)) == nil) }
+    func isRefused(text: String) { #expect(FleetEngineError(Array(text.utf8), without: []) == nil) }
 
     @Test(
         arguments: [("2.5s", 2500), ("0s", 0), ("-1s", nil), ("3", nil), ("1e9s", nil), ("nans", nil)]
             as [(String, Int?)])
     func readsTheDelay(text: String, milliseconds: Int?) throws {
         let body = #"{"error":{"details":[{"retryDelay":"\#(text)"}]}}"#
-        let error = try #require(FleetEngineError(Array(body.utf8)))
+        let error = try #require(FleetEngineError(Array(body.utf8), without: []))
         #expect(error.retryDelay == milliseconds.map { .milliseconds($0) })
     }
 }

@@ -1,6 +1,8 @@
 import FleetEngine
 import HTTPMessages
+import ReportedText
 import Testing
+import WaypostTestSupport
 
 /// Every row of the retry table: what an answer means for what was sent.
 @Suite struct Outcome {
@@ -11,6 +13,12 @@ import Testing
         let body: String
         let kind: Kind
         var testDescription: String { "\(status) \(body.prefix(40)) is \(kind)" }
+    }
+
+    static func request(token: String = "t") throws -> HTTPRequest {
+        HTTPRequest(
+            .put, try HTTPURL("https://fleetengine.googleapis.com/v1/x"),
+            headers: HTTPHeaders(["Authorization": "Bearer \(token)", "Content-Type": "application/json"]))
     }
 
     static func error(_ code: Int, _ status: String) -> String {
@@ -59,10 +67,11 @@ import Testing
 
     @Test(arguments: rows) func followsTheTable(row: Row) throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
-        let outcome = UploadOutcome(of: HTTPResponse(status: row.status, body: Array(row.body.utf8)), for: vehicle)
+        let outcome = UploadOutcome(
+            of: HTTPResponse(status: row.status, body: Array(row.body.utf8)), to: try Self.request(), for: vehicle)
         #expect(Self.kind(of: outcome) == row.kind)
-        #expect(outcome == .delivered || outcome.reason.hasPrefix("\(row.status)"))
-        #expect(outcome.reason.contains("captive portal") == (row.kind == .intercepted))
+        #expect(outcome == .delivered || outcome.reason.description.hasPrefix("\(row.status)"))
+        #expect(outcome.reason.description.contains("captive portal") == (row.kind == .intercepted))
     }
 
     @Test(arguments: HTTPTransportError.Code.allCases) func isNeverALossWithoutAnAnswer(code: HTTPTransportError.Code) {
@@ -75,8 +84,8 @@ import Testing
             case .cancelled, .responseTooLarge: .retry
             }
         #expect(Self.kind(of: outcome) == expected)
-        #expect(outcome.reason.hasPrefix("words"))
-        #expect(outcome.reason.contains("captive portal") == (expected == .intercepted))
+        #expect(outcome.reason.description.hasPrefix("words"))
+        #expect(outcome.reason.description.contains("captive portal") == (expected == .intercepted))
     }
 
     @Test(arguments: [
@@ -91,12 +100,33 @@ import Testing
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         let headers = HTTPHeaders(["Retry-After": header, "Date": date])
         let outcome = UploadOutcome(
-            of: HTTPResponse(status: 429, headers: headers, body: Array(body.utf8)), for: vehicle)
+            of: HTTPResponse(status: 429, headers: headers, body: Array(body.utf8)), to: try Self.request(),
+            for: vehicle)
         guard case .throttled(_, let after) = outcome else {
             Issue.record("not throttled: \(outcome)")
             return
         }
         #expect(after == delay)
+    }
+
+    /// A server may give back what it was sent, in any part of its answer.
+    @Test(arguments: [400, 401, 403, 404, 429, 500, 501, 503])
+    func repeatsNoWordOfTheRequest(status: Int) throws {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "van-7")
+        for token in [TestTokens.driver(vehicleID: "van-7"), "opaque-7f3k9q-plain"] {
+            let half = token.prefix(token.utf8.count / 2)
+            let body = #"""
+                {"error":{"code":\#(status),"status":"REFUSED \#(token)","message":"Authorization: Bearer \#(token) is for \#
+                providers/p/vehicles/van-8, \#(half)","details":[{"fieldViolations":[{"field":"\#(token)",
+                "description":"\#(token.replacing("-", with: "\\u002d"))"}]}]}}
+                """#.replacing("\n", with: "")
+            let outcome = UploadOutcome(
+                of: HTTPResponse(status: status, body: Array(body.utf8)), to: try Self.request(token: token),
+                for: vehicle)
+            let words = outcome.reason.description
+            #expect(words.hasPrefix("\(status) REFUSED …"), "\(words)")
+            #expect(!words.contains(half) && !words.contains("7f3k") && !words.contains("eyJ"), "\(words)")
+        }
     }
 
     static func kind(of outcome: UploadOutcome) -> Kind {

@@ -12,7 +12,8 @@ import Testing
 
     private static func sighting(_ body: String, of resource: FollowedResource?) throws -> Sighting {
         let outcome = ReadOutcome(
-            of: HTTPResponse(status: 200, body: Array(body.utf8)), for: try #require(resource))
+            of: HTTPResponse(status: 200, body: Array(body.utf8)), to: try Outcome.request(),
+            for: try #require(resource))
         guard case .seen(let sighting) = outcome else {
             Issue.record("not seen: \(outcome)")
             return Sighting()
@@ -89,7 +90,8 @@ import Testing
     ])
     func judgesAsDeliveryDoes(status: Int, body: String, kind: Kind) throws {
         let outcome = ReadOutcome(
-            of: HTTPResponse(status: status, body: Array(body.utf8)), for: try #require(Self.trip))
+            of: HTTPResponse(status: status, body: Array(body.utf8)), to: try Outcome.request(),
+            for: try #require(Self.trip))
         let found: Kind? =
             switch outcome {
             case .seen: nil

@@ -1,5 +1,6 @@
 import HTTPMessages
 import HTTPService
+import ReportedText
 import Testing
 
 /// What a parser made of a stream: requests, and the error that ended it.

@@ -5,6 +5,7 @@ import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import Testing
 import WaypostTestSupport
 
@@ -128,7 +129,7 @@ import WaypostTestSupport
         var outcome: UploadOutcome
         do {
             let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
-            outcome = UploadOutcome(of: try await transport.send(request), for: vehicle)
+            outcome = UploadOutcome(of: try await transport.send(request), to: request, for: vehicle)
         } catch let error as HTTPTransportError {
             outcome = UploadOutcome(of: error)
         } catch { outcome = .hold(reason: "\(error)") }
@@ -138,6 +139,6 @@ import WaypostTestSupport
             case .unreachable: .unreachable
             default: nil
             }
-        return (kind, start.duration(to: .now) / .seconds(1), outcome.reason)
+        return (kind, start.duration(to: .now) / .seconds(1), outcome.reason.description)
     }
 }

@@ -4,6 +4,7 @@ import GNSS
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import VehicleAuthorization
 import WaypostTestSupport
 
@@ -51,7 +52,7 @@ struct LinkBench {
             group.addTask { await uploader.run() }
             for await event in observer.stream {
                 if case .idle = event { break }
-                if case .failed(let outcome, _) = event { seen.reasons.append(outcome.reason) }
+                if case .failed(let outcome, _) = event { seen.reasons.append(outcome.reason.description) }
                 guard case .waiting(let delay, _) = event else { continue }
                 seen.waits.append(delay)
                 if seen.waits.count == limit { break }

@@ -1,5 +1,6 @@
 import HTTPMessages
 import LinuxPlatform
+import ReportedText
 import WaypostTestSupport
 
 /// A link to a Fleet Engine that takes everything: up or down, fast or slow, on the test's clock.

@@ -1,6 +1,7 @@
 import FleetEngine
 import GNSS
 import LocationReporting
+import ReportedText
 import Testing
 
 @Suite struct Session {

@@ -1,6 +1,7 @@
 import GNSS
 import LocationReporting
 import LyingDisk
+import ReportedText
 import SeededChance
 import Testing
 

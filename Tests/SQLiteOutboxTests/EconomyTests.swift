@@ -2,6 +2,7 @@ import GNSS
 import LinuxPlatform
 import LocationReporting
 import LyingDisk
+import ReportedText
 import SeededChance
 import Testing
 

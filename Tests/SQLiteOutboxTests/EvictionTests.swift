@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import ReportedText
 import Testing
 
 @testable import SQLiteOutbox
@@ -118,12 +119,12 @@ import Testing
         let outbox = try folder.open()
         for second in 1...300 {
             let stored = try outbox.append(sample(second))
-            try outbox.quarantine(stored, reason: String(repeating: "é", count: 1000))
+            try outbox.quarantine(stored, reason: ReportedText(String(repeating: "é", count: 1000), limit: 2000))
         }
         #expect(try outbox.ledger() == Ledger(accepted: 300, quarantined: 300))
         try outbox.close()
         let listed = try OutboxReader(path: folder.store).quarantined()
         #expect(listed.map(\.stored.sequence) == Array(45...300))
-        #expect(listed.allSatisfy { $0.reason == String(repeating: "é", count: 256) })
+        #expect(listed.allSatisfy { $0.reason.description == String(repeating: "é", count: 254) + "…" })
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocationReporting
 import LyingDisk
+import ReportedText
 import Testing
 import WaypostTestSupport
 

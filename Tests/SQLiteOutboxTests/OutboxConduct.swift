@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import ReportedText
 import Testing
 
 /// What every outbox does, step by step; `check` runs it on an empty one.

@@ -1,11 +1,12 @@
 import LocationReporting
+import ReportedText
 
 /// What the outbox ought to hold, in plain arrays.
 struct OutboxModel {
     private(set) var pending: [StoredUpdate] = []
     private(set) var ledger = Ledger()
     private(set) var accepted: [Int64: LocationUpdate] = [:]
-    private(set) var quarantined: [Int64: String] = [:]
+    private(set) var quarantined: [Int64: ReportedText] = [:]
     private var newestDelivered: StoredUpdate?
 
     mutating func append(_ stored: StoredUpdate) {
@@ -22,7 +23,7 @@ struct OutboxModel {
         }
     }
 
-    mutating func quarantine(_ stored: StoredUpdate, reason: String) {
+    mutating func quarantine(_ stored: StoredUpdate, reason: ReportedText) {
         guard remove(stored.sequence) else { return }
         ledger.quarantined += 1
         quarantined[stored.sequence] = reason

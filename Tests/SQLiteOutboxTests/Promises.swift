@@ -1,4 +1,5 @@
 import LocationReporting
+import ReportedText
 
 @testable import SQLiteOutbox
 

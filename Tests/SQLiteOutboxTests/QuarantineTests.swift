@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GNSS
 import LocationReporting
+import ReportedText
 import Testing
 import WaypostTestSupport
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocationReporting
+import ReportedText
 import Testing
 
 @testable import SQLiteOutbox

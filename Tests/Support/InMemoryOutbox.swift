@@ -1,5 +1,6 @@
 import GNSS
 package import LocationReporting
+package import ReportedText
 
 /// The outbox contract without a disk.
 package actor InMemoryOutbox: Outbox {
@@ -50,12 +51,12 @@ package actor InMemoryOutbox: Outbox {
         account.pending = Int64(rows.count)
     }
 
-    package func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
+    package func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         guard let index = rows.firstIndex(where: { $0.sequence == update.sequence }) else { return }
         rows.remove(at: index)
         account.pending -= 1
         account.quarantined += 1
-        quarantinedReasons[update.sequence] = reason
+        quarantinedReasons[update.sequence] = reason.description
         if newestUpdate?.sequence == update.sequence { newestUpdate = rows.reduce(newestDelivered) { newer($0, $1) } }
     }
 

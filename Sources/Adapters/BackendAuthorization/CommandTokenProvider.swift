@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LinuxPlatform
+import ReportedText
 package import VehicleAuthorization
 
 /// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
@@ -62,7 +63,7 @@ package final class CommandTokenProvider: TokenProvider {
         }
         let source = "token command \(arguments[0])"
         let added = try await addedVariables()
-        let redaction = Redaction(Array(added.values))
+        let secrets = Array(added.values)
         let child = ChildProcess(
             arguments: expanded, environment: childEnvironment(for: context, adding: added), timeLimit: timeLimit)
         let outcome: ChildProcess.Outcome
@@ -71,10 +72,10 @@ package final class CommandTokenProvider: TokenProvider {
                 .misconfigured, "\(source) cannot be started: \(error.reason); check \(section).command")
         }
         tell(outcome.strays, of: source)
-        if let failure = failure(outcome, source, redaction) { throw failure }
+        if let failure = failure(outcome, source, secrets) { throw failure }
         return try TokenAnswer(
             outcome.standardOutput,
-            from: .init(source: source, localTime: wallClock(), redaction: redaction), format: format)
+            from: .init(source: source, localTime: wallClock(), secrets: secrets), format: format)
     }
 
     private func tell(_ strays: [Int32], of source: String) {
@@ -117,9 +118,9 @@ package final class CommandTokenProvider: TokenProvider {
     }
 
     private func failure(
-        _ outcome: ChildProcess.Outcome, _ source: String, _ redaction: Redaction
+        _ outcome: ChildProcess.Outcome, _ source: String, _ secrets: [String]
     ) -> AuthorizationError? {
-        let complaint = Self.complaint(outcome, redaction)
+        let complaint = Self.complaint(outcome, secrets)
         return switch outcome.ending {
         case .exited(0): nil
         case .exited(let status):
@@ -143,11 +144,11 @@ package final class CommandTokenProvider: TokenProvider {
     }
 
     /// The last line of its standard error, shortened, without secrets; what to do when it said nothing.
-    private static func complaint(_ outcome: ChildProcess.Outcome, _ redaction: Redaction) -> String {
-        let lines = String(decoding: outcome.standardError, as: UTF8.self).split(whereSeparator: \.isNewline)
-        guard let last = lines.last(where: { !$0.allSatisfy(\.isWhitespace) }) else {
+    private static func complaint(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> String {
+        let lines = outcome.standardError.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+        guard let last = lines.last(where: { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }) else {
             return " and said nothing; run it by hand as the service's user"
         }
-        return ": \(redaction.applied(to: last).printable.prefix(200))"
+        return ": \(ReportedText(bytes: last, without: secrets, limit: 200))"
     }
 }

@@ -43,7 +43,7 @@ package final class HTTPTokenProvider: TokenProvider {
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let (request, secrets) = try await request(for: context)
-        let endpoint = TokenEndpoint(request.url, section: section)
+        let endpoint = TokenEndpoint(request.url, section: section, secrets: secrets)
         let response: HTTPResponse
         do { response = try await transport.send(request) } catch { throw endpoint.failure(error) }
         if let refusal = endpoint.refusal(response) { throw refusal }
@@ -53,7 +53,7 @@ package final class HTTPTokenProvider: TokenProvider {
                 source: endpoint.name,
                 mediaType: response.headers["Content-Type"]?.split(separator: ";").first.map(String.init),
                 issuerTime: response.headers["Date"].flatMap(HTTPDate.init).map { Double($0.secondsSince1970) },
-                localTime: wallClock(), redaction: Redaction(secrets)),
+                localTime: wallClock(), secrets: secrets),
             format: settings.format)
     }
 
@@ -84,7 +84,10 @@ package final class HTTPTokenProvider: TokenProvider {
             let text = try Placeholders(providerID: providerID, context: context)
                 .expanding(template, isForm ? .form : .json, name: "\(section).body")
             body = Array(text.utf8)
-            secrets += [template, text]
+            // Of one that stands in the configuration the plain words are names and keys, which an answer may have too.
+            if case .literal? = settings.body {} else { secrets += [template, text] }
+            secrets += text.split { !$0.isLetter && !$0.isNumber && !"-_+=/.~".contains($0) }
+                .filter { $0.contains { !$0.isLetter && $0 != "_" } }.map(String.init)
         }
         let request = HTTPRequest(settings.method, url, headers: headers, body: body, limits: settings.limits)
         return (request, secrets)

@@ -1,4 +1,4 @@
-import LinuxPlatform
+import ReportedText
 import StrictJSON
 package import VehicleAuthorization
 
@@ -26,7 +26,8 @@ package struct TokenAnswer: Sendable {
         var issuerTime: Double?
         /// This machine's clock, in seconds since 1970.
         var localTime: Double
-        var redaction = Redaction()
+        /// What was sent to the issuer and nobody may read.
+        var secrets: [String] = []
     }
 
     /// - Parameters:
@@ -40,7 +41,7 @@ package struct TokenAnswer: Sendable {
         }
 
         let expected = "expected the token, bare or in JSON under \"\(format.tokenKey)\""
-        let type = origin.mediaType.map { " of \(origin.redaction.applied(to: $0).printable.prefix(40))" } ?? ""
+        let type = origin.mediaType.map { " of \(ReportedText($0, without: origin.secrets, limit: 40))" } ?? ""
         var stated: Double?
         let value: String
         let place: String
@@ -60,7 +61,7 @@ package struct TokenAnswer: Sendable {
                     "\(bytes.count) bytes\(type) that are not valid JSON (line \(error.line), column \(error.column)); "
                         + "\(expected); was it cut off, or written in place?")
             }
-            value = try Self.token(in: answer, format, origin.redaction, unusable)
+            value = try Self.token(in: answer, format, origin.secrets, unusable)
             stated = try Self.expiry(in: answer, format, unusable)
             place = "under \"\(format.tokenKey)\""
         case .text(let text):
@@ -110,7 +111,7 @@ package struct TokenAnswer: Sendable {
     }
 
     private static func token(
-        in answer: JSONValue, _ format: TokenAnswerFormat, _ redaction: Redaction,
+        in answer: JSONValue, _ format: TokenAnswerFormat, _ secrets: [String],
         _ unusable: (String) -> AuthorizationError
     ) throws(AuthorizationError) -> String {
         let key = format.tokenKey
@@ -118,7 +119,7 @@ package struct TokenAnswer: Sendable {
             throw unusable("\(answer.kind); expected an object with the token under \"\(key)\"")
         }
         guard let value = answer[path: key] else {
-            throw unusable("JSON without \"\(key)\"; it has \(names(members, redaction)). Set tokenKey")
+            throw unusable("JSON without \"\(key)\"; it has \(names(members, secrets)). Set tokenKey")
         }
         guard let token = value.stringValue else {
             throw unusable("\(value.kind) under \"\(key)\"; expected the token as a string. Set tokenKey")
@@ -140,10 +141,10 @@ package struct TokenAnswer: Sendable {
     }
 
     /// Key names, for the operator who looks for the right one.
-    private static func names(_ members: [String: JSONValue], _ redaction: Redaction) -> String {
+    private static func names(_ members: [String: JSONValue], _ secrets: [String]) -> String {
         guard !members.isEmpty else { return "no keys" }
         let shown = members.keys.sorted().prefix(8).map { key in
-            "\"\(redaction.applied(to: key).printable.prefix(40))\""
+            "\"\(ReportedText(key, without: secrets, limit: 40))\""
         }
         return shown.joined(separator: ", ") + (members.count > 8 ? " and \(members.count - 8) more" : "")
     }

@@ -1,4 +1,5 @@
 import HTTPMessages
+import ReportedText
 import VehicleAuthorization
 
 /// A token endpoint in messages: what its refusals, or its silence, mean; a table.
@@ -7,10 +8,14 @@ struct TokenEndpoint {
     let name: String
     private let origin: String
     private let section: String
+    private let secrets: [String]
 
-    /// `section`: where the configuration has it, as `authorization`.
-    init(_ url: HTTPURL, section: String) {
-        self.section = section
+    /// - Parameters:
+    ///   - url: the address.
+    ///   - section: where the configuration has it, as `authorization`.
+    ///   - secrets: what the request holds and no word of the answer may repeat.
+    init(_ url: HTTPURL, section: String, secrets: [String]) {
+        (self.section, self.secrets) = (section, secrets)
         name = "token endpoint \(url.withoutQueryValues)"
         origin = url.origin
     }
@@ -26,7 +31,8 @@ struct TokenEndpoint {
         case 200..<300: return nil
         case 300..<400:
             code = .unusableAnswer
-            let place = response.headers["Location"].flatMap { try? HTTPURL($0) }.map { " to \($0.origin)" } ?? ""
+            let target = response.headers["Location"].flatMap { try? HTTPURL($0) }
+            let place = target.map { " to \(ReportedText($0.origin, without: secrets))" } ?? ""
             advice = "a redirect\(place), which is not followed; set \(section).url to the final address"
         case 400:
             code = .refused
@@ -63,8 +69,8 @@ struct TokenEndpoint {
         case .tlsFailed: (code, advice) = (.unavailable, "check \(section).url and the client certificate")
         }
         // The name has the origin already.
-        let detail =
-            failure.detail.hasPrefix("\(origin): ") ? failure.detail.dropFirst(origin.count + 2) : failure.detail[...]
+        let words = failure.detail.description
+        let detail = words.hasPrefix("\(origin): ") ? words.dropFirst(origin.count + 2) : words[...]
         return AuthorizationError(code, "\(name): \(detail); \(advice)")
     }
 }

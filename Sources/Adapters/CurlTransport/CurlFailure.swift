@@ -1,14 +1,15 @@
 import CCurl
 import HTTPMessages
+import ReportedText
 
 /// What a libcurl code means to the retry rules and to the operator.
 struct CurlFailure {
     let code: HTTPTransportError.Code
     /// The cause in words, without any header or body.
-    let cause: String
+    let cause: ReportedText
 
     /// `words` are libcurl's own about this failure; they name hosts, addresses and certificates.
-    init(_ curl: CURLcode, words: String, limits: HTTPLimits) {
+    init(_ curl: CURLcode, words: ReportedText, limits: HTTPLimits) {
         code = Self.code(for: curl)
         cause =
             switch code {

@@ -1,5 +1,6 @@
 import CCurl
 import HTTPMessages
+import ReportedText
 
 /// The header lines of one request, in libcurl's list; freed with the value, which must outlive the transfer.
 @safe struct CurlHeaderList: ~Copyable {

@@ -1,5 +1,6 @@
 import CCurl
 import HTTPMessages
+import ReportedText
 
 /// The life of libcurl's thread: take messages, let libcurl work, hand out what is finished, wait.
 struct CurlLoop {

@@ -1,5 +1,6 @@
 import CCurl
 import HTTPMessages
+import ReportedText
 
 /// libcurl's set of running transfers, with its connections and its cache of names.
 ///

@@ -1,5 +1,6 @@
 import CCurl
 import HTTPMessages
+import ReportedText
 
 /// TLS sessions shared by all transfers, so that a new connection resumes instead of sending certificates again.
 ///

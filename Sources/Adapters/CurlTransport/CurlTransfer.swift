@@ -1,6 +1,7 @@
 import CCurl
 import Glibc
 import HTTPMessages
+import ReportedText
 
 /// One exchange while libcurl works on it: the handle, what has arrived, and the deadlines.
 ///
@@ -93,7 +94,9 @@ import HTTPMessages
         return .failure(HTTPTransportError(failure.code, "\(origin): \(failure.cause)", traffic: traffic))
     }
 
-    private var words: String { unsafe String(cString: errorText) }
+    private var words: ReportedText {
+        ReportedText(unsafe String(cString: errorText), without: exchange.request.secrets)
+    }
 
     /// What a transfer that this transport ends itself is answered with.
     func outcome(_ code: HTTPTransportError.Code, _ cause: String) -> CurlExchange.Outcome {
@@ -134,7 +137,7 @@ import HTTPMessages
 
     /// False when there is to be no connection.
     fileprivate func opened(_ socket: CInt) -> Bool {
-        guard repetition.mayConnect(words: words) else { return false }
+        guard repetition.mayConnect(words: words.description) else { return false }
         let patience = exchange.request.limits.stall.wholeMilliseconds
         ccurl_limit_unacknowledged(socket, UInt32(clamping: max(1, patience)))
         sockets.opened(socket)
@@ -160,7 +163,7 @@ import HTTPMessages
 }
 
 /// libcurl's own words for a code, as "Timeout was reached".
-func curlWords(_ code: CURLcode) -> String { unsafe String(cString: curl_easy_strerror(code)) }
+func curlWords(_ code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
 
 // libcurl calls these on the transport's thread, inside `CurlMulti.perform`.
 

@@ -1,5 +1,6 @@
 package import HTTPMessages
 import LinuxPlatform
+import ReportedText
 
 /// `HTTPTransport` over libcurl: one thread drives every exchange of this transport, another one ends floods.
 ///
@@ -28,7 +29,7 @@ package final class CurlTransport: HTTPTransport {
         do throws(SystemError) {
             (ended, guardian) = (try EventDescriptor(), try FloodGuard())
         } catch {
-            throw HTTPTransportError(.transportFailed, error.description)
+            throw HTTPTransportError(.transportFailed, "\(error)")
         }
         let multi = try CurlMulti(
             sockets: guardian.sockets, maximumConnectionsPerHost: options.maximumConnectionsPerHost)

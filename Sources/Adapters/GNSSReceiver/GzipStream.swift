@@ -1,4 +1,5 @@
 import CZlib
+import ReportedText
 
 /// Unpacks gzip data as it comes, one member after another (RFC 1952).
 @safe final class GzipStream {
@@ -53,7 +54,10 @@ import CZlib
         switch code {
         case Z_OK, Z_BUF_ERROR: break  // the latter only says that there was nothing to do
         case Z_STREAM_END: isAtMemberEnd = true
-        default: damage = .damaged(unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "error \(code)")
+        default:
+            damage = .damaged(
+                unsafe stream.pointee.msg.map { unsafe ReportedText(String(cString: $0)).description }
+                    ?? "error \(code)")
         }
         let produced = output.count - Int(unsafe stream.pointee.avail_out)
         if let damage, produced == 0 { throw damage }

@@ -1,16 +1,18 @@
+package import ReportedText
+
 /// Why a byte stream is not an acceptable request; the connection is closed after the answer.
 package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertible {
     case malformedRequestLine
     case unsupportedVersion
-    case unknownMethod(String)
+    case unknownMethod(ReportedText)
     case malformedHeader
     case missingHost
-    case misdirected(host: String)
-    case foreignOrigin(String)
+    case misdirected(host: ReportedText)
+    case foreignOrigin(ReportedText)
     case conflictingLength
     case malformedLength
     case lengthRequired
-    case unsupportedTransferCoding(String)
+    case unsupportedTransferCoding(ReportedText)
     case malformedChunk
     case requestLineTooLong(limit: Int)
     case headersTooLarge(limit: Int)
@@ -44,9 +46,9 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
         case .malformedHeader: "a header line is malformed"
         case .missingHost: "an HTTP/1.1 request must have exactly one Host header"
         case .misdirected(let host):
-            "the host \"\(host.prefix(100))\" is not served here; use 127.0.0.1, [::1] or localhost"
+            "the host \"\(host)\" is not served here; use 127.0.0.1, [::1] or localhost"
         case .foreignOrigin(let origin):
-            "pages of \"\(origin.prefix(100))\" may change nothing here; only pages of this machine may"
+            "pages of \"\(origin)\" may change nothing here; only pages of this machine may"
         case .conflictingLength: "the request states its length twice"
         case .malformedLength: "Content-Length is not a number"
         case .lengthRequired: "a request with this method must state its length"

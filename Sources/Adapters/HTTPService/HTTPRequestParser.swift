@@ -1,4 +1,5 @@
 import HTTPMessages
+import ReportedText
 
 /// Turns the bytes of one connection into requests (RFC 9112), in whatever pieces they arrive.
 ///
@@ -149,7 +150,7 @@ package struct HTTPRequestParser: Sendable {
         isVersion10 = parts[2].elementsEqual("HTTP/1.0".utf8)
         guard isVersion10 || parts[2].elementsEqual("HTTP/1.1".utf8) else { throw .unsupportedVersion }
         let name = String(decoding: parts[0], as: UTF8.self)
-        guard let method = HTTPMethod(rawValue: name) else { throw .unknownMethod(String(name.prefix(32))) }
+        guard let method = HTTPMethod(rawValue: name) else { throw .unknownMethod(ReportedText(name, limit: 32)) }
         request = ServedRequest(method, String(decoding: parts[1], as: UTF8.self), byteCount: request.byteCount)
         sectionBytes = 0
         state = .headers
@@ -185,7 +186,9 @@ package struct HTTPRequestParser: Sendable {
         let codings = values(of: "Transfer-Encoding")
         guard lengths.count + codings.count <= 1, !(isVersion10 && !codings.isEmpty) else { throw .conflictingLength }
         if let coding = codings.first {
-            guard coding.lowercased() == "chunked" else { throw .unsupportedTransferCoding(String(coding.prefix(32))) }
+            guard coding.lowercased() == "chunked" else {
+                throw .unsupportedTransferCoding(ReportedText(coding, limit: 32))
+            }
             state = .chunkSize
         } else if let text = lengths.first {
             guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {

@@ -1,5 +1,6 @@
 import HTTPMessages
 import LinuxPlatform
+import ReportedText
 
 /// The names by which a service of this machine may be asked.
 ///
@@ -21,15 +22,19 @@ struct ServedNames: Sendable, Hashable {
     /// Throws when somebody else's page seems to have sent `request`. HTTP/1.0 may leave the host out; no browser does.
     func check(_ request: ServedRequest) throws(HTTPRequestError) {
         guard let hosts else { return }
-        if let host = request.headers["Host"], !hosts.contains(host: host) { throw .misdirected(host: host) }
+        if let host = request.headers["Host"], !hosts.contains(host: host) {
+            throw .misdirected(host: Self.shown(host))
+        }
         guard request.method != .get, request.method != .head else { return }
         for field in request.headers.fields where field.name.lowercased() == "origin" {
             let schemes = ["http://", "https://"]
             guard let scheme = schemes.first(where: field.value.hasPrefix),
                 hosts.contains(host: field.value.dropFirst(scheme.count))
-            else { throw .foreignOrigin(field.value) }
+            else { throw .foreignOrigin(Self.shown(field.value)) }
         }
     }
+
+    private static func shown(_ name: String) -> ReportedText { ReportedText(name, limit: 100) }
 }
 
 extension Set<String> {

@@ -15,7 +15,7 @@ package struct DeviceHolder: Sendable, Hashable, CustomStringConvertible {
     /// Who has the device at `path` open, links resolved, as far as `/proc` shows it: all processes to root, and to
     /// anyone else the own ones.
     package static func all(of path: String) -> [DeviceHolder] {
-        guard let device = resolvedPath(path) else { return [] }
+        guard let device = FileSystem.resolved(path) else { return [] }
         return FileSystem.visibleNames(inFolder: "/proc").compactMap { Int32($0) }.sorted()
             .filter { process in
                 FileSystem.visibleNames(inFolder: "/proc/\(process)/fd").contains {
@@ -33,11 +33,4 @@ package struct DeviceHolder: Sendable, Hashable, CustomStringConvertible {
         let others = others(of: path)
         return others.isEmpty ? all(of: path) : others
     }
-}
-
-/// `path` with every link followed; `nil` when it leads nowhere.
-private func resolvedPath(_ path: String) -> String? {
-    guard let resolved = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
 }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import ReportedText
 
 /// Exclusive ownership of something on disk, told by a lock file; released when the value goes, or the process ends.
 package struct FileLock: ~Copyable, Sendable {
@@ -96,6 +97,6 @@ package func commandName(ofProcess processID: Int32) -> String? {
     guard let descriptor = try? OwnedDescriptor(opening: "/proc/\(processID)/comm", O_RDONLY) else { return nil }
     var bytes = [UInt8](repeating: 0, count: 64)
     let count = unsafe read(descriptor.raw, &bytes, bytes.count)
-    let name = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).prefix { !$0.isNewline }
-    return name.isEmpty ? nil : String(name)
+    let name = ReportedText(bytes: bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") })
+    return name.isEmpty ? nil : name.description
 }

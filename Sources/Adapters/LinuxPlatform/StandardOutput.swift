@@ -1,4 +1,5 @@
 import Glibc
+import ReportedText
 
 /// Standard output, for results that machines read.
 package enum StandardOutput {

@@ -1,5 +1,6 @@
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 
 /// The outbox itself, synchronous and for one thread; `SQLiteOutbox` puts it on a thread of its own.
 ///
@@ -95,7 +96,7 @@ final class OutboxEngine {
         }
     }
 
-    func quarantine(_ update: StoredUpdate, reason: String) throws(OutboxError) {
+    func quarantine(_ update: StoredUpdate, reason: ReportedText) throws(OutboxError) {
         try perform { store throws(StoreError) in
             guard unwritten[update.sequence] == nil else { return }
             try withReserve { () throws(StoreError) in

@@ -1,4 +1,5 @@
 import LocationReporting
+import ReportedText
 
 /// The store as its owner writes it: rows in, rows out, transactions. What they mean is the engine's affair.
 final class OutboxStore {
@@ -147,7 +148,9 @@ final class OutboxStore {
     /// Whether the file is sound, by SQLite's own check, whose time grows with the size of the file.
     func check() throws(StoreError) {
         let answer = try connection.text("PRAGMA quick_check(1)") ?? "no answer"
-        if answer != "ok" { throw StoreError(.damaged, path: connection.path, reason: answer) }
+        if answer != "ok" {
+            throw StoreError(.damaged, path: connection.path, reason: ReportedText(answer).description)
+        }
     }
 
     /// Moves everything from the log into the database, and leaves the log empty.

@@ -1,23 +1,24 @@
 package import LocationReporting
+package import ReportedText
 
 /// An update that the server rejected for good, with the server's words.
 package struct QuarantinedUpdate: Sendable, Hashable {
     package let stored: StoredUpdate
     /// The server's words, cut to `maximumReasonBytes`.
-    package let reason: String
+    package let reason: ReportedText
 
     /// Enough for Fleet Engine's error bodies, and few enough for a row to fit on one page.
     package static let maximumReasonBytes = 512
 
-    package init(stored: StoredUpdate, reason: String) {
+    package init(stored: StoredUpdate, reason: ReportedText) {
         self.stored = stored
-        self.reason = Self.cut(reason)
+        self.reason = reason.cut(to: Self.maximumReasonBytes)
     }
 
     var bytes: [UInt8] {
         var writer = RecordWriter()
         stored.update.write(into: &writer)
-        writer.write(bytes: reason.utf8)
+        writer.write(bytes: reason.description.utf8)
         return SealedRecord.seal(.quarantined, id: stored.sequence, payload: writer.bytes)
     }
 
@@ -29,17 +30,6 @@ package struct QuarantinedUpdate: Sendable, Hashable {
         else { return nil }
         self.init(
             stored: StoredUpdate(sequence: sequence, update: update),
-            reason: String(decoding: reader.rest, as: UTF8.self))
-    }
-
-    /// Cut between characters.
-    private static func cut(_ reason: String) -> String {
-        var (kept, count) = ("", 0)
-        for character in reason {
-            count += character.utf8.count
-            if count > maximumReasonBytes { break }
-            kept.append(character)
-        }
-        return kept
+            reason: ReportedText(bytes: reader.rest, limit: Self.maximumReasonBytes))
     }
 }

@@ -1,4 +1,5 @@
 import CSQLite
+import ReportedText
 
 /// One open database: one owner, closed when it goes. To be used by one thread at a time.
 @safe struct SQLiteConnection: ~Copyable {
@@ -92,9 +93,9 @@ import CSQLite
     }
 
     static func error(_ code: Int32, of handle: OpaquePointer, path: String) -> StoreError {
-        let reason = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? "unknown error"
+        let words = unsafe sqlite3_errmsg(handle).map { unsafe ReportedText(String(cString: $0)) } ?? "unknown error"
         return StoreError(
-            code: code, systemNumber: unsafe sqlite3_system_errno(handle), path: path, reason: reason)
+            code: code, systemNumber: unsafe sqlite3_system_errno(handle), path: path, reason: words.description)
     }
 
     /// A `file:` address, in which `%`, `?` and `#` are escaped (sqlite.org/uri.html).

@@ -1,5 +1,6 @@
 import LinuxPlatform
 package import LocationReporting
+package import ReportedText
 
 /// The outbox on disk: SQLite on a thread of its own, one process at a time.
 ///
@@ -81,7 +82,7 @@ package actor SQLiteOutbox: Outbox {
 
     package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) { try opened().acknowledge(batch) }
 
-    package func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
+    package func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         try opened().quarantine(update, reason: reason)
     }
 

@@ -1,4 +1,4 @@
-import LinuxPlatform
+import ReportedText
 
 /// The whole of `sqlite_schema` as this program makes it, in each version that it knows.
 ///
@@ -54,7 +54,7 @@ enum StoreSchema {
     }
 
     private static func foreign(_ type: String?, _ name: String?, in path: String) -> StoreError {
-        func word(_ text: String?) -> String { String((text ?? "?").printable.prefix(40)) }
+        func word(_ text: String?) -> ReportedText { ReportedText(text ?? "?", limit: 40) }
         return StoreError(
             .damaged, path: path, reason: "its schema has a \(word(type)) \"\(word(name))\" that is not Waypost's")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import ReportedText
 import VehicleAuthorization
 
 /// A provider held to its contract: one call a context at a time, the first answer counts, an answer must come within
@@ -85,7 +86,8 @@ actor HeldProvider {
             // The provider's own words could hold anything, a token too.
             let plain = error as NSError
             return .failure(
-                AuthorizationError(.unavailable, "the provider failed: \(plain.domain), code \(plain.code)"))
+                AuthorizationError(
+                    .unavailable, "the provider failed: \(ReportedText(plain.domain)), code \(plain.code)"))
         }
     }
 }

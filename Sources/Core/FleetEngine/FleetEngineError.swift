@@ -1,31 +1,35 @@
 import FoundationEssentials
+package import ReportedText
 
 /// The error body of Google's APIs (API design guide, "Errors"): what a refusal says besides its status code.
 package struct FleetEngineError: Sendable, Hashable {
     /// The name of the canonical code, as `INVALID_ARGUMENT`.
-    package var status: String
-    package var message: String
+    package let status: ReportedText
+    package let message: ReportedText
     /// From `google.rpc.RetryInfo`.
-    package var retryDelay: Duration?
+    package let retryDelay: Duration?
     /// From `google.rpc.BadRequest`, as `field: description`.
-    package var fieldViolations: [String]
+    package let fieldViolations: [ReportedText]
+    /// `message`, the status name and what is wrong with which field, on one line.
+    package let summary: ReportedText
 
     /// `nil` when `body` is no such error: HTML, another program's JSON, nothing.
-    package init?(_ body: [UInt8]) {
+    ///
+    /// `secrets`: what the request held that was answered so.
+    package init?(_ body: [UInt8], without secrets: [String]) {
         guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(body)) else { return nil }
-        status = answer.error.status ?? ""
-        message = answer.error.message ?? ""
+        let status = answer.error.status ?? ""
+        let message = answer.error.message ?? ""
         let details = answer.error.details ?? []
         retryDelay = details.lazy.compactMap { $0.retryDelay.flatMap(Self.duration) }.first
-        fieldViolations = details.flatMap { $0.fieldViolations ?? [] }
+        let violations = details.flatMap { $0.fieldViolations ?? [] }
             .map { "\($0.field ?? "?"): \($0.description ?? "")" }
-    }
-
-    /// `message`, the status name and what is wrong with which field, on one line.
-    package var summary: String {
-        let line = ([message] + fieldViolations).filter { !$0.isEmpty }.joined(separator: "; ")
-        let text = status.isEmpty ? line : line.isEmpty ? status : "\(status): \(line)"
-        return String(text.prefix(300).map { $0.isNewline ? " " : $0 })
+        let line = ([message] + violations).filter { !$0.isEmpty }.joined(separator: "; ")
+        summary = ReportedText(
+            status.isEmpty ? line : line.isEmpty ? status : "\(status): \(line)", without: secrets)
+        self.status = ReportedText(status, without: secrets)
+        self.message = ReportedText(message, without: secrets)
+        fieldViolations = violations.map { ReportedText($0, without: secrets) }
     }
 
     /// Protobuf's JSON form of a duration, as `2.500s`; `nil` for anything else and for negative ones.

@@ -1,20 +1,23 @@
 package import HTTPMessages
+package import ReportedText
 import StrictJSON
 
 /// What an answer means for somebody who follows a trip or vehicle; the same table as for updates, seen by a reader.
 package enum ReadOutcome: Sendable, Hashable {
     case seen(Sighting)
     /// The token was refused: once more with a new one, then hold.
-    case tokenRefused(reason: String)
+    case tokenRefused(reason: ReportedText)
     /// Will pass by itself: again after a backoff, and not before `after`.
-    case retry(reason: String, after: Duration?)
+    case retry(reason: ReportedText, after: Duration?)
     /// Only somebody else can mend it: there is no such trip, the API is off.
-    case hold(reason: String)
+    case hold(reason: ReportedText)
 
     /// Judges an answer to the question for `resource`.
-    package init(of response: HTTPResponse, for resource: FollowedResource) {
-        self.init(UploadOutcome(of: response, naming: resource.description)) {
-            (try? JSONValue(parsing: response.body)).flatMap { Sighting($0, named: resource.description) }
+    package init(of response: HTTPResponse, to request: HTTPRequest, for resource: FollowedResource) {
+        self.init(UploadOutcome(of: response, to: request, naming: resource.description)) {
+            (try? JSONValue(parsing: response.body)).flatMap {
+                Sighting($0, named: resource.description, without: request.secrets)
+            }
         }
     }
 

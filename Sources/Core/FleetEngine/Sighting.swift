@@ -1,3 +1,4 @@
+import ReportedText
 import StrictJSON
 
 /// What a consumer sees of a trip or vehicle at one moment: the parts of Fleet Engine's `Trip`, `Vehicle` and
@@ -52,16 +53,28 @@ public struct Sighting: Sendable, Hashable {
 
 extension Sighting {
     /// Reads the resource of an answer; `nil` when it is not named `name`.
-    init?(_ resource: JSONValue, named name: String) {
+    ///
+    /// `secrets`: what the question held; no word of the answer repeats it.
+    init?(_ resource: JSONValue, named name: String, without secrets: [String] = []) {
         guard resource["name"]?.stringValue == name else { return nil }
         self.init()
-        status = resource["tripStatus"]?.stringValue ?? resource["vehicleState"]?.stringValue
-        vehicleID = resource["vehicleId"]?.stringValue
+        status = (resource["tripStatus"] ?? resource["vehicleState"])?.stringValue.map {
+            ReportedText($0, without: secrets).description
+        }
+        vehicleID = resource["vehicleId"]?.stringValue.map { Self.shown(vehicleID: $0, without: secrets) }
         position = resource["lastLocation"].flatMap(Position.init)
         remainingDistanceMeters = resource["remainingDistanceMeters"]?.wholeNumber
         arrivalMillisecondsSince1970 = resource["etaToFirstWaypoint"]?.time
         remainingSeconds = (resource["remainingTimeToFirstWaypoint"] ?? resource["remainingDuration"])?.seconds
         routeVersion = resource["currentRouteSegmentVersion"]?.stringValue
+    }
+}
+
+extension Sighting {
+    /// Behind its collection's name, where an id without sense is no secret.
+    private static func shown(vehicleID: String, without secrets: [String]) -> String {
+        let collection = "vehicles/"
+        return String(ReportedText(collection + vehicleID, without: secrets).description.dropFirst(collection.count))
     }
 }
 

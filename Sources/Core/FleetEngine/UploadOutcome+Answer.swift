@@ -1,17 +1,21 @@
 import FoundationEssentials
 package import HTTPMessages
+import ReportedText
 
 extension UploadOutcome {
     /// Judges an answer to an update of `vehicle`.
     ///
-    /// `response`: any answer, from Fleet Engine or from whatever stands in its place (a captive portal).
-    package init(of response: HTTPResponse, for vehicle: VehicleName) {
-        self.init(of: response, naming: vehicle.description)
+    /// - Parameters:
+    ///   - response: any answer, from Fleet Engine or from whatever stands in its place (a captive portal).
+    ///   - request: what was answered; nothing secret in it is repeated.
+    ///   - vehicle: whom the update was for.
+    package init(of response: HTTPResponse, to request: HTTPRequest, for vehicle: VehicleName) {
+        self.init(of: response, to: request, naming: vehicle.description)
     }
 
     /// Judges an answer that must name `resource`; the table is `Outcome` in the tests.
-    init(of response: HTTPResponse, naming resource: String) {
-        let error = FleetEngineError(response.body)
+    init(of response: HTTPResponse, to request: HTTPRequest, naming resource: String) {
+        let error = FleetEngineError(response.body, without: request.secrets)
         let after = error?.retryDelay ?? RetryAfter(response.headers)?.delay
         let words = Self.words(of: response, error)
         switch response.status {
@@ -30,7 +34,7 @@ extension UploadOutcome {
         case _ where error != nil: self = .retry(reason: words, after: after)
         // What Fleet Engine would not say: a redirect, HTML, an empty 200, a 400, 403 or 404 without its error body. It
         // is no verdict on the update.
-        default: self = .intercepted(reason: words + "; a captive portal or a proxy seems to be in the way")
+        default: self = .intercepted(reason: "\(words); a captive portal or a proxy seems to be in the way")
         }
     }
 
@@ -42,9 +46,9 @@ extension UploadOutcome {
             self = .unreachable(reason: error.detail)
         case .certificateNotTrusted:
             self = .intercepted(
-                reason: error.detail + "; a captive portal or a proxy in the way, or this machine's clock is wrong")
+                reason: "\(error.detail); a captive portal or a proxy in the way, or this machine's clock is wrong")
         case .malformedResponse:
-            self = .intercepted(reason: error.detail + "; a captive portal or a proxy seems to be in the way")
+            self = .intercepted(reason: "\(error.detail); a captive portal or a proxy seems to be in the way")
         case .cancelled, .responseTooLarge: self = .retry(reason: error.detail, after: nil)
         }
     }
@@ -52,7 +56,7 @@ extension UploadOutcome {
     /// RFC 6585, section 6: said by captive portals alone.
     private static let networkAuthenticationRequired = 511
 
-    private static func words(of response: HTTPResponse, _ error: FleetEngineError?) -> String {
+    private static func words(of response: HTTPResponse, _ error: FleetEngineError?) -> ReportedText {
         if let error { return "\(response.status) \(error.summary)" }
         switch response.status {
         case 300..<400: return "\(response.status) redirect, not followed"

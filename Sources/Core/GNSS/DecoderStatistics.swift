@@ -1,3 +1,5 @@
+package import ReportedText
+
 /// What a decoder has met so far: the account behind summaries and warnings.
 package struct DecoderStatistics: Sendable {
     /// How often something came, and where it came first.
@@ -41,7 +43,7 @@ package struct DecoderStatistics: Sendable {
     /// Sentences with a right checksum.
     package var sentences: Int { addresses.total }
     /// What the receiver said of its make and firmware, if it did: the first few texts.
-    package var banners: [String] { receiverBanners.all }
+    package var banners: [ReportedText] { receiverBanners.all }
     package func refusals(_ reason: SentenceRefusal) -> Occurrences { refused[reason.rawValue] }
     package func warnings(_ warning: ReceiverWarning) -> Occurrences { warned[warning.rawValue] }
 

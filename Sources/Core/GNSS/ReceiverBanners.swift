@@ -1,3 +1,5 @@
+import ReportedText
+
 /// What a receiver says of its make and firmware when it starts: the texts of a few rare sentences.
 struct ReceiverBanners: Sendable {
     /// The first few distinct ones.
@@ -13,11 +15,12 @@ struct ReceiverBanners: Sendable {
     }
 
     /// The texts, in the order in which they came.
-    var all: [String] {
+    var all: [ReportedText] {
         texts.map { text in
-            text.split { $0 == UInt8(ascii: ",") }.map { field in
-                String(decoding: field, as: UTF8.self).split(separator: " ").joined(separator: " ")
-            }.joined(separator: ", ")
+            ReportedText(
+                bytes: text.split { $0 == UInt8(ascii: ",") }.map { field in
+                    field.split(separator: UInt8(ascii: " ")).joined(separator: " ".utf8)
+                }.joined(separator: ", ".utf8))
         }
     }
 

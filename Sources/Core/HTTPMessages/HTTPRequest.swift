@@ -13,3 +13,15 @@ package struct HTTPRequest: Sendable, Hashable {
         (self.method, self.url, self.headers, self.body, self.limits) = (method, url, headers, body, limits)
     }
 }
+
+extension HTTPRequest {
+    /// What an answer may repeat and nobody may read: the values of all headers that are not everybody's.
+    package var secrets: [String] {
+        headers.fields.filter { !Self.openHeaders.contains($0.name.lowercased()) }.flatMap { field in
+            // With its scheme (`Bearer`) and without it.
+            [field.value] + field.value.split(separator: " ").dropFirst().map(String.init)
+        }
+    }
+
+    private static let openHeaders: Set<String> = ["accept", "content-type", "content-length", "host", "user-agent"]
+}

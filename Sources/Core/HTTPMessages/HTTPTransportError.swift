@@ -1,3 +1,5 @@
+package import ReportedText
+
 /// Why an exchange brought no complete answer.
 package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of failure it was; the retry rules depend on nothing else.
@@ -22,13 +24,13 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
 
     package let code: Code
     /// What happened, in words, without any header or body.
-    package let detail: String
+    package let detail: ReportedText
     /// What the failed exchange cost on the wire.
     package let traffic: HTTPTraffic
 
-    package init(_ code: Code, _ detail: String, traffic: HTTPTraffic = HTTPTraffic()) {
+    package init(_ code: Code, _ detail: ReportedText, traffic: HTTPTraffic = HTTPTraffic()) {
         (self.code, self.detail, self.traffic) = (code, detail, traffic)
     }
 
-    package var description: String { detail }
+    package var description: String { detail.description }
 }

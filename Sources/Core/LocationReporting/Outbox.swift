@@ -1,3 +1,5 @@
+package import ReportedText
+
 /// Where accepted updates wait until Fleet Engine has them: the port that `SQLiteOutbox` implements.
 package protocol Outbox: Sendable {
     /// Accepts `update`: when this returns, it survives a crash and a power cut, unless its owner has chosen a window
@@ -18,7 +20,7 @@ package protocol Outbox: Sendable {
     func acknowledge(_ batch: UploadBatch) async throws(OutboxError)
 
     /// Sets one pending update aside with the server's words; it no longer blocks the rest.
-    func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError)
+    func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError)
 
     /// The newest update ever accepted, delivered or not, unless it is in quarantine; `nil` for a new store.
     func newest() async throws(OutboxError) -> StoredUpdate?

@@ -1,6 +1,7 @@
 package import FleetEngine
 package import GNSS
 package import HTTPMessages
+package import ReportedText
 package import VehicleAuthorization
 
 /// What happens on the way of a fix, for logs, metrics and status.
@@ -22,8 +23,8 @@ package enum ReportingEvent: Sendable {
     case noToken(AuthorizationError)
     case outboxFailed(OutboxError)
     /// Nothing is sent for `delay`.
-    case waiting(delay: Duration, reason: String)
-    case quarantined(StoredUpdate, reason: String)
+    case waiting(delay: Duration, reason: ReportedText)
+    case quarantined(StoredUpdate, reason: ReportedText)
     /// What Fleet Engine's clock says, as its answer to a delivery states.
     case serverTime(UTCTime)
     /// Nothing is left to send that can be read: everything accepted is delivered or set aside, or waits in an outbox

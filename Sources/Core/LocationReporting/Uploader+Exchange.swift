@@ -1,4 +1,5 @@
 import HTTPMessages
+import ReportedText
 
 /// One request under way, and what gives it up.
 extension Uploader {

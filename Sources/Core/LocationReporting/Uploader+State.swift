@@ -19,7 +19,7 @@ extension Uploader {
         let update = VehicleUpdate(of: settings.vehicle, state: state)
         let request = try update.request(to: settings.endpoint, token: token.value, limits: settings.limits)
         let response = try await transport.send(request)
-        let outcome = UploadOutcome(of: response, for: settings.vehicle)
+        let outcome = UploadOutcome(of: response, to: request, for: settings.vehicle)
         observer.observe(
             outcome == .delivered
                 ? .stateSent(state, traffic: response.traffic) : .failed(outcome, traffic: response.traffic))

@@ -1,4 +1,5 @@
 import HTTPMessages
+import ReportedText
 import VehicleAuthorization
 
 /// What the uploader waits for, and who tells it.
@@ -32,7 +33,7 @@ extension Uploader {
     }
 
     /// Waits for `delay`, or until the network comes back, but for `least` in any case.
-    func waitForNetwork(_ delay: Duration, atLeast least: Duration, because reason: String) async {
+    func waitForNetwork(_ delay: Duration, atLeast least: Duration, because reason: ReportedText) async {
         observer.observe(.waiting(delay: delay, reason: reason))
         let (returns, listener) = Self.makeListener()
         networkListener = listener

@@ -1,6 +1,7 @@
 import FleetEngine
 import GNSS
 package import HTTPMessages
+import ReportedText
 package import VehicleAuthorization
 
 /// Sends what the outbox holds, newest position first, until everything is delivered; then waits for more.
@@ -158,7 +159,7 @@ package actor Uploader {
     private func outboxFailed(_ error: OutboxError) async {
         observer.observe(.outboxFailed(error))
         guard case .wait(let delay) = decisions.receiveOutboxFailure(jitter: jitter()) else { return }
-        observer.observe(.waiting(delay: delay, reason: error.description))
+        observer.observe(.waiting(delay: delay, reason: "\(error)"))
         await waitForNews(within: delay)
     }
 
@@ -173,7 +174,7 @@ package actor Uploader {
             observer.observe(.noToken(error))
             let action = decisions.receiveNoToken(
                 retryAfter: error.retryAfter, took: clock.now - askedAt, jitter: jitter())
-            return await carryOut(action, after: batch, reason: error.detail, token: nil)
+            return await carryOut(action, after: batch, reason: "\(error)", token: nil)
         }
         let request: HTTPRequest
         do { request = try self.request(for: batch, token: token) } catch {
@@ -188,7 +189,7 @@ package actor Uploader {
         let took = clock.now - startedAt
         switch end {
         case .answered(let response):
-            let outcome = UploadOutcome(of: response, for: settings.vehicle)
+            let outcome = UploadOutcome(of: response, to: request, for: settings.vehicle)
             if outcome == .delivered, let date = response.headers["Date"].flatMap(HTTPDate.init) {
                 observer.observe(.serverTime(UTCTime(millisecondsSince1970: date.secondsSince1970 * 1000)))
             }
@@ -198,7 +199,7 @@ package actor Uploader {
             await conclude(batch, UploadOutcome(of: error), error.traffic, took: took, token: token)
         case .givenUp(let reason, let traffic):
             guard !Task.isCancelled else { return }
-            let words = "\(settings.endpoint.origin): \(reason.words)"
+            let words: ReportedText = "\(settings.endpoint.origin): \(reason.words)"
             observer.observe(.failed(.unreachable(reason: words), traffic: traffic))
             await carryOut(
                 decisions.giveUp(batch, because: reason, took: took), after: batch, reason: words, token: token)
@@ -229,7 +230,7 @@ package actor Uploader {
     }
 
     private func carryOut(
-        _ action: UploadAction, after batch: UploadBatch, reason: String, token: AuthorizationToken?
+        _ action: UploadAction, after batch: UploadBatch, reason: ReportedText, token: AuthorizationToken?
     ) async {
         do throws(OutboxError) {
             switch action {
@@ -255,7 +256,7 @@ package actor Uploader {
         }
     }
 
-    private func wait(_ delay: Duration, because reason: String) async {
+    private func wait(_ delay: Duration, because reason: ReportedText) async {
         observer.observe(.waiting(delay: delay, reason: reason))
         await clock.sleep(for: delay)
     }

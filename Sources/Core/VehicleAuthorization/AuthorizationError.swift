@@ -1,3 +1,5 @@
+import ReportedText
+
 /// Why there is no token.
 public struct AuthorizationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of failure it was.
@@ -23,9 +25,10 @@ public struct AuthorizationError: Error, Sendable, Hashable, CustomStringConvert
     /// How long the issuer asked to be left alone.
     public let retryAfter: Duration?
 
-    /// An error with its words for the operator.
+    /// An error with its words for the operator; what looks like a secret in them is struck out.
     public init(_ code: Code, _ detail: String, retryAfter: Duration? = nil) {
-        (self.code, self.detail, self.retryAfter) = (code, detail, retryAfter)
+        (self.code, self.retryAfter) = (code, retryAfter)
+        self.detail = ReportedText(detail, limit: ReportedText.longestSentence).description
     }
 
     /// The words for the operator.

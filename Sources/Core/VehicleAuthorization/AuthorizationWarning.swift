@@ -1,3 +1,5 @@
+import ReportedText
+
 /// Something about tokens that works for now and that an operator should mend; each is told once.
 public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
     /// The issuer's tokens live no longer than the life that must be left in a token handed out.
@@ -29,8 +31,8 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
         case .refusedTokenAgain(let context):
             "Fleet Engine refused the token for \(context), and its issuer gave the same one again; "
                 + "let the issuer make a new one when it is asked again"
-        case .doubtfulExpiry(let words): words
-        case .brokenContract(let words): words
+        case .doubtfulExpiry(let words), .brokenContract(let words):
+            ReportedText(words, limit: ReportedText.longestSentence).description
         }
     }
 

@@ -1,5 +1,5 @@
 import GNSS
-import LinuxPlatform
+import ReportedText
 
 /// What gpsd's reports come to on one connection: whose fixes are taken, which go out, and what keeps them from coming.
 ///
@@ -25,7 +25,7 @@ struct GPSDSession: Sendable {
     private var assembler = ReportAssembler()
     /// The receiver that gpsd has closed or lost, and that none has replaced.
     private var lost: String?
-    private var refusal: String?
+    private var refusal: ReportedText?
     /// What the dates of the last report were found guilty of.
     private var warning: ReceiverWarning?
     /// The receiver that has reported, but nothing that can be a fix, and why.
@@ -87,7 +87,7 @@ struct GPSDSession: Sendable {
         guard chosen == nil, let devices else { return nil }
         if let lost { return "has lost \(lost.shown); plug it in, or add it again (gpsdctl add)" }
         if let unfixed { return "\(unfixed.device.shown) \(unfixed.reason)" }
-        let names = devices.keys.sorted().map(\.shown).joined(separator: " and ")
+        let names = devices.keys.sorted().map(\.shown.description).joined(separator: " and ")
         if let wantedDevice, devices[wantedDevice] == nil {
             let others = names.isEmpty ? "nor any other receiver; plug it in" : "but \(names); correct receiver.device"
             return "does not have \(wantedDevice), \(others), or add it to gpsd (gpsdctl add \(wantedDevice))"
@@ -137,6 +137,6 @@ struct GPSDSession: Sendable {
 }
 
 extension String {
-    /// Fit for a log line, whoever has sent it: printable, and not long.
-    fileprivate var shown: String { String(printable.prefix(100)) }
+    /// Fit for a log line, whoever has sent it.
+    fileprivate var shown: ReportedText { ReportedText(self, limit: 100) }
 }

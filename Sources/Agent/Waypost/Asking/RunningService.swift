@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import HTTPMessages
 import LinuxPlatform
+import ReportedText
 
 /// The service that runs on this machine, asked at its status address; needs no secret.
 package struct RunningService: Sendable {
@@ -36,7 +37,7 @@ package struct RunningService: Sendable {
         case .success(let bytes):
             let (status, body) = Self.parts(of: bytes)
             guard status == 200, let report = try? JSONDecoder().decode(StatusReport.self, from: Data(body)) else {
-                let words = String(decoding: body.prefix(200), as: UTF8.self).printable
+                let words = ReportedText(bytes: body, limit: 200)
                 throw AgentError(
                     .unavailable,
                     "\(address) answers, but tells no status (\(status.map(String.init) ?? "no HTTP")): \(words)")

@@ -65,8 +65,8 @@ extension StatusReport {
     private static func moment(_ seconds: Int, before now: UTCTime) -> String {
         let time = now.advanced(by: .zero - .seconds(seconds))
         let text = time.description
-        let clock = text.dropFirst(11).prefix(5)
-        return time.civilDate == now.civilDate ? "\(clock) UTC" : "\(text.prefix(10)) \(clock) UTC"
+        let (date, clock) = (text.prefix(10), text.dropFirst(11).prefix(5))
+        return time.civilDate == now.civilDate ? "\(clock) UTC" : "\(date) \(clock) UTC"
     }
 
     /// `1,204`.

@@ -4,6 +4,7 @@ import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import SQLiteOutbox
 
 /// What `waypost check --online` tries, with the code that the service uses.
@@ -104,11 +105,11 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
                 headers: HTTPHeaders(["Authorization": "Bearer " + token]),
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
-            switch UploadOutcome(of: response, for: configuration.vehicle) {
+            switch UploadOutcome(of: response, to: request, for: configuration.vehicle) {
             case .delivered: return .good("\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
             case .hold(let reason) where response.status == 404:
                 return .bad("\(reason); a driver token cannot create a vehicle, your backend must")
-            case let outcome: return .bad(outcome.reason)
+            case let outcome: return .bad(outcome.reason.description)
             }
         } catch { return .bad("\(error)") }
     }

@@ -2,6 +2,7 @@ import BackendAuthorization
 import FleetEngine
 import GNSS
 import LinuxPlatform
+import ReportedText
 import StrictJSON
 import VehicleAuthorization
 
@@ -47,10 +48,15 @@ package struct TokenReport: Sendable {
     /// One line, as `check --online` shows it.
     package var summary: String {
         guard verdict.fits else {
-            return "the token \(verdict.problems.joined(separator: "; and it "))".printable
+            return shown("the token \(verdict.problems.joined(separator: "; and it "))")
         }
         let life = answer.token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
-        return "\(role), \(life)\(verdict.remarks.map { "; note: it \($0)" }.joined())".printable
+        return shown("\(role), \(life)\(verdict.remarks.map { "; note: it \($0)" }.joined())")
+    }
+
+    /// Claims are the issuer's words, and may be another secret of its.
+    private func shown(_ text: String) -> String {
+        ReportedText(text, without: [rawToken], limit: ReportedText.longestSentence).description
     }
 
     /// A page of short lines, each with its name; the signature is not on it.
@@ -72,7 +78,7 @@ package struct TokenReport: Sendable {
         } else {
             lines += verdict.problems.map { ("FAIL", "the token \($0)") }
         }
-        return lines.map { ($0.name, $0.text.printable) }
+        return lines.map { ($0.name, shown($0.text)) }
     }
 
     /// What the number beside the token says about `exp`.

@@ -1,4 +1,5 @@
 package import FleetEngine
+import ReportedText
 import StrictJSON
 package import VehicleAuthorization
 
@@ -32,7 +33,7 @@ package struct TokenVerdict: Sendable, Hashable {
     private mutating func judgeHeader(_ token: JSONWebToken) {
         let algorithm = token.header["alg"]?.stringValue ?? "nothing"
         if algorithm != "RS256" {
-            problems.append("is signed with \(algorithm.prefix(20)); Fleet Engine takes RS256")
+            problems.append("is signed with \(ReportedText(algorithm, limit: 20)); Fleet Engine takes RS256")
         }
         if token.header["kid"]?.stringValue == nil {
             remarks.append("names no key; let the issuer set kid to the service account's private key id")

@@ -1,3 +1,4 @@
+import ReportedText
 import StrictJSON
 
 /// One object of the configuration: hands out its members by key, notes those that are wrong, and at the end those that
@@ -197,7 +198,7 @@ struct ConfigurationSection {
             case .integer(let number): "\(number)"
             case .number(let number): "\(number)"
             case .bool(let flag): "\(flag)"
-            case .string(let text): text.isEmpty ? "empty" : "\"\(text.prefix(60))\""
+            case .string(let text): text.isEmpty ? "empty" : "\"\(ReportedText(text, limit: 60))\""
             case .null, .array, .object: value.kind
             }
         problems.add(keyPath(key), "is \(shown); \(advice)")

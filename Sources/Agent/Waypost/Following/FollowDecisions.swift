@@ -1,5 +1,6 @@
 package import FleetEngine
 package import LocationReporting
+import ReportedText
 package import VehicleAuthorization
 
 /// The follower's decisions: from an answer to what is told and when to ask again. Pure; times are monotonic.
@@ -26,7 +27,7 @@ package struct FollowDecisions: Sendable {
     private var lastChange: Duration = .zero
     /// Told again only after twice the time.
     private var nextSilence = longestSilence
-    private var trouble: String?
+    private var trouble: ReportedText?
 
     package init(retry: RetryPolicy) { self.retry = retry }
 
@@ -59,7 +60,7 @@ package struct FollowDecisions: Sendable {
     package mutating func receive(noToken error: AuthorizationError, jitter: Double) -> (
         tell: [FollowEvent], next: Step
     ) {
-        fail(error.description, after: error.retryAfter, jitter: jitter)
+        fail("\(error)", after: error.retryAfter, jitter: jitter)
     }
 
     private mutating func see(
@@ -82,7 +83,7 @@ package struct FollowDecisions: Sendable {
     }
 
     private mutating func fail(
-        _ reason: String, after: Duration?, jitter: Double
+        _ reason: ReportedText, after: Duration?, jitter: Double
     ) -> (tell: [FollowEvent], next: Step) {
         failures += 1
         let backoff = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
@@ -92,8 +93,8 @@ package struct FollowDecisions: Sendable {
     /// A tenth either way, so that many followers do not ask in step.
     private func pause(_ jitter: Double) -> Duration { Self.interval * (0.9 + 0.2 * jitter) }
 
-    private mutating func complain(_ reason: String) -> [FollowEvent] {
+    private mutating func complain(_ reason: ReportedText) -> [FollowEvent] {
         defer { trouble = reason }
-        return trouble == reason ? [] : [.trouble(reason)]
+        return trouble == reason ? [] : [.trouble(reason.description)]
     }
 }

@@ -1,6 +1,7 @@
 package import FleetEngine
 package import HTTPMessages
 package import LocationReporting
+import ReportedText
 package import VehicleAuthorization
 
 /// The consumer's side: follows one trip or vehicle by asking Fleet Engine every 5 seconds, with a token for it.
@@ -87,7 +88,7 @@ public struct Follower: Sendable {
             request = try settings.resource.request(
                 to: settings.endpoint, token: token.value, routeVersion: routeVersion, limits: settings.limits)
         } catch { return .hold(reason: "the address of \(settings.resource) \(error)") }
-        do { return ReadOutcome(of: try await transport.send(request), for: settings.resource) } catch {
+        do { return ReadOutcome(of: try await transport.send(request), to: request, for: settings.resource) } catch {
             return ReadOutcome(of: error)
         }
     }

@@ -2,6 +2,7 @@ import FleetEngine
 package import GNSS
 import LinuxPlatform
 package import LocationReporting
+package import ReportedText
 
 /// Keeps what status, metrics and summaries tell of one agent.
 package final class AgentMonitor: ReportingObserver {
@@ -17,10 +18,10 @@ package final class AgentMonitor: ReportingObserver {
         /// Time of fix of the newest position that Fleet Engine has.
         package var deliveredTimeOfFix: UTCTime?
         /// Why nothing is sent at this moment; `nil` while all is well.
-        package var trouble: String?
+        package var trouble: ReportedText?
         package var troubleSince: Duration?
         /// Why the outbox takes no updates, so that positions are sent from memory only; `nil` while it does.
-        package var memoryOnly: String?
+        package var memoryOnly: ReportedText?
         package var memoryOnlySince: Duration?
         package var isIdle = true
         /// When the request under way went out; `nil` when there is none.
@@ -72,9 +73,9 @@ package final class AgentMonitor: ReportingObserver {
                 state.requestSince = nil
                 state.note(trouble: outcome.reason, at: now)
             case .noToken(let error): state.note(trouble: "no token: \(error)", at: now)
-            case .outboxFailed(let error): state.note(trouble: error.description, at: now)
+            case .outboxFailed(let error): state.note(trouble: "\(error)", at: now)
             case .notStored(let error):
-                state.memoryOnly = error.description
+                state.memoryOnly = "\(error)"
                 state.memoryOnlySince = state.memoryOnlySince ?? now
             case .accepted: (state.memoryOnly, state.memoryOnlySince) = (nil, nil)
             case .idle: state.isIdle = true
@@ -86,7 +87,7 @@ package final class AgentMonitor: ReportingObserver {
 }
 
 extension AgentMonitor.Snapshot {
-    fileprivate mutating func note(trouble text: String, at now: Duration) {
+    fileprivate mutating func note(trouble text: ReportedText, at now: Duration) {
         if troubleSince == nil { troubleSince = now }
         trouble = text
     }

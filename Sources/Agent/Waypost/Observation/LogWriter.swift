@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GNSS
 import LinuxPlatform
+import ReportedText
 
 /// Writes log lines to standard error: text for people, or JSON; with a priority prefix when journald reads it
 /// (sd-daemon(3)).

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GNSS
 package import LocationReporting
+import ReportedText
 package import SQLiteOutbox
 
 /// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
@@ -85,8 +86,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
             warnings: snapshot.warningsAt.filter { now - $0.value < .seconds(600) }.map(\.key.description).sorted())
         delivery = Delivery(
             secondsSinceDelivery: seconds(since: snapshot.lastDeliveryAt),
-            timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble,
-            troubleSeconds: seconds(since: snapshot.troubleSince), memoryOnly: snapshot.memoryOnly,
+            timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble?.description,
+            troubleSeconds: seconds(since: snapshot.troubleSince), memoryOnly: snapshot.memoryOnly?.description,
             memoryOnlySeconds: seconds(since: snapshot.memoryOnlySince),
             nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? Int(($0 - now) / .seconds(1)) : nil })
         ledger = Account(outbox.ledger)

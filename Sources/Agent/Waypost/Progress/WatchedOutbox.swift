@@ -1,4 +1,5 @@
 import LocationReporting
+import ReportedText
 import SQLiteOutbox
 
 /// An outbox that is given up on while its disk does not answer: then it takes nothing and has nothing to send, at
@@ -33,7 +34,7 @@ struct WatchedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
+    func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         try await call { outbox throws(OutboxError) in try await outbox.quarantine(update, reason: reason) }
     }
 

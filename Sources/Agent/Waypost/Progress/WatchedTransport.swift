@@ -1,6 +1,7 @@
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 
 /// A transport whose exchanges can be given up, and that can be made anew.
 final class WatchedTransport: HTTPTransport {

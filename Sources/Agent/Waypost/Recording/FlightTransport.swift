@@ -13,7 +13,7 @@ struct FlightTransport: HTTPTransport {
         let number = recorder.noteRequest(isUpdate ? "update" : "state")
         do throws(HTTPTransportError) {
             let response = try await transport.send(request)
-            note(UploadOutcome(of: response, for: vehicle), response.traffic, number, begun) {
+            note(UploadOutcome(of: response, to: request, for: vehicle), response.traffic, number, begun) {
                 $0.with(\.status, response.status)
             }
             return response

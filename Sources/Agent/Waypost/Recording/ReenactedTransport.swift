@@ -2,6 +2,7 @@ import FleetEngine
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 
 /// Answers each request as the recording says that the same one was answered, after the same time; no network is
 /// needed.

@@ -2,6 +2,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import Waypost
 
 /// `waypost fixes --explain LINE`: what became of one line, and why; of its text alone, or by its number in a log.
@@ -20,7 +21,7 @@ struct LineExplanation {
         let (trace, failure) = try await trace(of: number)
         if failure?.code == .cancelled { return .done }
         if trace.lines >= number {
-            let text = String(decoding: trace.text.filter { $0 >= 0x20 }.prefix(300), as: UTF8.self)
+            let text = ReportedText(bytes: trace.text.filter { $0 >= 0x20 })
             try StandardOutput.write(line: "line \(number): \(text)")
             try write(trace.explanation, hasMissingChecksum: trace.hasMissingChecksum)
         }

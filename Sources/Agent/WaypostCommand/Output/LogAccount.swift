@@ -1,4 +1,5 @@
 import GNSS
+import ReportedText
 
 /// What a decoder met in one log, in words.
 struct LogAccount {
@@ -50,7 +51,7 @@ struct LogAccount {
             guard let maker = ReceiverMaker.name(ofAddress: address), !makers.contains(maker) else { continue }
             makers.append(maker)
         }
-        let banners = statistics.banners
+        let banners = statistics.banners.map(\.description)
         return makers.filter { maker in !banners.contains { $0.hasPrefix(maker) } } + banners
     }
 

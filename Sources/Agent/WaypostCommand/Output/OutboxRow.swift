@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import ReportedText
 import SQLiteOutbox
 
 /// One stored update as the tools print it.
@@ -29,6 +30,6 @@ struct OutboxRow: Encodable {
 
     init(_ quarantined: QuarantinedUpdate) {
         self.init(quarantined.stored)
-        reason = quarantined.reason
+        reason = quarantined.reason.description
     }
 }

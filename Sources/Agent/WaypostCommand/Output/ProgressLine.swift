@@ -1,3 +1,5 @@
+import ReportedText
+
 /// The one line that a terminal shows while a log is replayed.
 struct ProgressLine {
     var name: String
@@ -9,7 +11,7 @@ struct ProgressLine {
     var delivered: Int
     var elapsed: Duration
     /// Why nothing is sent at this moment.
-    var trouble: String?
+    var trouble: ReportedText?
 
     /// As `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`.
     var text: String {
@@ -24,7 +26,7 @@ struct ProgressLine {
         if share > 0.02, share < 1 {
             parts.append("\(FigureText.duration(.seconds(seconds * (1 - share) / share))) left")
         }
-        if let trouble { parts.append("(\(trouble.prefix(40)))") }
+        if let trouble { parts.append("(\(trouble.cut(to: 40)))") }
         return parts.joined(separator: "  ")
     }
 }

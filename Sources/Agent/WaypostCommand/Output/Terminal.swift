@@ -1,4 +1,5 @@
 import LinuxPlatform
+import ReportedText
 
 /// Standard error as a person sees it: messages, and one line that is drawn over while work goes on.
 struct Terminal: Sendable {

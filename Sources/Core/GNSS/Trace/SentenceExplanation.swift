@@ -1,3 +1,5 @@
+import ReportedText
+
 /// What became of one sentence, and why, in words: what it says, and what its epoch came to.
 struct SentenceExplanation {
     let sentence: TracedSentence
@@ -26,8 +28,8 @@ struct SentenceExplanation {
             return "\(refusal): it states *\(Self.shown(stated)), its bytes make \(computed)"
         case .missingChecksum: return "\(refusal): its line ends without one; its bytes make \(computed)"
         case .malformedChecksum:
-            return
-                "\(refusal): behind * stands \"\(Self.shown(sentence.following.prefix(2)))\", its bytes make \(computed)"
+            let stated = Self.shown(sentence.following.prefix(2))
+            return "\(refusal): behind * stands \"\(stated)\", its bytes make \(computed)"
         case .interrupted:
             let byte = sentence.following.first ?? 0
             let what = byte == UInt8(ascii: "$") ? "another $" : "byte 0x\(Self.hexadecimal(byte)), which is no text,"
@@ -54,7 +56,7 @@ struct SentenceExplanation {
             let time = transmittedAt.map { ", sent at \($0)" } ?? " without a time of transmission"
             return ["behind a tag block\(time)"]
         }
-        let text = Self.shown(sentence.prefix.prefix(60))
+        let text = Self.shown(sentence.prefix)
         return ["behind \(Self.counted(sentence.prefix.count, "byte")) of something else: \"\(text)\""]
     }
 
@@ -74,8 +76,8 @@ struct SentenceExplanation {
     }
 
     /// Text as it stands, other bytes as dots.
-    private static func shown(_ bytes: some Sequence<UInt8>) -> String {
-        String(decoding: bytes.map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
+    private static func shown(_ bytes: some Sequence<UInt8>) -> ReportedText {
+        ReportedText(bytes: bytes.map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: ".") }, limit: 60)
     }
 
     private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -1,4 +1,5 @@
 import FleetEngine
+import ReportedText
 import StrictJSON
 
 /// What the page shows, once a second.
@@ -85,9 +86,10 @@ struct PageView {
     private static func request(_ request: RequestRecord) -> JSONValue {
         .object([
             "at": .integer(request.receivedAt.millisecondsSince1970), "method": .string(request.method),
-            "path": .string(request.path), "outcome": .string(request.outcome),
+            "path": .string(ReportedText(request.path).description), "outcome": .string(request.outcome),
             "fault": request.fault.map(JSONValue.string) ?? .null,
-            "message": request.message.map(JSONValue.string) ?? .null, "bytes": .integer(Int64(request.bytesReceived)),
+            "message": request.message.map { .string(ReportedText($0).description) } ?? .null,
+            "bytes": .integer(Int64(request.bytesReceived)),
         ])
     }
 }

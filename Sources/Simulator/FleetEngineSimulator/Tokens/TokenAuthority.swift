@@ -1,3 +1,4 @@
+import ReportedText
 import StrictJSON
 
 /// Issues tokens as a backend with a service account does, and checks them as Fleet Engine does.
@@ -58,8 +59,9 @@ struct TokenAuthority: ~Copyable {
         guard parts.count == 3, let head = json(parts[0]), let payload = json(parts[1]),
             let signature = Base64URL.decode(parts[2])
         else { throw .unauthenticated("the token is not a JSON Web Token of three base64url parts") }
-        guard let algorithm = head["alg"]?.stringValue, algorithm == "RS256" else {
-            throw .unauthenticated("the token's alg is \(head["alg"]?.stringValue ?? "missing"); it must be RS256")
+        let algorithm = head["alg"]?.stringValue ?? "missing"
+        guard algorithm == "RS256" else {
+            throw .unauthenticated("the token's alg is \(ReportedText(algorithm, limit: 20)); it must be RS256")
         }
         let isOwn = head["kid"]?.stringValue == keyID(keyGeneration)
         guard isOwn || hasTrustedKey else {

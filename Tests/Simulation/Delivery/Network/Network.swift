@@ -1,4 +1,5 @@
 import HTTPMessages
+import ReportedText
 
 /// The way to Fleet Engine: slow, lossy, half open, gone for hours, or caught in a login page.
 ///
@@ -89,7 +90,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
     private func failure(_ code: HTTPTransportError.Code, _ detail: String) -> HTTPTransportError {
         world.trouble(for: Self.consequence)
         world.note(.answer, -1, 0, "network: \(detail)")
-        return HTTPTransportError(code, detail)
+        return HTTPTransportError(code, "\(detail)")
     }
 
     private func hang(_ request: HTTPRequest, since start: Duration, _ why: String) async throws(HTTPTransportError) {

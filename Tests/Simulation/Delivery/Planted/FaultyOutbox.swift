@@ -1,4 +1,5 @@
 import LocationReporting
+import ReportedText
 
 /// An outbox that does not keep its contract.
 actor FaultyOutbox: Outbox {
@@ -41,7 +42,7 @@ actor FaultyOutbox: Outbox {
         try await base.acknowledge(batch)
     }
 
-    func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
+    func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         try await base.quarantine(update, reason: reason)
     }
 

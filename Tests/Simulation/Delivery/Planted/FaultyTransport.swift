@@ -1,4 +1,5 @@
 import HTTPMessages
+import ReportedText
 
 /// A transport that does not tell what happened.
 struct FaultyTransport: HTTPTransport {

@@ -1,4 +1,5 @@
 import LocationReporting
+import ReportedText
 
 /// The real outbox, with the account looking over its shoulder after each call.
 struct WatchedOutbox: Outbox {
@@ -61,7 +62,7 @@ struct WatchedOutbox: Outbox {
         await check()
     }
 
-    func quarantine(_ update: StoredUpdate, reason: String) async throws(OutboxError) {
+    func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         world.require(
             .quarantineIsRefused, world.account.isRefused(UpdateKey(update.update)),
             "update \(update.sequence) is set aside, which Fleet Engine would take")

@@ -1,4 +1,5 @@
 import LinuxPlatform
+import ReportedText
 import Testing
 
 @Suite struct Printable {

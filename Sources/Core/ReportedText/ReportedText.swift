@@ -1,0 +1,72 @@
+/// Text of which a part comes from outside (a server, a token's issuer, a claim, a receiver, a child process), fit for
+/// a log, a page, a terminal and a file: without secrets, without what steers a terminal, and not long.
+///
+/// There is no other way to a value than through the redaction. A literal with interpolated values is the program's own
+/// words around foreign ones: each interpolated value passes the redaction, unless it is a `ReportedText` already.
+/// Secrets go before the text is cut, so that no cut leaves a piece of one that is not recognised any more; each step
+/// takes time in proportion to the text.
+package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
+    /// Of one text from outside, in bytes of UTF-8.
+    package static let longest = 300
+    /// Of all, with the words around them.
+    package static let longestSentence = 1000
+
+    /// The text as it may be shown.
+    package let description: String
+
+    /// - Parameters:
+    ///   - text: as it came.
+    ///   - secrets: struck out wherever they stand, also in part, escaped or broken up.
+    ///   - limit: in bytes of UTF-8; what is longer ends with `…`.
+    package init(
+        _ text: some StringProtocol, without secrets: [String] = [], limit: Int = ReportedText.longest
+    ) {
+        description = Self.cut(Redaction(secrets).applied(to: text.utf8).printable, to: limit)
+    }
+
+    /// The same of bytes that need not be UTF-8.
+    package init(
+        bytes: some Sequence<UInt8>, without secrets: [String] = [], limit: Int = ReportedText.longest
+    ) {
+        description = Self.cut(Redaction(secrets).applied(to: bytes).printable, to: limit)
+    }
+
+    private init(shown: String) { description = shown }
+
+    package var isEmpty: Bool { description.isEmpty }
+
+    /// The same, no longer than so many bytes.
+    package func cut(to limit: Int) -> ReportedText { Self(shown: Self.cut(description, to: limit)) }
+
+    /// Between scalars, so that what is left is UTF-8.
+    private static func cut(_ text: String, to limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        let mark = "…"
+        var end = text.utf8.index(text.startIndex, offsetBy: max(0, limit - mark.utf8.count))
+        while end.samePosition(in: text.unicodeScalars) == nil { text.utf8.formIndex(before: &end) }
+        return String(text.unicodeScalars[..<end]) + mark
+    }
+}
+
+extension ReportedText: ExpressibleByStringInterpolation {
+    package struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        package init(literalCapacity: Int, interpolationCount: Int) {}
+        package mutating func appendLiteral(_ literal: String) { text += literal }
+        package mutating func appendInterpolation(_ value: ReportedText) { text += value.description }
+        package mutating func appendInterpolation(_ number: some BinaryInteger) { text += "\(number)" }
+        package mutating func appendInterpolation(_ error: some Error) {
+            text += ReportedText(String(describing: error), limit: ReportedText.longestSentence).description
+        }
+        package mutating func appendInterpolation(_ value: some Any) {
+            text += ReportedText(String(describing: value)).description
+        }
+    }
+
+    package init(stringInterpolation: StringInterpolation) {
+        description = Self.cut(stringInterpolation.text, to: Self.longestSentence)
+    }
+
+    package init(stringLiteral text: String) { self.init(text, limit: Self.longestSentence) }
+}

@@ -1,0 +1,177 @@
+import FoundationEssentials
+import LinuxPlatform
+import ReceiverSimulator
+import Testing
+import WaypostTestSupport
+
+/// A server that gives back what it was sent: no piece of the token is anywhere afterwards.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct EchoedTokens {
+    static let token = TestTokens.driver(vehicleID: "van-7")
+    /// Of one that nothing tells from a word.
+    static let plainToken = [
+        TestTokens.token(
+            payload: #"{"aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"*"}}"#,
+            header: #"{"alg":"none"}"#
+        ).split(separator: ".").prefix(2).joined(separator: "."), "shortandplainkey",
+    ].joined(separator: ".")
+
+    static func error(_ status: Int, _ token: String) -> String {
+        let broken = token.enumerated().map { $0.offset % 30 == 29 ? "\($0.element) \\n" : "\($0.element)" }.joined()
+        let escaped = token.replacing(".", with: "\\u002e")
+        let body = """
+            {"error":{"code":\(status),"status":"REFUSED","message":"no: \(token.dropFirst(token.utf8.count / 2)); \
+            \(broken); \(escaped); Authorization: Bearer \(token)","details":[{"fieldViolations":[\
+            {"field":"headers[\\"authorization\\"]","description":"Bearer \(token.replacing(".", with: "%2E"))"}]}]}}
+            """
+        return """
+            HTTP/1.1 \(status) Refused Bearer \(token)\r\nX-Echo: Bearer \(token)\r\nContent-Length: \(body.utf8.count)\r
+            Connection: close\r\n\r\n\(body)
+            """
+    }
+
+    static func redirect(_ token: String) -> String {
+        let host = token.prefix(200).filter { $0 != "." && $0 != "_" }
+        return """
+            HTTP/1.1 302 Bearer \(token)\r\nLocation: https://u:\(token)@\(host).example.com/?token=\(token)\r
+            Content-Length: 0\r\nConnection: close\r\n\r\n
+            """
+    }
+
+    /// What a broken server may send in place of a status line.
+    static func noHTTP(_ token: String) -> String { "\(token) Authorization: Bearer \(token)\r\n\r\n" }
+
+    enum Echo: String, CaseIterable { case s400, s401, s403, s404, s429, s500, redirect, noHTTP }
+
+    static func answer(_ echo: Echo, _ token: String) -> String {
+        switch echo {
+        case .redirect: redirect(token)
+        case .noHTTP: noHTTP(token)
+        default: error(Int(echo.rawValue.dropFirst()) ?? 0, token)
+        }
+    }
+
+    @Test(arguments: Echo.allCases, [token, plainToken])
+    func areNowhereToBeFound(echo: Echo, token: String) async throws {
+        let folder = try TemporaryFolder()
+        let server = try RawServer(answering: [Self.answer(echo, token)])
+        let receiver = try PluggedReceiver(link: ServiceSetup.device(in: folder))
+        var setup = ServiceSetup(endpoint: "http://\(server.authority)")
+        setup.authorization = #"{"type": "file", "path": "\#(try Self.secretFile(token, in: folder))"}"#
+        setup.outbox = "state/outbox.sqlite"
+        setup.logFormat = token == Self.token ? "json" : "text"
+        try FileManager.default.createDirectory(atPath: folder.path("state"), withIntermediateDirectories: true)
+        let config = try setup.write(in: folder)
+
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config, "--record", folder.path("recording")],
+            environment: BuiltProgram.environment)
+        let address = try await service.statusAddress()
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        for (number, epoch) in RecentDrive(epochs: 4).enumerated() {
+            try receiver.send(epoch)
+            try #require(await service.errors.line(saying: "accepted update \(number + 1)") != nil)
+        }
+        try #require(await service.errors.line(saying: Self.words(echo)) != nil)
+
+        var found = Data()
+        for path in ["/status", "/metrics", "/healthz"] {
+            let answer = await RawExchange.send(
+                ["GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
+            #expect(answer.text.contains("HTTP/1.1 "))
+            found += Data(answer.text.utf8)
+        }
+        // The commands beside it, which need the port that the service has taken.
+        setup.status = address.description
+        setup.receiver = #"{"type": "stdin"}"#  // the other one is the service's
+        _ = try setup.write(in: folder)
+        for words in [
+            ["why"], ["why", "--json"], ["status"], ["status", "--json"], ["outbox", "list"],
+            ["outbox", "list", "--json"], ["outbox", "export"], ["token"], ["check", "--online"],
+        ] {
+            let outcome = try await BuiltProgram.run(words + ["--config", config])
+            found += Data(outcome.standardOutput + outcome.standardError)
+        }
+        found += try Self.bytes(of: ["state", "recording"], in: folder)
+        _ = await service.terminate()
+        found += try Self.bytes(of: ["state", "recording"], in: folder)
+        found += Data((service.errors.text + service.output.text).utf8)
+
+        let text = String(decoding: found, as: Unicode.ASCII.self)
+        let isTold = text.contains(Self.words(echo))
+        #expect(isTold, "nothing says: \(Self.words(echo))")
+        let pieces = Self.pieces(of: token, in: found)
+        #expect(pieces.isEmpty, "\(echo): the token can be read: \(pieces)")
+    }
+
+    /// A replay ends by itself, with a summary.
+    @Test(arguments: [Echo.s400, .s500]) func areNotInAReplay(echo: Echo) async throws {
+        let folder = try TemporaryFolder()
+        let server = try RawServer(answering: [Self.answer(echo, Self.token)])
+        var setup = ServiceSetup(endpoint: "http://\(server.authority)")
+        setup.authorization = #"{"type": "file", "path": "\#(try Self.secretFile(Self.token, in: folder))"}"#
+        let log = try folder.write(RecentDrive(epochs: 12).flatMap(\.sentences), to: "drive.nmea")
+        let replay = try RunningProgram(
+            [
+                BuiltProgram.waypost, "replay", log, "--config", try setup.write(in: folder), "--speed", "max",
+            ], environment: BuiltProgram.environment)
+        _ = await replay.errors.line(saying: "REFUSED")
+        _ = await replay.terminate()
+        #expect(replay.errors.text.contains("REFUSED"), "\(replay.errors.text)")
+        var found = Data((replay.errors.text + replay.output.text).utf8)
+        found += try Self.bytes(of: ["."], in: folder)
+        #expect(Self.pieces(of: Self.token, in: found).isEmpty)
+    }
+
+    /// What the log says of it, as an operator searches for it.
+    private static func words(_ echo: Echo) -> String {
+        switch echo {
+        case .redirect: "302 redirect, not followed"
+        case .noHTTP: "the answer is not HTTP"
+        default: "\(echo.rawValue.dropFirst()) REFUSED: no: "
+        }
+    }
+
+    private static func secretFile(_ token: String, in folder: TemporaryFolder) throws -> String {
+        let keys = folder.path("keys")
+        try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
+        let path = try folder.write(token.utf8, to: "keys/token")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        return path
+    }
+
+    /// Everything in these folders; not what lies in folders below, where the token itself is.
+    private static func bytes(of names: [String], in folder: TemporaryFolder) throws -> Data {
+        var bytes = Data()
+        for name in names {
+            for file in try FileManager.default.contentsOfDirectory(atPath: folder.path(name)).sorted() {
+                bytes += FileManager.default.contents(atPath: folder.path("\(name)/\(file)")) ?? Data()
+            }
+        }
+        return bytes
+    }
+
+    /// Whatever twelve letters and digits of the token stand in `found` in their order, in whatever writing.
+    static func pieces(of token: String, in found: Data) -> Set<String> {
+        let length = 12
+        let letters = Array(token.utf8.filter(isLetter))
+        var wanted: Set<[UInt8]> = []
+        for start in 0...(letters.count - length) { wanted.insert(Array(letters[start..<start + length])) }
+        let text = found.filter(isLetter)
+        var pieces: Set<String> = []
+        for start in stride(from: 0, through: text.count - length, by: 1) {
+            let piece = Array(text[start..<start + length])
+            if wanted.contains(piece) { pieces.insert(String(decoding: piece, as: UTF8.self)) }
+        }
+        return pieces
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+    }
+
+    @Test func wouldBeFound() {
+        let found = Data("x \(Self.token.dropFirst(100).prefix(6)) \n\"\(Self.token.dropFirst(106).prefix(9))".utf8)
+        #expect(Self.pieces(of: Self.token, in: found).count > 0)
+        #expect(Self.pieces(of: Self.token, in: Data("nothing of it".utf8)).isEmpty)
+    }
+}
