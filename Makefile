@@ -27,7 +27,7 @@ DEMO_CONFIGURATION ?= debug
 
 # nginx, gpsd and faketime stand behind some tests, openssl signs tokens of an example, python3 drives the trials, strace
 # makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
-TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl python3 strace systemd
+TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps python3 strace systemd
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
