@@ -144,7 +144,8 @@ import WaypostTestSupport
         var bytes = Data()
         for name in names {
             for file in try FileManager.default.contentsOfDirectory(atPath: folder.path(name)).sorted() {
-                bytes += FileManager.default.contents(atPath: folder.path("\(name)/\(file)")) ?? Data()
+                // Foundation's own way leaks a page of an empty file. A socket has nothing to read.
+                bytes += (try? FileSystem.read(1 << 22, at: 0, of: folder.path("\(name)/\(file)"))) ?? []
             }
         }
         return bytes

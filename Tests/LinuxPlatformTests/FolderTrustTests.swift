@@ -34,6 +34,16 @@ import WaypostTestSupport
         #expect(Self.isTrusted(owner, group, mode, .sticky) == isTrusted)
     }
 
+    /// As `/tmp`, or a folder that a group shares; but not somebody else's, who could put another in its place.
+    @Test(
+        arguments: [
+            (0, 0, 0o1777, true), (1000, 1000, 0o777, true), (0, 50, 0o2775, true), (1001, 1001, 0o755, false),
+            (1001, 1001, 0o1777, false),
+        ] as [(UInt32, UInt32, UInt32, Bool)])
+    func holdWhatIsMadeAnew(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
+        #expect(Self.isTrusted(owner, group, mode, .any) == isTrusted)
+    }
+
     /// A group with the owner's number is the owner's own; useradd makes it.
     @Test(
         arguments: [

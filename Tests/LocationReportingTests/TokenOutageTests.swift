@@ -58,7 +58,8 @@ import WaypostTestSupport
         #expect(Set(seen.deliveries.flatMap { [$0.last] + $0.past }) == accepted)
         let past = seen.deliveries.flatMap(\.past)
         #expect(past == past.sorted() && past.count == Set(past).count)
-        #expect(seen.deliveries.allSatisfy { $0.last == $0.newest })
+        // An update may be on its way before this test has noted that it was accepted.
+        #expect(seen.deliveries.allSatisfy { $0.last >= $0.newest })
         // The probe that succeeds carries the newest alone.
         #expect(seen.deliveries.first?.past.isEmpty == true && seen.deliveries.dropFirst().first?.past.first == 0)
 

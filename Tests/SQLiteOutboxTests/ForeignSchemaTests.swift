@@ -90,8 +90,8 @@ import Testing
         #expect(try outbox.ledger() == Ledger(accepted: 8, delivered: 8))
     }
 
-    /// A negative version is none, and not one of the far future.
-    @Test(arguments: [-1, Int32.min, 0]) func ofNoVersionIsDamage(version: Int32) throws {
+    /// A negative version is none, and not one of the far future; nor is one with a flipped bit.
+    @Test(arguments: [-1, Int32.min, 0, 67_108_866, 524_290]) func ofNoVersionIsDamage(version: Int32) throws {
         let folder = try folderWithFive()
         try folder.execute("PRAGMA user_version = \(version)")
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
@@ -147,6 +147,24 @@ import Testing
                 "INSERT INTO requests VALUES (\(number), x'01', NULL)",
             ]
         }
+
+    /// What no receiver gives is damage: rounded for the wire it would be infinite.
+    @Test(arguments: [1e308, -1e308, .infinity, .nan]) func stateNoPositionOutOfThisWorld(number: Double) throws {
+        let changes: [(inout LocationUpdate) -> Void] = [
+            { $0.altitudeMeters = number }, { $0.speedMetersPerSecond = number },
+            { $0.horizontalAccuracyMeters = number }, { $0.headingDegrees = 360 }, { $0.headingDegrees = -1 },
+            { $0 = LocationUpdate(timeOfFix: $0.timeOfFix, latitude: number, longitude: 10) },
+            { $0 = LocationUpdate(timeOfFix: $0.timeOfFix, latitude: 53, longitude: number) },
+        ]
+        for change in changes {
+            var update = sample(1)
+            change(&update)
+            var writer = RecordWriter()
+            update.write(into: &writer)
+            var reader = RecordReader(writer.bytes[...])
+            #expect(LocationUpdate(from: &reader) == nil)
+        }
+    }
 
     @Test(arguments: rows) func endNothing(sql: String) throws {
         let folder = try TemporaryFolder()

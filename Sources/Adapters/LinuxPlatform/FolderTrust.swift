@@ -74,12 +74,13 @@ package enum FolderTrust {
     ///
     /// `sharing`: what others may do in it; `nil` for one on the way.
     package static func doubt(_ folder: FileStatus, _ sharing: Sharing?, for user: UInt32) -> String? {
-        if sharing == .any { return nil }
         let remedy = "could put a link in the place of a file"
         guard folder.owner == 0 || folder.owner == user else {
             return "belongs to \(FileStatus.words(folder.owner)), who \(remedy); choose a folder of "
                 + "\(FileStatus.words(user)), or run this as its owner"
         }
+        // Its owner alone can put another folder in its place, where the one above is sticky.
+        if sharing == .any { return nil }
         // Others can add names to a sticky folder, and change none but their own.
         if folder.isSticky, sharing != Sharing.none { return nil }
         let shared = folder.permissions & 0o022

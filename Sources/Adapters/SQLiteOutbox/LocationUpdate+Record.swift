@@ -28,7 +28,7 @@ extension LocationUpdate {
         guard let flags = reader.unsigned(), let time = reader.time() else { return nil }
         var heading: Int?
         if flags & 1 == 1 {
-            guard let value = reader.signed() else { return nil }
+            guard let value = reader.signed(), 0..<360 ~= value else { return nil }
             heading = Int(value)
         }
         var numbers: [Double?] = []
@@ -45,8 +45,8 @@ extension LocationUpdate {
             default: return nil
             }
         }
-        guard let latitude = numbers[0], let longitude = numbers[1],
-            numbers.allSatisfy({ $0?.isFinite ?? true })
+        guard let latitude = numbers[0], let longitude = numbers[1], abs(latitude) <= 90, abs(longitude) <= 180,
+            numbers.allSatisfy({ abs($0 ?? 0) <= Self.largestNumber })
         else { return nil }
         self.init(timeOfFix: time, latitude: latitude, longitude: longitude)
         headingDegrees = heading
@@ -55,6 +55,8 @@ extension LocationUpdate {
 
     private static let degreeScale = 1e7
     private static let meterScale = 1e3
+    /// A larger number may become infinite where it is rounded for the wire.
+    private static let largestNumber = 1e300
 
     /// `nil` when an integer of that scale would not give back the same number.
     private static func decimal(_ value: Double?, scale: Double) -> Int64? {

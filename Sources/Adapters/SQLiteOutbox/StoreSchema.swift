@@ -9,6 +9,9 @@ enum StoreSchema {
     static let quarantined = "CREATE TABLE quarantined (id INTEGER PRIMARY KEY, body BLOB NOT NULL)"
     static let requests = "CREATE TABLE requests (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer BLOB)"
 
+    /// How many versions a newer release may be ahead; a number beyond that is a flipped bit.
+    private static let furthestRelease: Int64 = 1000
+
     /// By version: the tables, in the order of their names.
     private static func tables(ofVersion version: Int64) -> [String: String] {
         let first = ["records": records, "quarantined": quarantined]
@@ -47,7 +50,9 @@ enum StoreSchema {
 
     /// - Throws: `damaged` for what never was a version; `newerSchema`.
     static func check(version: Int64, of path: String) throws(StoreError) {
-        guard version >= 1 else { throw StoreError(.damaged, path: path, reason: "it is not an outbox") }
+        guard 1...StoreFormat.version + furthestRelease ~= version else {
+            throw StoreError(.damaged, path: path, reason: "it is not an outbox")
+        }
         guard version <= StoreFormat.version else {
             throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(StoreFormat.version)")
         }
