@@ -17,7 +17,7 @@ struct FloodedExchange {
         let error = try await failure(transport, server)
         #expect(error.code == .responseTooLarge)
         #expect(error.description.contains("without end"), "\(error)")
-        #expect(server.count("request") == 1)
+        #expect(await server.wait(for: "request", times: 1) && server.count("request") == 1)
         #expect(await server.wait(for: "ended", times: 1), "the connection is closed")
     }
 
@@ -28,7 +28,7 @@ struct FloodedExchange {
         let transport = try Loopback.transport(caFile: server.caFile)
         let error = try await failure(transport, server)
         #expect([.connectionLost, .responseTooLarge].contains(error.code), "\(error)")
-        #expect(server.count("request") == 1)
+        #expect(await server.wait(for: "request", times: 1) && server.count("request") == 1)
     }
 
     /// A stream that is refused may be repeated by the rules of HTTP/2; whether and when is the caller's decision.
