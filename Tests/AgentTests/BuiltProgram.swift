@@ -23,6 +23,14 @@ enum BuiltProgram {
         ).run()
     }
 
+    /// `waypost` as root's tests start it for the user with this number, who may read whatever is on the way to it.
+    static func waypost(for user: Int) -> [String] {
+        [
+            "/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "--inh-caps=+dac_read_search",
+            "--ambient-caps=+dac_read_search", waypost,
+        ]
+    }
+
     /// What a program needs of our environment when the tests run under a tool.
     static var environment: [String: String] {
         ProcessInfo.processInfo.environment.filter {

@@ -94,6 +94,29 @@ import WaypostTestSupport
                 + "LimitNOFILE=)\n")
     }
 
+    /// Without them it would wait for ever for a thread of its pool. Limits are not for root.
+    @Test(.enabled(if: isPlain, "sanitizers have threads of their own"), arguments: [1, 8])
+    func tellsThatTooFewThreadsMayBeStarted(count: Int) async throws {
+        let program = geteuid() == 0 ? BuiltProgram.waypost(for: 64_998) : [BuiltProgram.waypost]
+        let outcome = try await limited(
+            "prlimit --nproc=\(count) --pid $$", ["run", "--config", "/nonexistent"], as: program)
+        #expect(outcome.ending == .exited(69))
+        let complaint = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(
+            complaint.replacing(/, \d+ could be had/, with: "")
+                == "waypost: too few threads can be started: 24 at least are needed; raise the limit of the user's "
+                + "processes, which is \(count) (ulimit -u, LimitNPROC=), or that of the control group (TasksMax=)\n")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can take /proc away"))
+    func tellsThatThereIsNoProc() async throws {
+        let outcome = try await limited("umount -l /proc", ["run"], in: ["/usr/bin/unshare", "--mount"])
+        #expect(outcome.ending == .exited(69))
+        #expect(
+            String(decoding: outcome.standardError, as: UTF8.self)
+                == "waypost: /proc is missing, and Swift's runtime needs it; mount it (mount -t proc proc /proc)\n")
+    }
+
     @Test(.enabled(if: isPlain, "sanitizers map more"))
     func runsWhereMemoryIsLimitedButEnough() async throws {
         let bench = try ServiceBench()
@@ -126,10 +149,12 @@ import WaypostTestSupport
         }
     }
 
-    /// Runs `waypost` from a shell that has set a limit.
-    private func limited(_ limit: String, _ words: [String]) async throws -> ChildProcess.Outcome {
+    /// Runs `waypost` from a shell that has set a limit; both started by `starter`.
+    private func limited(
+        _ limit: String, _ words: [String], as program: [String] = [BuiltProgram.waypost], in starter: [String] = []
+    ) async throws -> ChildProcess.Outcome {
         try await ChildProcess(
-            arguments: ["/bin/sh", "-c", "\(limit); exec \"$0\" \"$@\"", BuiltProgram.waypost] + words,
+            arguments: starter + ["/bin/sh", "-c", "\(limit); exec \"$0\" \"$@\""] + program + words,
             environment: BuiltProgram.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 },
             timeLimit: .seconds(30)
         ).run()

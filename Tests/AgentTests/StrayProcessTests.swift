@@ -50,6 +50,68 @@ import WaypostTestSupport
         try expectGone(in: folder)
     }
 
+    /// Nobody but root ends what has become root; there shall not be one more of them at each try.
+    @Test(.enabled(if: geteuid() == 0, "only root can make a set-user-id program"), arguments: [0, 2])
+    func ofAnotherUserKeepTheCommandFromBeingStarted(hidden: Int) async throws {
+        let folder = try TemporaryFolder()
+        let becomeRoot = folder.path("become-root")
+        try FileManager.default.copyItem(atPath: "/usr/bin/setpriv", toPath: becomeRoot)
+        unsafe chmod(becomeRoot, 0o4755)
+        let seen = try LineFlow(namedPipe: folder.path("SEEN"))
+        let config = try configure(
+            "setsid \(becomeRoot) --reuid 0 sh -c 'echo $$ >STRAY; echo >UP; exec sleep 45' & read up <UP; echo >SEEN; "
+                + "exit 3", in: folder)
+        for name in ["", "UP", "SEEN"] { unsafe chown(folder.path(name), 64_999, 64_999) }
+        let service = try RunningProgram(
+            [
+                "/usr/bin/unshare", "--mount", "sh", "-c", #"mount -t proc -o "hidepid=$0" proc /proc; exec "$@""#,
+                "\(hidden)",
+            ] + BuiltProgram.waypost(for: 64_999)
+                + ["replay", Fixtures.url("nmea/tunnel.nmea").path, "--config", config, "--speed", "max"],
+            environment: BuiltProgram.environment)
+
+        try #require(await service.errors.line(saying: "could not be ended") != nil)
+        let first = try strayID(in: folder)
+        #expect(
+            service.errors.text.contains(
+                "token command /bin/sh left process \(first) running, which could not be ended; it is not started again "
+                    + "before that has ended, so end process \(first), and let the command end what it starts"))
+        #expect(await service.errors.line(saying: "token command /bin/sh: process \(first) of it") != nil)
+        #expect(seen.lines.count == 1)
+        #expect(kill(first, SIGKILL) == 0)
+        #expect(await seen.wait { $0.count == 2 })
+        let second = try strayID(in: folder)
+        #expect(second != first)
+        #expect(await service.errors.line(saying: "token command /bin/sh: process \(second) of it") != nil)
+        #expect(service.errors.text.split(separator: "running, which could not be ended").count == 2)
+        _ = await service.terminate()
+        #expect(kill(second, SIGKILL) == 0)
+    }
+
+    /// With another namespace's numbers none would be found, and others might be hit.
+    @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
+    func areLeftToTheSystemWhereProcIsAnotherNamespaces() async throws {
+        let folder = try TemporaryFolder()
+        let seen = try LineFlow(namedPipe: folder.path("SEEN"))
+        let config = try configure(
+            #"perl -e '$p = $$; exit if fork; setpgrp; select undef, undef, undef, .01 while getppid == $p; "#
+                + #"open F, ">", $_ and print F getppid, "\n" and close F for "SEEN", "UP"'; read up <UP; exit 3"#,
+            in: folder, timeout: 30)
+        let service = try RunningProgram(
+            [
+                "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "sh", "-c",
+                // Kernel threads are children of a process 2.
+                #"/bin/true; /bin/true; "$0" replay "$1" --config "$2"; :"#, BuiltProgram.waypost,
+                Fixtures.url("nmea/tunnel.nmea").path, config,
+            ], environment: BuiltProgram.environment)
+        #expect(
+            await service.errors.line(saying: "/proc is another namespace's: what token command /bin/sh leaves") != nil)
+        #expect(await seen.wait { !$0.isEmpty })
+        #expect(seen.lines.first?.text == "1")
+        service.signal(SIGKILL)
+        await service.end()
+    }
+
     /// What the program has from before its own start is somebody else's.
     @Test func areNotThoseOfTheScriptThatGaveWay() async throws {
         let folder = try TemporaryFolder()

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Glibc
-import LinuxPlatform
 import Testing
 import WaypostTestSupport
+
+@testable import LinuxPlatform
 
 /// What somebody has put where this user is going to write.
 @Suite struct PlantedFiles {
@@ -124,6 +125,39 @@ import WaypostTestSupport
 }
 
 extension PlantedFiles {
+    /// What has been looked at is opened, and nothing that took its place meanwhile.
+    @Test func areNotTakenForADevice() throws {
+        #expect(throws: SystemError.self) { _ = try OwnedDescriptor(device: victim) }
+        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: "/dev/null")
+        _ = try OwnedDescriptor(device: place)
+        let device = try #require(try FileStatus(at: "/dev/null"))
+        _ = try OwnedDescriptor(opening: "/dev/null", found: device)
+        for path in ["/dev/zero", victim] {
+            let error = #expect(throws: SystemError.self) { _ = try OwnedDescriptor(opening: path, found: device) }
+            #expect(error?.reason == "\(path) is not what it was a moment ago; choose another path")
+        }
+        let error = #expect(throws: SystemError.self) {
+            _ = try OwnedDescriptor(opening: place, found: device, O_NOFOLLOW)
+        }
+        #expect(error?.number == ELOOP)
+        #expect(try isUnharmed)
+    }
+
+    /// As a shell hands over what it writes `>(…)` for; nothing is found at the end of the link.
+    @Test func areNoneWhereAPipeIsOpen() throws {
+        var ends: [CInt] = [0, 0]
+        try valueOrSystemError("pipe") { unsafe pipe(&ends) }
+        let output = OwnedDescriptor(owning: ends[0])
+        let input = OwnedDescriptor(owning: ends[1])
+        try OwnedDescriptor(appendingTo: "/dev/fd/\(input.raw)").writeAll([1, 2].span)
+        var buffer = [UInt8](repeating: 0, count: 4)
+        var span = buffer.mutableSpan
+        #expect(try output.read(into: &span) == 2)
+        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: folder.path("missing"))
+        let error = #expect(throws: SystemError.self) { _ = try OwnedDescriptor(device: place) }
+        #expect(error?.number == ENOENT)
+    }
+
     /// What a socket's path may not be.
     @Test(arguments: ["file", "link", "folder"]) func stayWhereASocketIsWanted(kind: String) throws {
         switch kind {

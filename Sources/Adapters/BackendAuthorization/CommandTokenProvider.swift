@@ -19,7 +19,7 @@ package final class CommandTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     package let doubts: DoubtReporter
     private let report: @Sendable (AuthorizationWarning) -> Void
-    /// Processes that were left behind are told once; every further run would leave some.
+    /// Processes that were left behind are told once; those of later runs when they keep the program from its start.
     private let areStraysTold = Locked(false)
 
     /// - Parameters:
@@ -31,7 +31,8 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - format: where the token stands when the output is JSON.
     ///   - timeLimit: after which the program and its group are ended.
     ///   - wallClock: seconds since 1970; used only when the token does not tell when it was issued.
-    ///   - report: hears of an expiry that does not fit and of a process left behind, of each once.
+    ///   - report: hears of an expiry that does not fit, of a process left behind, and of a `/proc` that shows none, of
+    ///     each once.
     /// - Throws: `.misconfigured` when no program is named.
     package init(
         arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
@@ -53,6 +54,12 @@ package final class CommandTokenProvider: TokenProvider {
         self.wallClock = wallClock
         self.report = report
         doubts = DoubtReporter(report)
+        if ChildTable.isBlind {
+            report(
+                .brokenContract(
+                    "/proc is another namespace's: what token command \(program) leaves behind is not found and goes on; "
+                        + "mount the right one (mount -t proc proc /proc)"))
+        }
     }
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
@@ -87,7 +94,8 @@ package final class CommandTokenProvider: TokenProvider {
         else { return }
         report(
             .brokenContract(
-                "\(source) left process \(first) running, which could not be ended; let it end what it starts"))
+                "\(source) left process \(first) running, which could not be ended; it is not started again before that "
+                    + "has ended, so end process \(first), and let the command end what it starts"))
     }
 
     private func addedVariables() async throws(AuthorizationError) -> [String: String] {

@@ -16,7 +16,8 @@ package struct ChildProcess: Sendable {
         case cancelled
         /// Ended by us: it wrote more than allowed.
         case tooMuchOutput
-        /// This process of it could not be ended, now or at an earlier run; none is started beside it.
+        /// This process of it could not be ended, now or at an earlier run, or was left behind by that; none is started
+        /// beside it.
         case goesOn(pid_t)
     }
 
@@ -26,7 +27,7 @@ package struct ChildProcess: Sendable {
         package let standardOutput: [UInt8]
         /// The last part of what it wrote there.
         package let standardError: [UInt8]
-        /// Processes that it left running and that could not be ended.
+        /// Processes that it left running and that could not be ended; it is not started again before they have ended.
         package var strays: [pid_t] = []
     }
 

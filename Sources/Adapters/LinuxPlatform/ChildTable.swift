@@ -5,8 +5,9 @@ import Glibc
 ///
 /// A process that leaves its group and loses its parent belongs to nobody whom we know. When it may (`allowAdoption`)
 /// the process adopts such orphans before it starts its first program, and ends them when no program is under way. It
-/// does so only if whatever it adopts must come from its programs: not with children from before its own start (a
-/// script's, before it gave way to us), and not as the first process of a container, which inherits everybody's.
+/// does so only if whatever it adopts must come from its programs, and is found: not with children from before its own
+/// start (a script's, before it gave way to us), not as the first process of a container, which inherits everybody's,
+/// and not without `/proc`.
 package enum ChildTable {
     private struct State {
         var mayAdopt = false
@@ -15,8 +16,8 @@ package enum ChildTable {
         /// Programs between their start and the collection of their ending.
         var underWay = 0
         var running: Set<pid_t> = []
-        /// Programs that could not be ended, by the name under which they were started.
-        var survivors: [String: pid_t] = [:]
+        /// Children that could not be ended, each with the name of its program: that itself, or what it left behind.
+        var survivors: [pid_t: String] = [:]
         /// Raised when a child comes or goes by our doing; a list of children from before it counts no more, because
         /// the number of a child may be another process's since.
         var generation = 0
@@ -26,7 +27,14 @@ package enum ChildTable {
 
     /// Asked before the first program is started.
     private static let adopts: Bool =
-        getpid() != 1 && children.isEmpty && clinux_adopt_orphans() == 0
+        getpid() != 1 && findsChildren && children.isEmpty && clinux_adopt_orphans() == 0
+
+    /// Whether `/proc`, by which alone children are found, has the numbers that processes have here; those of another
+    /// namespace are other processes.
+    private static let findsChildren = FileSystem.linkTarget(at: "/proc/self") == String(getpid())
+
+    /// Whether what programs leave behind goes on for want of a `/proc` to find it by.
+    package static var isBlind: Bool { state.withLock { $0.mayAdopt } && !findsChildren }
 
     /// For a process whose children are all ours.
     static func allowAdoption() { state.withLock { $0.mayAdopt = true } }
@@ -57,28 +65,38 @@ package enum ChildTable {
 
     /// A program could not be ended; it is remembered until it has.
     static func gaveUp(_ processID: pid_t, of program: String) {
-        state.withLock { $0.survivors[program] = processID }
+        remember([processID], of: program)
         didEnd(processID)
     }
 
-    /// The process of an earlier run of `program` that could not be ended and goes on.
+    private static func remember(_ processIDs: [pid_t], of program: String) {
+        state.withLock { state in
+            for processID in processIDs { state.survivors[processID] = program }
+        }
+    }
+
+    /// A process of an earlier run of `program` that could not be ended and goes on.
     static func survivor(of program: String) -> pid_t? {
         state.withLock { state in
-            guard let processID = state.survivors[program] else { return nil }
-            if waitpid(processID, nil, WNOHANG) == 0 { return processID }
-            state.survivors[program] = nil
-            state.generation += 1
-            return nil
+            for processID in state.survivors.keys where waitpid(processID, nil, WNOHANG) != 0 {
+                state.survivors[processID] = nil
+                state.generation += 1
+            }
+            let living = state.survivors.keys.filter { state.survivors[$0] == program }
+            for processID in living { kill(processID, SIGKILL) }  // it may have become this user's
+            return living.min()
         }
     }
 
     /// Ends what programs left behind, unless one is under way: then its end will.
     ///
-    /// Gives what could not be ended in half a second.
-    static func endOrphans() -> [pid_t] {
+    /// Gives what could not be ended in half a second; it is remembered as what `program`, which has ended, left.
+    static func endOrphans(of program: String) -> [pid_t] {
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard mayAdopt, adopts else { return [] }
-        return end(within: .milliseconds(500)) { $0.underWay == 0 }
+        let left = end(within: .milliseconds(500)) { $0.underWay == 0 }
+        remember(left, of: program)
+        return left
     }
 
     /// Ends every program and what they left behind; for the end of the process.
@@ -109,12 +127,15 @@ package enum ChildTable {
                 guard condition(state) else { return false }
                 guard state.generation == generation else { return true }
                 state.generation += 1
-                left = found.filter { !state.survivors.values.contains($0) }
                 var isHeard = false
-                for processID in left {
+                for processID in found where state.survivors[processID] == nil {
                     if kill(processID, SIGKILL) == 0 { isHeard = true }
                     // What has a thread of its own waiting for it is collected there.
-                    if !state.running.contains(processID) { _ = waitpid(processID, nil, WNOHANG) }
+                    if !state.running.contains(processID), waitpid(processID, nil, WNOHANG) == processID {
+                        isHeard = true
+                    } else {
+                        left.append(processID)
+                    }
                 }
                 return isHeard
             }
@@ -125,9 +146,16 @@ package enum ChildTable {
     }
 
     /// Every child of this process, also those that have ended and are not collected.
-    private static var children: [pid_t] {
+    private static var children: Set<pid_t> {
         let own = getpid()
-        return FileSystem.visibleNames(inFolder: "/proc").compactMap(pid_t.init).filter { parent(ofProcess: $0) == own }
+        let found = FileSystem.visibleNames(inFolder: "/proc").compactMap(pid_t.init)
+            .filter { parent(ofProcess: $0) == own }
+        // Mounted with hidepid, /proc does not show what belongs to others; these lists do, where the kernel has them.
+        let listed = FileSystem.visibleNames(inFolder: "/proc/self/task").flatMap { thread in
+            let bytes = (try? FileSystem.read(1 << 16, at: 0, of: "/proc/self/task/\(thread)/children")) ?? []
+            return String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+        }
+        return Set(found + listed)
     }
 
     private static func parent(ofProcess processID: pid_t) -> pid_t? {

@@ -12,6 +12,9 @@ package struct FileStatus: Sendable, Hashable {
         case device = "a device"
     }
 
+    /// Which of all files it is, and which device it leads to.
+    package struct Identity: Sendable, Hashable { fileprivate let volume, number, device: UInt64 }
+
     package let kind: Kind
     /// The number of the user whose it is.
     package let owner: UInt32
@@ -21,12 +24,14 @@ package struct FileStatus: Sendable, Hashable {
     /// Under how many names it is known.
     package let names: Int
     package let bytes: Int64
+    /// Only of what there is.
+    package let identity: Identity?
 
     package init(
         kind: Kind, owner: UInt32, group: UInt32 = 0, permissions: UInt32 = 0o600, names: Int = 1, bytes: Int64 = 0
     ) {
         (self.kind, self.owner, self.group, self.permissions) = (kind, owner, group, permissions)
-        (self.names, self.bytes) = (names, bytes)
+        (self.names, self.bytes, identity) = (names, bytes, nil)
     }
 
     /// What lies at `path`; `nil` when nothing does.
@@ -66,6 +71,8 @@ package struct FileStatus: Sendable, Hashable {
             }
         (owner, group, permissions) = (status.st_uid, status.st_gid, status.st_mode & 0o7777)
         (names, bytes) = (Int(status.st_nlink), Int64(status.st_size))
+        identity = Identity(
+            volume: UInt64(status.st_dev), number: UInt64(status.st_ino), device: UInt64(status.st_rdev))
     }
 
     /// Whether each user's files in this folder are his own, as in `/tmp`.

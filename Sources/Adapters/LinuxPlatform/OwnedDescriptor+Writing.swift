@@ -33,7 +33,9 @@ extension OwnedDescriptor {
     /// Opens what a user has named for output: a file is written at its end, a device or pipe as it is.
     package init(appendingTo path: String) throws(SystemError) {
         let entry = try FileSystem.entry(at: path)
-        if entry == .other || (entry != nil && Self.isHandedOver(path)) {
+        var isWrittenAsItIs = entry == .other
+        if case .file = entry { isWrittenAsItIs = Self.isHandedOver(try FileStatus(behind: path)) }
+        if isWrittenAsItIs {
             try self.init(device: path)
         } else {
             try self.init(writing: path, O_WRONLY | O_CREAT | O_APPEND)
@@ -44,19 +46,42 @@ extension OwnedDescriptor {
     /// process, whosoever it is.
     init(device path: String) throws(SystemError) {
         let end = try FolderTrust.destination(of: path, .sticky)
-        // The links of /proc lead to what is open, not to a path: then nothing is found at their end.
-        if let status = try FileStatus(at: end), status.owner != 0, status.owner != geteuid(),
-            !Self.isHandedOver(path)
-        {
-            throw SystemError(
-                refusing: path,
-                because: "\(path) is \(status.kind.rawValue) of \(FileStatus.words(status.owner)); choose another path")
+        guard let status = try FileStatus(at: end) else {
+            // The links of /proc lead to what is open, not to a path: then nothing is found at their end.
+            let status = try FileStatus(behind: path)
+            guard Self.isOpen(status) else { throw SystemError(call: "open \(path)", number: ENOENT) }
+            try self.init(opening: path, found: status)
+            return
         }
-        try self.init(opening: path, O_WRONLY | O_APPEND | O_NOCTTY)
+        if !Self.isHandedOver(status) {
+            guard status.owner == 0 || status.owner == geteuid() else {
+                let whose = "\(status.kind.rawValue) of \(FileStatus.words(status.owner))"
+                throw SystemError(refusing: path, because: "\(path) is \(whose); choose another path")
+            }
+            guard status.kind != .file else { throw Self.refusal(of: path) }
+        }
+        try self.init(opening: end, found: status, O_NOFOLLOW)
+    }
+
+    /// Opens for writing what has been looked at, and nothing else that has taken its place since.
+    init(opening path: String, found status: FileStatus, _ flags: CInt = 0) throws(SystemError) {
+        let opened = try OwnedDescriptor(opening: path, O_WRONLY | O_APPEND | O_NOCTTY | flags)
+        guard try FileStatus(of: opened).identity == status.identity else { throw Self.refusal(of: path) }
+        self = opened
+    }
+
+    private static func refusal(of path: String) -> SystemError {
+        SystemError(refusing: path, because: "\(path) is not what it was a moment ago; choose another path")
     }
 
     /// Whether whoever started this process has opened it for output.
-    private static func isHandedOver(_ path: String) -> Bool {
-        ["/dev/stdout", "/dev/stderr"].contains { FileSystem.isSameFile(path, $0) }
+    private static func isHandedOver(_ status: FileStatus) -> Bool {
+        ["/dev/stdout", "/dev/stderr"].contains { (try? FileStatus(behind: $0))?.identity == status.identity }
+    }
+
+    /// Whether this process has it open, whoever opened it.
+    private static func isOpen(_ status: FileStatus) -> Bool {
+        FileSystem.visibleNames(inFolder: "/proc/self/fd")
+            .contains { (try? FileStatus(behind: "/proc/self/fd/\($0)"))?.identity == status.identity }
     }
 }

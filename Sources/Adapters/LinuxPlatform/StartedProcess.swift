@@ -81,7 +81,7 @@ struct StartedProcess: ~Copyable {
         if hasEnded {
             let status = Self.reap(processID)
             ended = ended ?? status
-            strays = ChildTable.endOrphans()
+            strays = ChildTable.endOrphans(of: program)
         } else {
             // Another user's process may not be signalled, and one that waits for a disk does not hear.
             ChildTable.gaveUp(processID, of: program)

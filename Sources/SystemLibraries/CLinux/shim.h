@@ -82,6 +82,30 @@ static inline long clinux_descriptor_limit(void) {
     struct rlimit files;
     return getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 1 << 20 ? (long)files.rlim_cur : 1 << 20;
 }
+// -1 when there is none.
+static inline long clinux_process_limit(void) {
+    struct rlimit processes;
+    return getrlimit(RLIMIT_NPROC, &processes) == 0 && processes.rlim_cur < 1 << 30 ? (long)processes.rlim_cur : -1;
+}
+static void *_Nullable clinux_take_turn(void *_Nonnull turn) {
+    pthread_mutex_lock((pthread_mutex_t *)turn);
+    pthread_mutex_unlock((pthread_mutex_t *)turn);
+    return (void *)0;
+}
+// How many threads of `count`, 64 at most, can be had beside this one at once; they have ended when this returns.
+static inline int clinux_startable_threads(int count) {
+    pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t threads[64];
+    int started = 0;
+    pthread_mutex_lock(&turn);
+    while (started < count && started < 64 &&
+           pthread_create(&threads[started], (void *)0, clinux_take_turn, &turn) == 0) {
+        started++;
+    }
+    pthread_mutex_unlock(&turn);
+    for (int i = 0; i < started; i++) pthread_join(threads[i], (void *)0);
+    return started;
+}
 static inline void clinux_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
 // What a thread takes that is given no size.
 static inline long clinux_default_stack_size(void) {
