@@ -114,7 +114,7 @@ import WaypostTestSupport
             ("GET", "127.0.0.1:9464", nil, 200), ("GET", "localhost:9464", nil, 200), ("GET", "LocalHost", nil, 200),
             ("GET", "[::1]:9464", nil, 200), ("GET", "evil.example.com", nil, 421),
             ("HEAD", "127.0.0.1.evil.example.com:9464", nil, 421), ("DELETE", "evil.example.com", nil, 421),
-            ("GET", "localhost", "https://evil.example.com", 200),
+            ("GET", "localhost", "https://evil.example.com", 403),
             ("DELETE", "localhost", "https://evil.example.com", 403), ("DELETE", "localhost", "null", 403),
             ("DELETE", "localhost", "http://127.0.0.1:8080", 200),
         ] as [(String, String, String?, Int)])
