@@ -54,7 +54,8 @@ import WaypostTestSupport
     /// As the status address, it is no page's business; the host that it was told to listen on is one of its names.
     @Test(
         arguments: [
-            ("127.0.0.1:0", "GET", "localhost", "http://evil.example.com", 200),
+            ("127.0.0.1:0", "GET", "localhost", "http://evil.example.com", 403),
+            ("127.0.0.1:0", "GET", "localhost", "http://localhost", 200),
             ("127.0.0.1:0", "GET", "evil.example.com", nil, 421), ("127.0.0.1:0", "GET", "127.1.2.3", nil, 421),
             ("127.1.2.3:0", "GET", "127.1.2.3:80", nil, 200), ("127.1.2.3:0", "GET", "127.0.0.1", nil, 200),
             ("127.0.0.1:0", "DELETE", "localhost", "http://evil.example.com", 403),
@@ -71,6 +72,29 @@ import WaypostTestSupport
             let line = origin.map { "Origin: \($0)\r\n" } ?? ""
             let request = "\(method) / HTTP/1.1\r\nHost: \(host)\r\n\(line)Connection: close\r\n\r\n"
             #expect(await RawExchange.send([request], to: address).text.hasPrefix("HTTP/1.1 \(status) "))
+            group.cancelAll()
+        }
+    }
+
+    /// A browser says of an image, a form or a link on a page of another site where it comes from, and lets it go out.
+    @Test func issuesNoTokenToAPageOfAnotherSite() async throws {
+        let simulator = try FleetEngineSimulator()
+        let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await simulator.run() }
+            func get(_ path: String, from site: String) async -> String {
+                let head = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: \(site)\r\n"
+                return await RawExchange.send([head + "Connection: close\r\n\r\n"], to: address).text
+            }
+            for path in ["/token/driver/van", "/v1/providers/p/vehicles/van", "/", "/page.json"] {
+                #expect(await get(path, from: "cross-site").hasPrefix("HTTP/1.1 403 "), "\(path)")
+            }
+            let view = await get("/page.json", from: "same-origin")
+            let json = try JSONValue(
+                parsing: Array(view[try #require(view.firstRange(of: "\r\n\r\n")).upperBound...].utf8))
+            #expect(json["tokensIssued"]?.integerValue == 0)
+            #expect(await get("/", from: "none").hasPrefix("HTTP/1.1 200 "))
+            #expect(await get("/token/driver/van", from: "same-site").hasPrefix("HTTP/1.1 200 "))
             group.cancelAll()
         }
     }

@@ -99,10 +99,24 @@ import Testing
         #expect(answer.contains("Connection: close\r\n"))
         #expect(answer.hasSuffix("\"}}\n"))
         #expect(connection.hasSaidAll)
+        #expect(connection.lastAsked == .zero, "it is no newcomer any more")
         #expect(connection.wantsToRead, "what still arrives is drained")
         let next = connection.receive(get, now: .zero, date: "D")
         #expect(next == nil)
         connection.receiveEnd()
+        #expect(connection.ending == .close)
+    }
+
+    /// The client has two seconds for the answer, and may not make the service work for them.
+    @Test func readsOnlySoMuchBehindARefusal() {
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
+        _ = connection.receive(Array("x\r\n".utf8), now: .zero, date: "D")
+        _ = writeAll(&connection)
+        for _ in 0..<7 {
+            _ = connection.receive(Array(repeating: 0x78, count: 10_000), now: .zero, date: "D")
+        }
+        #expect(!connection.wantsToRead && connection.hasSaidAll && connection.ending == nil)
+        connection.tick(now: .seconds(3), date: "D")
         #expect(connection.ending == .close)
     }
 
@@ -191,9 +205,9 @@ import Testing
     /// Whoever asked last keeps its connection the longest; nobody loses one while an answer is made.
     @Test func givesWayUnlessAnAnswerIsUnderWay() {
         var connection = HTTPConnection(limits: limits, names: names, now: .seconds(1))
-        #expect(connection.canGiveWay && connection.lastAsked == .seconds(1))
+        #expect(connection.canGiveWay)
         _ = connection.receive(get.dropLast(), now: .seconds(2), date: "D")
-        #expect(connection.canGiveWay && connection.lastAsked == .seconds(1), "a part of a request is none")
+        #expect(connection.canGiveWay && connection.lastAsked == .seconds(2), "a part of a request is none")
         _ = connection.receive(get.suffix(1), now: .seconds(3), date: "D")
         #expect(!connection.canGiveWay && connection.lastAsked == .seconds(3))
         connection.answer(
@@ -201,5 +215,27 @@ import Testing
         #expect(!connection.canGiveWay)
         connection.tick(now: .seconds(5), date: "D")
         #expect(connection.canGiveWay, "who does not take the answer may lose it")
+    }
+
+    /// Otherwise others who ask without end would always have asked later than who has only just come.
+    @Test func doesNotGiveWayToOthersBeforeItCanAsk() {
+        let newcomer = HTTPConnection(limits: limits, names: names, now: .seconds(10))
+        for (time, isFirst) in [(9.0, true), (10.001, true), (10.999, true), (11.001, false)] {
+            var other = HTTPConnection(limits: limits, names: names, now: .zero)
+            _ = other.receive(get, now: .seconds(time), date: "D")
+            #expect((other.lastAsked < newcomer.lastAsked) == isFirst, "asked at \(time) s")
+        }
+    }
+
+    /// What came behind a request waits until somebody has time for it.
+    @Test func tellsOfRequestsBehindTheOneInWork() {
+        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
+        #expect(!connection.holdsMore)
+        _ = connection.receive(get, now: .zero, date: "D")
+        #expect(!connection.holdsMore)
+        connection.answer(ServedResponse(HTTPResponse(status: 204)), now: .zero, date: "D")
+        _ = connection.wrote(connection.output.count, now: .zero, date: "D")
+        _ = connection.receive(get + get.prefix(1), now: .zero, date: "D")
+        #expect(connection.holdsMore)
     }
 }

@@ -49,6 +49,52 @@ import WaypostTestSupport
         }
     }
 
+    /// More work than it may do at once: it rests, and forgets nobody meanwhile.
+    @Test(.timeLimit(.minutes(1))) func answersEveryRequestThoughItKeepsAPace() async throws {
+        try await withService(limits: HTTPServiceLimits(connections: 8, isPaced: true)) { address in
+            let request = "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            let answers = await withTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        let requests = Array(repeating: request, count: 100) + ["GET /end HTTP/1.0\r\n\r\n"]
+                        let exchange = await RawExchange.send([requests.joined()], to: address)
+                        return exchange.text.split(separator: "GET /x 0").count
+                    }
+                }
+                return await group.reduce(0, +)
+            }
+            #expect(answers == 8 * 101)
+        }
+    }
+
+    /// The kernel has taken all of them before the service looks.
+    @Test(arguments: [(true, 2), (false, 8)])
+    func makesOneAnswerForAllWhoAskTheSameAtTheSameTime(isPaced: Bool, calls: Int) async throws {
+        let made = Locked(0)
+        let service = try HTTPService(listeningOn: Self.loopback, limits: HTTPServiceLimits(isPaced: isPaced)) {
+            request in
+            made.withLock { $0 += 1 }
+            return ServedResponse(
+                status: 200, contentType: "text/plain", "\(request.method.rawValue) \(request.target)")
+        }
+        var clients: [(target: String, socket: OwnedDescriptorBox)] = []
+        for number in 0..<8 {
+            let target = number % 2 == 0 ? "/status" : "/metrics"
+            let socket = OwnedDescriptorBox(try connectedSocket(to: service.address))
+            try socket.write("GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            clients.append((target, socket))
+        }
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await service.run() }
+            for (target, socket) in clients {
+                let answer = await onThread(named: "client") { socket.readAll() }
+                #expect(answer.hasSuffix("\r\n\r\nGET \(target)"))
+            }
+            group.cancelAll()
+        }
+        #expect(made.withLock { $0 } == calls)
+    }
+
     @Test func takesALargeBodyAndGivesALargeAnswer() async throws {
         try await withService(
             { request in ServedResponse(HTTPResponse(status: 200, body: request.body + request.body)) },
@@ -114,7 +160,7 @@ import WaypostTestSupport
             ("GET", "127.0.0.1:9464", nil, 200), ("GET", "localhost:9464", nil, 200), ("GET", "LocalHost", nil, 200),
             ("GET", "[::1]:9464", nil, 200), ("GET", "evil.example.com", nil, 421),
             ("HEAD", "127.0.0.1.evil.example.com:9464", nil, 421), ("DELETE", "evil.example.com", nil, 421),
-            ("GET", "localhost", "https://evil.example.com", 200),
+            ("GET", "localhost", "https://evil.example.com", 403),
             ("DELETE", "localhost", "https://evil.example.com", 403), ("DELETE", "localhost", "null", 403),
             ("DELETE", "localhost", "http://127.0.0.1:8080", 200),
         ] as [(String, String, String?, Int)])
@@ -228,10 +274,22 @@ import WaypostTestSupport
 }
 
 /// For collections, which hold nothing that cannot be copied.
-private final class OwnedDescriptorBox {
+private final class OwnedDescriptorBox: Sendable {
     private let descriptor: OwnedDescriptor
 
     init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
+
+    func write(_ text: String) throws { try descriptor.writeAll(Array(text.utf8).span) }
+
+    func readAll() -> String {
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+        while true {
+            var span = buffer.mutableSpan
+            guard let count = try? descriptor.read(into: &span), count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 }
 
 @Suite struct ListenAddress {

@@ -7,11 +7,13 @@ import Testing
 
 @Suite struct NamesServed {
     private func verdict(
-        _ method: HTTPMethod = .get, host: String?, origins: [String] = [], on address: String = "127.0.0.1:9464"
+        _ method: HTTPMethod = .get, host: String?, origins: [String] = [], sites: [String] = [],
+        on address: String = "127.0.0.1:9464"
     ) throws -> HTTPRequestError? {
         var headers = HTTPHeaders()
         if let host { headers.append("host", host) }
         for origin in origins { headers.append("origin", origin) }
+        for site in sites { headers.append("sec-fetch-site", site) }
         let names = ServedNames(listeningOn: try LocalAddress(address))
         do throws(HTTPRequestError) {
             try names.check(ServedRequest(method, "/", headers: headers))
@@ -46,7 +48,9 @@ import Testing
     /// No browser reaches one; a proxy before it has names of its own.
     @Test func areAnyOnAUnixSocket() throws {
         let origins = ["https://fleet.example.com"]
-        #expect(try verdict(.put, host: "fleet.example.com", origins: origins, on: "unix:/run/x") == nil)
+        #expect(
+            try verdict(.put, host: "fleet.example.com", origins: origins, sites: ["cross-site"], on: "unix:/run/x")
+                == nil)
     }
 
     @Test(
@@ -55,13 +59,25 @@ import Testing
             (["http://evil.example.com"], 0), (["null"], 0), ([""], 0), (["localhost"], 0), (["file://"], 0),
             (["http://localhost.evil.example.com"], 0), (["http://localhost", "http://evil.example.com"], 1),
         ] as [([String], Int?)])
-    func areTheOriginsThatMayChangeSomething(origins: [String], foreign: Int?) throws {
+    func areTheOriginsThatMayAsk(origins: [String], foreign: Int?) throws {
         let error = foreign.map { HTTPRequestError.foreignOrigin(ReportedText(origins[$0])) }
-        for method in [HTTPMethod.put, .post, .patch, .delete] {
+        for method in [HTTPMethod.get, .head, .put, .post, .patch, .delete] {
             #expect(try verdict(method, host: "localhost", origins: origins) == error)
         }
-        for method in [HTTPMethod.get, .head] {
-            #expect(try verdict(method, host: "localhost", origins: origins) == nil)
+    }
+
+    /// What a browser says of the page behind a request: nothing, that somebody typed the address, or where it is from.
+    @Test(
+        arguments: [
+            ([], true), (["none"], true), (["same-origin"], true), (["same-site"], true), ([""], true),
+            (["cross-site"], false), (["Cross-Site"], false), (["none", "cross-site"], false),
+        ])
+    func areNotForPagesOfOtherSites(sites: [String], isServed: Bool) throws {
+        for method in [HTTPMethod.get, .head, .put, .post, .patch, .delete] {
+            for origins in [[], ["http://localhost"]] {
+                let error = try verdict(method, host: "localhost", origins: origins, sites: sites)
+                #expect(error == (isServed ? nil : .foreignSite))
+            }
         }
     }
 
@@ -74,5 +90,8 @@ import Testing
         let origin = try verdict(.put, host: "localhost", origins: [long])
         #expect(origin?.status == 403)
         #expect((origin?.description.utf8.count).map { 100..<200 ~= $0 } == true)
+        let site = try verdict(host: "localhost", sites: ["cross-site"])
+        #expect(site?.status == 403)
+        #expect(site?.description.hasSuffix("enter the address in the browser instead") == true)
     }
 }

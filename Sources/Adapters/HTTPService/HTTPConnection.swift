@@ -22,12 +22,17 @@ struct HTTPConnection {
         case writing(deadline: Duration, next: AfterWriting)
         /// Silence until the client leaves.
         case stalled
-        /// Everything is said; what still arrives is dropped, so that closing does not reset the answer away.
-        case draining(deadline: Duration)
+        /// Everything is said; so much of what still arrives is dropped, then no more is read: closing at once would
+        /// reset the answer away.
+        case draining(deadline: Duration, left: Int)
         case ended(Ending)
     }
 
     private enum AfterWriting { case nextRequest, stall, reset, drain }
+
+    /// What a client may well have sent before it hears that it is refused. Who sends without end would otherwise send
+    /// all the faster, and mostly at this side's expense: the kernel takes the next packets when it is read.
+    private static let dropped = 1 << 16
 
     private let limits: HTTPServiceLimits
     private let names: ServedNames
@@ -37,11 +42,12 @@ struct HTTPConnection {
     private var hasRequestBytes = false
     /// What is to be written next.
     private(set) var output: ArraySlice<UInt8> = []
-    /// When it was opened, or asked for something last.
+    /// When it asked for something last; a new one counts as if it asked a second after it was opened, so that it is
+    /// not behind all others before its request can be there.
     private(set) var lastAsked: Duration
 
     init(limits: HTTPServiceLimits, names: ServedNames, now: Duration) {
-        (self.limits, self.names, lastAsked) = (limits, names, now)
+        (self.limits, self.names, lastAsked) = (limits, names, now + .seconds(1))
         parser = HTTPRequestParser(limits: limits)
         phase = .reading(deadline: now + limits.idle)
     }
@@ -56,12 +62,16 @@ struct HTTPConnection {
 
     var wantsToRead: Bool {
         switch phase {
-        case .reading, .stalled, .draining: true
+        case .reading, .stalled: true
+        case .draining(_, let left): left > 0
         default: false
         }
     }
 
     var wantsToWrite: Bool { !output.isEmpty }
+
+    /// Whether more has come than the requests that were taken.
+    var holdsMore: Bool { !parser.isBetweenRequests }
 
     /// Whether the client is to see the end of the stream while its own bytes are still drained.
     var hasSaidAll: Bool { if case .draining = phase { true } else { false } }
@@ -71,7 +81,7 @@ struct HTTPConnection {
     /// When `tick` is due.
     var deadline: Duration? {
         switch phase {
-        case .reading(let deadline), .writing(let deadline, _), .draining(let deadline): deadline
+        case .reading(let deadline), .writing(let deadline, _), .draining(let deadline, _): deadline
         case .delaying(let until, _): until
         case .handling, .stalled, .ended: nil
         }
@@ -79,6 +89,9 @@ struct HTTPConnection {
 
     /// Bytes from the client; the request that they complete.
     mutating func receive(_ bytes: some Collection<UInt8>, now: Duration, date: String) -> ServedRequest? {
+        if case .draining(let deadline, let left) = phase {
+            phase = .draining(deadline: deadline, left: left - bytes.count)
+        }
         guard case .reading = phase else { return nil }  // stalled or draining
         parser.append(bytes)
         return nextRequest(now: now, date: date)
@@ -108,7 +121,7 @@ struct HTTPConnection {
             return nextRequest(now: now, date: date)
         case .stall: phase = .stalled
         case .reset: phase = .ended(.reset)
-        case .drain: phase = .draining(deadline: now + .seconds(2))
+        case .drain: phase = .draining(deadline: now + .seconds(2), left: Self.dropped)
         }
         return nil
     }
@@ -151,6 +164,7 @@ struct HTTPConnection {
 
     /// Answers with an error and ends the connection.
     private mutating func refuse(_ response: ServedResponse, now: Duration, date: String) {
+        lastAsked = now
         output = renderedResponse(response.response, to: nil, keepsAlive: false, date: date)[...]
         phase = .writing(deadline: now + limits.exchange, next: .drain)
     }

@@ -9,6 +9,7 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
     case missingHost
     case misdirected(host: ReportedText)
     case foreignOrigin(ReportedText)
+    case foreignSite
     case conflictingLength
     case malformedLength
     case lengthRequired
@@ -26,7 +27,7 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
         case .malformedRequestLine, .malformedHeader, .missingHost, .conflictingLength, .malformedLength,
             .malformedChunk:
             400
-        case .foreignOrigin: 403
+        case .foreignOrigin, .foreignSite: 403
         case .timedOut: 408
         case .lengthRequired: 411
         case .bodyTooLarge: 413
@@ -48,7 +49,8 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
         case .misdirected(let host):
             "the host \"\(host)\" is not served here; use 127.0.0.1, [::1] or localhost"
         case .foreignOrigin(let origin):
-            "pages of \"\(origin)\" may change nothing here; only pages of this machine may"
+            "pages of \"\(origin)\" may ask for nothing here; only pages of this machine may"
+        case .foreignSite: "pages of other sites may ask for nothing here; enter the address in the browser instead"
         case .conflictingLength: "the request states its length twice"
         case .malformedLength: "Content-Length is not a number"
         case .lengthRequired: "a request with this method must state its length"

@@ -246,7 +246,9 @@ package struct HTTPRequestParser: Sendable {
         return .complete(request)
     }
 
+    /// Only when it halves the buffer: small pieces of a large one would else move all the others each time.
     private mutating func compact() {
+        guard position * 2 >= buffer.count else { return }
         buffer.removeSubrange(..<position)
         (position, searched) = (0, 0)
     }

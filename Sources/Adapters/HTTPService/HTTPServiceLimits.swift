@@ -13,12 +13,17 @@ package struct HTTPServiceLimits: Sendable, Hashable {
     /// Open at the same time; for one more, the connection that has asked for nothing for the longest time is closed,
     /// so that nobody is shut out by who only holds connections.
     package var connections: Int
+    /// Whether all of them together may cost a tenth of a processor core and no more. Who reads the same at the same
+    /// time then gets the same answer: it is to depend on method and target alone.
+    package var isPaced: Bool
 
     package init(
         requestLineBytes: Int = 8192, headerBytes: Int = 16384, headerCount: Int = 64, bodyBytes: Int = 1 << 20,
-        idle: Duration = .seconds(60), exchange: Duration = .seconds(30), connections: Int = 64
+        idle: Duration = .seconds(60), exchange: Duration = .seconds(30), connections: Int = 64,
+        isPaced: Bool = false
     ) {
         (self.requestLineBytes, self.headerBytes, self.headerCount) = (requestLineBytes, headerBytes, headerCount)
         (self.bodyBytes, self.idle, self.exchange, self.connections) = (bodyBytes, idle, exchange, connections)
+        self.isPaced = isPaced
     }
 }

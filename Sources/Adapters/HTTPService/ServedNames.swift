@@ -5,7 +5,8 @@ import ReportedText
 /// The names by which a service of this machine may be asked.
 ///
 /// A browser can be led to a loopback address by a name that its page's owner chose (DNS rebinding), and then states
-/// that name as the host; when a page has it change something elsewhere, it states the page's origin.
+/// that name as the host. Of what a page has it ask for elsewhere it states the page's origin, or at least, as for an
+/// image or a link, that this is another site.
 struct ServedNames: Sendable, Hashable {
     /// `nil` where no browser comes: a Unix socket.
     private let hosts: Set<String>?
@@ -25,12 +26,16 @@ struct ServedNames: Sendable, Hashable {
         if let host = request.headers["Host"], !hosts.contains(host: host) {
             throw .misdirected(host: Self.shown(host))
         }
-        guard request.method != .get, request.method != .head else { return }
-        for field in request.headers.fields where field.name.lowercased() == "origin" {
-            let schemes = ["http://", "https://"]
-            guard let scheme = schemes.first(where: field.value.hasPrefix),
-                hosts.contains(host: field.value.dropFirst(scheme.count))
-            else { throw .foreignOrigin(Self.shown(field.value)) }
+        for field in request.headers.fields {
+            switch field.name.lowercased() {
+            case "origin":
+                let schemes = ["http://", "https://"]
+                guard let scheme = schemes.first(where: field.value.hasPrefix),
+                    hosts.contains(host: field.value.dropFirst(scheme.count))
+                else { throw .foreignOrigin(Self.shown(field.value)) }
+            case "sec-fetch-site" where field.value.lowercased() == "cross-site": throw .foreignSite
+            default: break
+            }
         }
     }
 

@@ -28,6 +28,12 @@ struct ServiceLoop {
     private var nextNumber = 0
     private var acceptsFrom = Duration.zero
     private var buffer = [UInt8](repeating: 0, count: 65536)
+    private var pace = ServicePace(startedAt: .zero)
+    private var meter = WorkMeter()
+    /// Of this turn, each question and whose answer will do for all.
+    private var asked: [String: Int] = [:]
+    /// Who waits for another one's answer.
+    private var followers: [Int: [Int]] = [:]
 
     init(
         listener: ListeningSocket, limits: HTTPServiceLimits, mailbox: ServiceMailbox,
@@ -42,24 +48,44 @@ struct ServiceLoop {
         while true {
             let letters = mailbox.collect()
             if letters.isStopped { break }
+            let rest = restAfter(letters.answers.count)
             // Otherwise who always asks once more would keep everybody else waiting.
             let isLast = !letters.answers.isEmpty && peers.count >= limits.connections && isSomebodyWaiting
+            asked = [:]
             for (number, response) in letters.answers {
-                peers[number]?.connection.answer(response, isLast: isLast, now: now, date: date)
-                write(number)
+                for number in [number] + (followers.removeValue(forKey: number) ?? []) {
+                    guard let peer = peers[number] else { continue }
+                    peer.connection.answer(response, isLast: isLast, now: now, date: date)
+                    // Behind the answer the next request would be taken.
+                    if rest == .zero || !peer.connection.holdsMore { write(number) }
+                }
             }
-            waitAndServe()
+            if rest == .zero { waitAndServe() } else { sleep(for: rest) }
         }
         peers = [:]
         listener.close()
         arrivals.finish()
     }
 
+    /// How long to rest after what was worked since the last time, when so many handlers have ended since.
+    private mutating func restAfter(_ answers: Int) -> Duration {
+        guard limits.isPaced else { return .zero }
+        let now = now
+        pace.took(meter.work(handlersEnded: answers), until: now)
+        return pace.rest(at: now)
+    }
+
+    /// Until a letter comes, or as long as it says.
+    private func sleep(for rest: Duration) {
+        var polled = pollfd(fd: mailbox.raw, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&polled, 1, Self.milliseconds(rest))
+    }
+
     private var now: Duration { start.duration(to: .now) }
     private var date: String { HTTPDate(secondsSince1970: Int64(time(nil))).description }
 
     private mutating func waitAndServe() {
-        let numbers = Array(peers.keys)
+        let numbers = inTurn
         var polled = [pollfd(fd: mailbox.raw, events: Int16(POLLIN), revents: 0)]
         // When all answers are under way, who comes next waits in the kernel's queue. When descriptors are short, a
         // connection cannot be accepted: then the listener rests for a moment.
@@ -72,9 +98,33 @@ struct ServiceLoop {
         }
         guard unsafe poll(&polled, nfds_t(polled.count), timeout) >= 0 else { return }  // a signal came
         // Whose request is here already does not give way to one more connection.
-        for (number, entry) in zip(numbers, polled.dropFirst(2)) { serve(number, Int32(entry.revents)) }
-        if polled[1].revents != 0 { accept() }
+        for (number, entry) in zip(numbers, polled.dropFirst(2)) where isDue(number, entry.revents) {
+            if isTired { break }
+            serve(number, Int32(entry.revents))
+        }
+        // Several, for each turn costs as much as a few of them; and no more, for there are the others.
+        var accepted = 0
+        while polled[1].revents != 0, accepted == 0 || !isTired, accepted < limits.connections, accept() {
+            accepted += 1
+        }
     }
+
+    /// Who has only just come and asked for nothing yet; then the others, the longest silent first.
+    private var inTurn: [Int] {
+        let now = now
+        let sorted = peers.sorted { $0.value.connection.lastAsked < $1.value.connection.lastAsked }
+        let newcomers = sorted.firstIndex { $0.value.connection.lastAsked > now } ?? sorted.endIndex
+        return (sorted[newcomers...] + sorted[..<newcomers]).map(\.key)
+    }
+
+    private func isDue(_ number: Int, _ events: Int16) -> Bool {
+        if events != 0 { return true }
+        guard let deadline = peers[number]?.connection.deadline else { return false }
+        return deadline <= now
+    }
+
+    /// Whether what is left is for the next turn.
+    private var isTired: Bool { mutating get { restAfter(0) >= ServicePace.usualRest } }
 
     private var isSomebodyWaiting: Bool {
         var queue = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
@@ -83,8 +133,8 @@ struct ServiceLoop {
 
     /// The connection to close for a newer one; `nil` when answers are under way on all of them.
     private var nextToGiveWay: Int? {
-        let idle = peers.mapValues(\.connection).filter(\.value.canGiveWay)
-        return idle.min { $0.value.lastAsked < $1.value.lastAsked }?.key
+        let idle = peers.lazy.filter(\.value.connection.canGiveWay)
+        return idle.min { $0.value.connection.lastAsked < $1.value.connection.lastAsked }?.key
     }
 
     /// Until the nearest deadline, in milliseconds for `poll`; -1 waits for ever.
@@ -92,21 +142,28 @@ struct ServiceLoop {
         var deadlines = peers.values.compactMap(\.connection.deadline)
         if now < acceptsFrom { deadlines.append(acceptsFrom) }
         guard let nearest = deadlines.min() else { return -1 }
-        let milliseconds = (nearest - now) / .milliseconds(1)
-        return CInt(max(0, min(milliseconds.rounded(.up), 3_600_000)))
+        return Self.milliseconds(nearest - now)
     }
 
-    private mutating func accept() {
+    private static func milliseconds(_ time: Duration) -> CInt {
+        CInt(max(0, min((time / .milliseconds(1)).rounded(.up), 3_600_000)))
+    }
+
+    /// One more connection, if there is one and a place for it; its request may be there already.
+    private mutating func accept() -> Bool {
         let oldest = peers.count < limits.connections ? nil : nextToGiveWay
-        guard peers.count < limits.connections || oldest != nil else { return }
+        guard peers.count < limits.connections || oldest != nil else { return false }
         do {
-            guard let socket = try listener.accept() else { return }
+            guard let socket = try listener.accept() else { return false }
             if let oldest { peers[oldest] = nil }
             nextNumber += 1
             let connection = HTTPConnection(limits: limits, names: names, now: now)
             peers[nextNumber] = Peer(socket: socket, connection: connection)
+            serve(nextNumber, POLLIN)
+            return true
         } catch {
             acceptsFrom = now + .milliseconds(100)
+            return false
         }
     }
 
@@ -155,8 +212,17 @@ struct ServiceLoop {
         peers[number] = nil
     }
 
-    private func pass(_ request: ServedRequest?, _ number: Int) {
+    private mutating func pass(_ request: ServedRequest?, _ number: Int) {
         guard let request else { return }
+        if limits.isPaced, request.body.isEmpty {
+            let question = "\(request.method.rawValue) \(request.target)"
+            if let leader = asked[question] {
+                followers[leader, default: []].append(number)
+                return
+            }
+            asked[question] = number
+        }
+        meter.handlerBegan()
         guard case .dropped = arrivals.yield((number, request)) else { return }
         mailbox.answer(.refusal(status: 503, "too many requests are in work"), on: number)
     }

@@ -20,7 +20,8 @@ package final class ListeningSocket: Sendable {
                 Self.removeAbandoned(path, target)
             }
             try valueOrSystemError("bind") { unsafe target.withPointer { unsafe bind(socket.raw, $0, $1) } }
-            try valueOrSystemError("listen") { listen(socket.raw, 128) }
+            // Whoever finds no place here asks again after a second: so many wait while a service rests.
+            try valueOrSystemError("listen") { listen(socket.raw, 1024) }
             if case .loopback(let host, 0) = address {
                 self.address = .loopback(host: host, port: SocketAddress.port(of: socket.raw))
             } else {

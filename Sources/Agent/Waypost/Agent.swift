@@ -102,7 +102,11 @@ public struct Agent: Sendable {
     private func startStatusService() throws(AgentError) -> (service: HTTPService, routes: StatusResponder) {
         let routes = StatusResponder()
         do {
-            let service = try HTTPService(listeningOn: configuration.status.address) { await routes.answer($0) }
+            // Nobody has anything to send here, and whoever asks without end is not to cost the reports anything.
+            let limits = HTTPServiceLimits(bodyBytes: 1024, isPaced: true)
+            let service = try HTTPService(listeningOn: configuration.status.address, limits: limits) {
+                await routes.answer($0)
+            }
             return (service, routes)
         } catch {
             throw AgentError(error.isRefusal ? .configuration : .unavailable, "status.listen: \(error)")
