@@ -160,7 +160,26 @@ import WaypostTestSupport
     @Test func endsWithAWordWhenItCannotWrite() async {
         let words = Locked([String]())
         await recorder.write(FlightSettings(folder: "/proc/none")) { text in words.withLock { $0.append(text) } }
-        #expect(words.withLock { $0.count } == 1)
-        #expect(words.withLock { $0.first }?.contains("/proc/none") == true)
+        #expect(
+            words.withLock { $0 } == [
+                "the run is not recorded in /proc/none any more: create folder /proc/none: No such file or directory; "
+                    + "see that there is room and that this user may write, or give --record another folder; "
+                    + "restart to record again; reporting goes on"
+            ])
+    }
+
+    /// It tells which file, whatever the disk says.
+    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
+    func endsWithAWordOnAFullDisk() throws {
+        let folder = try TemporaryFolder()
+        let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 1)
+        let place = folder.path("disk/drive")
+        let header = FlightFiles.header(at: UTCTime(year: 2026, month: 11, day: 21), isSynchronized: true)
+        var files = try FlightFiles(FlightSettings(folder: place), header: header)
+        try files.write(receiver: [1], lines: [2])
+        try disk.fill()
+        let text = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
+        let error = #expect(throws: SystemError.self) { try files.write(receiver: text, lines: []) }
+        #expect(error?.description == "write \(place)/receiver-000001.nmea: No space left on device")
     }
 }

@@ -37,7 +37,10 @@ struct FlightFiles {
 
     private func append(_ bytes: [UInt8], to name: String) throws(SystemError) {
         let path = "\(settings.folder)/\(name)"
-        try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(bytes.span)
+        let file = try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT | O_APPEND)
+        do throws(SystemError) { try file.writeAll(bytes.span) } catch {
+            throw SystemError(call: "write \(path)", number: error.number)
+        }
         try FileSystem.synchronizeFile(at: path)
     }
 

@@ -7,11 +7,13 @@ extension FlightRecorder {
     package func write(_ settings: FlightSettings, reportEnd: @escaping @Sendable (String) -> Void) async {
         let stop: EventDescriptor
         do throws(SystemError) { stop = try EventDescriptor() } catch {
-            return reportEnd(Self.ending(error))
+            return reportEnd(Self.ending(settings, error))
         }
         await withTaskCancellationHandler {
             await onThread(named: "flight-recorder") { [self] in
-                do throws(SystemError) { try write(settings, unless: stop) } catch { reportEnd(Self.ending(error)) }
+                do throws(SystemError) { try write(settings, unless: stop) } catch {
+                    reportEnd(Self.ending(settings, error))
+                }
             }
         } onCancel: {
             stop.signal()
@@ -29,7 +31,12 @@ extension FlightRecorder {
         } while !isStopped
     }
 
-    private static func ending(_ error: SystemError) -> String {
-        "the run is not recorded any more: \(error); reporting goes on"
+    private static func ending(_ settings: FlightSettings, _ error: SystemError) -> String {
+        // Our own refusals bring their remedy.
+        let remedy =
+            error.refusal == nil
+            ? "see that there is room and that this user may write, or give --record another folder; " : ""
+        return "the run is not recorded in \(settings.folder) any more: \(error); \(remedy)restart to record again; "
+            + "reporting goes on"
     }
 }
