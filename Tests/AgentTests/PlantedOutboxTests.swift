@@ -42,6 +42,33 @@ import WaypostTestSupport
         #expect(isReplaced || text(outcome.standardError).contains("FIFO"))
     }
 
+    /// In a folder such as `/tmp` what others have put in the place of the reserve stays theirs.
+    @Test(
+        .enabled(if: geteuid() == 0, "only root can make a file of another user"),
+        arguments: ["file", "link", "FIFO", "folder"])
+    func storesWithoutAReserve(kind: String) async throws {
+        let bench = try ServiceBench()
+        let victim = try folder.write("worth keeping".utf8, to: "victim")
+        unsafe mkdir(bench.folder.path("o"), 0o777)
+        unsafe chmod(bench.folder.path("o"), 0o1777)
+        let place = bench.folder.path("o/outbox.sqlite.reserve")
+        switch kind {
+        case "file": try bench.folder.write("theirs".utf8, to: "o/outbox.sqlite.reserve")
+        case "link": try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
+        case "FIFO": unsafe mkfifo(place, 0o600)
+        default: unsafe mkdir(place, 0o700)
+        }
+        unsafe lchown(place, 12345, 12345)
+        let before = try FileStatus(at: place)
+        let config = try bench.configure { ($0.outbox, $0.level) = ("o/outbox.sqlite", "warning") }
+        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
+        let warnings = text(outcome.standardError).split(separator: "\n").filter { $0.contains("no reserve") }
+        #expect(warnings.count == 1 && warnings.first?.contains(place) == true, "\(text(outcome.standardError))")
+        #expect(try FileStatus(at: place) == before)
+        #expect(try content("victim") == "worth keeping")
+    }
+
     @Test(arguments: ["a folder that others may write", "a folder of others"])
     func makesNothingInAFolderThatIsNotItsOwn(kind: String) async throws {
         let bench = try ServiceBench()

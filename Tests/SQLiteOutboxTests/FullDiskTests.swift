@@ -1,4 +1,6 @@
 import FoundationEssentials
+import Glibc
+import LinuxPlatform
 import LocationReporting
 import LyingDisk
 import ReportedText
@@ -111,5 +113,84 @@ import WaypostTestSupport
         #expect(try next.ledger() == ledger)
         #expect(folder.recoveries.isEmpty)
         try next.close()
+    }
+}
+
+/// What somebody else has put in the place of the reserve: it is left there, and the outbox does without one.
+@Suite struct PlantedReserve {
+    private let folder: TemporaryFolder
+    private let warnings = Locked<[String]>([])
+
+    init() throws { folder = try TemporaryFolder() }
+
+    enum Kind: String, Sendable, CaseIterable {
+        case file, link, fifo, folder
+    }
+
+    private var place: String { folder.store + ".reserve" }
+
+    private func plant(_ kind: Kind) throws {
+        switch kind {
+        case .file: try folder.write("worth keeping".utf8, to: "outbox.sqlite.reserve")
+        case .link: try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: "victim")
+        case .fifo: unsafe mkfifo(place, 0o600)
+        case .folder: unsafe mkdir(place, 0o700)
+        }
+    }
+
+    private var configuration: OutboxSettings {
+        var settings = folder.configuration()
+        settings.reportWarning = { [warnings] words in warnings.withLock { $0.append(words) } }
+        return settings
+    }
+
+    /// As in `/tmp`.
+    @Test(.enabled(if: geteuid() == 0, "only root can make a file of another user"), arguments: Kind.allCases)
+    func ofOthersIsLeftToThem(kind: Kind) throws {
+        unsafe chmod(folder.url.path, 0o1777)
+        try plant(kind)
+        unsafe lchown(place, 12345, 12345)
+        let before = try FileStatus(at: place)
+        try expectToStore()
+        #expect(try FileStatus(at: place) == before)
+        #expect(!folder.exists("victim"))
+    }
+
+    /// Wherever it is.
+    @Test func thatIsAFolderIsNotRemoved() throws {
+        try plant(.folder)
+        try expectToStore()
+        #expect(try FileSystem.entry(at: place) == .folder)
+    }
+
+    @Test(arguments: [Kind.link, .fifo]) func ofOnesOwnGivesWay(kind: Kind) throws {
+        try plant(kind)
+        try OutboxEngine(configuration).close()
+        #expect(warnings.withLock { $0 }.isEmpty)
+        #expect(try FileStatus(at: place)?.bytes == OutboxEngine.reserveBytes)
+    }
+
+    private func expectToStore() throws {
+        var settings = configuration
+        settings.pageLimit = 12
+        let outbox = try OutboxEngine(settings)
+        var accepted = 0
+        // A full disk is told as such.
+        let error = #expect(throws: OutboxError.self) {
+            while true {
+                _ = try outbox.append(sample(accepted + 1))
+                accepted += 1
+            }
+        }
+        #expect(error?.code == .full && accepted > 20)
+        try outbox.deliverBatch(maximumPastLocations: 4)
+        try outbox.close()
+        #expect(
+            try OutboxReader(path: folder.store).summary().ledger
+                == Ledger(accepted: Int64(accepted), delivered: 5, pending: Int64(accepted - 5)))
+        let told = warnings.withLock { $0 }
+        #expect(told.count == 1)
+        #expect(told.first?.hasPrefix("there is no reserve for a full disk, updates are stored all the same: ") == true)
+        #expect(told.first?.contains(place) == true)
     }
 }

@@ -141,7 +141,9 @@ package enum FileSystem {
         if let status = try FileStatus(at: path), status.owner != geteuid(), isSticky(parent(of: path)) {
             throw SystemError(
                 refusing: path,
-                because: "\(path) belongs to \(FileStatus.words(status.owner)) and is not removed; choose another path")
+                because:
+                    "\(path) belongs to \(FileStatus.words(status.owner)) and is not removed; let its owner do that, or "
+                    + "choose another path")
         }
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
             throw SystemError(call: "remove \(path)", number: errno)
@@ -172,13 +174,16 @@ package enum FileSystem {
     }
 
     /// Makes a file of `bytes` whose blocks are really allocated; does nothing when it is there already. What is no
-    /// file of this user's own gives way.
+    /// file of this user's own gives way, but for a folder, and what is others' in a sticky one.
     ///
     /// - Throws: `ENOSPC` when the device has no room for it; then no file is left behind.
     package static func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
         if let status = try FileStatus(at: path) {
             if status.isOwnFile, status.bytes == bytes { return }
             try FolderTrust.require(parent(of: path))
+            if status.kind == .folder {
+                throw SystemError(refusing: path, because: "\(path) is a folder, not a file; move it away")
+            }
             if !status.isOwnFile { try removeFile(at: path) }
         }
         let descriptor = try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT)

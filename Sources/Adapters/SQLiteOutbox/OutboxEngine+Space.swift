@@ -74,19 +74,25 @@ extension OutboxEngine {
     /// Runs `body` again with the reserve given back when the disk is full.
     func withReserve<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         do throws(StoreError) { return try body() } catch {
-            guard error.kind == .full, !error.isFailedSync else { throw error }
-            try releaseReserve()
+            guard error.kind == .full, !error.isFailedSync, files.giveReserveBack() else { throw error }
             return try body()
         }
     }
 
+    /// Makes sure of the reserve. What lies in its place and is not this user's to remove stays there: then there is
+    /// none, which is told once, and updates are stored all the same.
     func reserveSpace() throws(StoreError) {
-        try withSystem(files.path) { () throws(SystemError) in
-            try files.disk.reserve(Self.reserveBytes, at: files.reserve)
+        do throws(StoreError) {
+            try withSystem(files.path) { () throws(SystemError) in
+                try files.disk.reserve(Self.reserveBytes, at: files.reserve)
+            }
+        } catch {
+            guard error.kind == .refused else { throw error }
+            if !isReserveMissed {
+                configuration.reportWarning(
+                    "there is no reserve for a full disk, updates are stored all the same: \(error.reason)")
+            }
+            isReserveMissed = true
         }
-    }
-
-    func releaseReserve() throws(StoreError) {
-        try withSystem(files.path) { () throws(SystemError) in try files.disk.removeFile(at: files.reserve) }
     }
 }

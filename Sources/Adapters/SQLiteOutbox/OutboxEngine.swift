@@ -21,6 +21,8 @@ final class OutboxEngine {
     /// Acknowledged, and not written yet: live updates, or on a full disk those that found no space.
     var unwritten: [Int64: StoredUpdate] = [:]
     private var isClosed = false
+    /// Whether it was told that there is no reserve.
+    var isReserveMissed = false
 
     /// Updates are accepted nearly in the order of time: where the newest has to be found again, it is looked for among
     /// so many of the last ones.

@@ -19,6 +19,8 @@ package struct OutboxSettings: Sendable {
     package var now: @Sendable () -> UTCTime
     /// Called on the outbox's thread when a damaged store has been replaced, at opening or later.
     package var reportRecovery: @Sendable (StoreRecovery) -> Void
+    /// Called on the outbox's thread, once, with what an operator should know although updates are stored.
+    package var reportWarning: @Sendable (String) -> Void = { _ in }
     /// Makes the store full at that many pages of 1 KiB, as a full disk does; `nil`: only the disk is the limit.
     package var pageLimit: Int64?
     /// Where all of it lies.

@@ -52,6 +52,12 @@ struct StoreFiles: Sendable {
         return try disk.entry(at: name + "-wal") != nil
     }
 
+    /// Gives the reserve back; `false` when something else lies there and stays.
+    func giveReserveBack() -> Bool {
+        do throws(SystemError) { try disk.removeFile(at: reserve) } catch { return false }
+        return true
+    }
+
     /// Files set aside must not fill the disk: all but the newest `count` go, each with its log.
     func removeDamaged(exceptNewest count: Int) throws(SystemError) {
         let folder = FileSystem.parent(of: path)

@@ -27,12 +27,9 @@ final class StoreOwnership {
         // file is said when it is opened.
         do throws(StoreError) { try hold() } catch { if error.kind == .locked { throw outboxError(error) } }
         do throws(StoreError) { try takeLock() } catch {
-            guard error.kind == .full else { throw outboxError(error) }
             // Not even the lock's few bytes: a full disk must not keep the service from starting.
-            do throws(StoreError) {
-                try withSystem(files.path) { () throws(SystemError) in try files.disk.removeFile(at: files.reserve) }
-                try takeLock()
-            } catch { throw outboxError(error) }
+            guard error.kind == .full, files.giveReserveBack() else { throw outboxError(error) }
+            do throws(StoreError) { try takeLock() } catch { throw outboxError(error) }
         }
     }
 

@@ -212,6 +212,7 @@ package struct VehicleAgent: Sendable {
         _ configuration: OutboxConfiguration, insisting: Bool, clock: MonotonicClock, log: LogWriter
     ) async throws(AgentError) -> SQLiteOutbox {
         var settings = OutboxSettings(configuration) { log.write(.error, "\($0)") }
+        settings.reportWarning = { log.write(.warning, $0) }
         settings.uptime = { clock.now }
         do {
             if insisting { return try await SQLiteOutbox.open(settings) }
