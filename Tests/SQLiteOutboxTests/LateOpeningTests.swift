@@ -49,7 +49,7 @@ import Testing
         let locked = await #expect(throws: OutboxError.self) { try await SQLiteOutbox.openInTime(configuration) }
         #expect(locked?.code == .locked)
         try await owner.close()
-        try folder.execute("PRAGMA user_version = 99")
+        try folder.execute("CREATE TABLE tracks (id); PRAGMA user_version = 99")
         let newer = await #expect(throws: OutboxError.self) { try await SQLiteOutbox.openInTime(configuration) }
         #expect(newer?.code == .newerSchema)
     }

@@ -122,13 +122,19 @@ import WaypostTestSupport
         try outbox.close()
     }
 
-    /// One from a later release is refused, and no byte of it changes.
-    @Test(arguments: [3, 1000]) func thatIsNewerIsUntouched(version: Int) throws {
+    /// One from a later release is refused, and no byte of it changes: its schema is another, be it by a comment.
+    @Test(
+        arguments: [3, 1000],
+        [
+            "CREATE TABLE tracks (id INTEGER PRIMARY KEY, body BLOB NOT NULL)", "DROP TABLE quarantined",
+            "DROP TABLE quarantined; CREATE TABLE quarantined (id INTEGER PRIMARY KEY, body BLOB NOT NULL /* 3 */)",
+        ])
+    func thatIsNewerIsUntouched(version: Int, change: String) throws {
         let folder = try TemporaryFolder()
         let outbox = try folder.open()
         _ = try outbox.append(sample(1))
         try outbox.close()
-        try folder.execute("PRAGMA user_version = \(version)")
+        try folder.execute("\(change); PRAGMA user_version = \(version)")
         let before = try folder.read("outbox.sqlite")
         let names = try folder.names
         let errors = [
@@ -143,5 +149,33 @@ import WaypostTestSupport
         }
         #expect(try folder.read("outbox.sqlite") == before)
         #expect(try folder.names == names)
+    }
+
+    /// The schema that a release makes tells its version as well as the number does: a number that is too high over a
+    /// schema that is known has a flipped bit, and no newer release wrote it.
+    @Test(arguments: 0...2, 0..<10) func withAFlippedBitInItsNumberIsRepaired(store: Int, bit: Int) throws {
+        let old = Self.stores[store]
+        let folder = try TemporaryFolder()
+        try lay(old.name, in: folder)
+        let version = 1 + store / 2
+        try folder.execute("PRAGMA user_version = \(version ^ 1 << bit)")
+        for error in [
+            #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
+            #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) },
+        ] { #expect(error?.detail.contains("the service repairs it at its next start") == true) }
+        let outbox = try folder.open()
+        #expect(folder.recoveries.count == 1)
+        #expect(try outbox.ledger() == old.ledger)
+        let pending = try outbox.pendingUpdates()
+        #expect(pending.count == Int(old.ledger.pending))
+        #expect(pending.allSatisfy { $0.update == old.update(Int($0.sequence)) })
+        try outbox.close()
+        #expect(try StoreHeader(path: folder.store).version == StoreFormat.version)
+    }
+
+    /// What the rule in `StoreSchema` asks of every version.
+    @Test func hasASchemaOfItsOwn() {
+        let schemas = (1...StoreFormat.version).map { StoreSchema.tables(ofVersion: $0) }
+        for (index, schema) in schemas.enumerated() { #expect(!schemas[..<index].contains(schema)) }
     }
 }

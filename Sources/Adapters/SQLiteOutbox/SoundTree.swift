@@ -78,9 +78,8 @@ struct SoundTree {
         init(_ files: StoreFiles) throws(StoreError) {
             let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
             connection.setCheckpointOnClose(false)
-            _ = try StoreSchema.version(of: connection)
             try connection.execute(StoreFormat.readerSettings)
-            guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
+            guard try StoreSchema.isKnown(connection), try connection.text("PRAGMA quick_check(1)") == "ok" else {
                 throw StoreError(.damaged, path: files.path, reason: "its structure is damaged")
             }
             records = try SQLiteStatement(connection, "SELECT id, body FROM records ORDER BY id")
@@ -92,7 +91,8 @@ struct SoundTree {
     /// `nil` for whatever reason: then there is no tree to go by.
     private static func openSound(_ files: StoreFiles) -> Rows? {
         do {
-            _ = try StoreHeader(path: files.path, on: files.disk)  // SQLite removes the log of an empty database
+            // SQLite removes the log of an empty database.
+            _ = try StoreHeader(path: files.path, on: files.disk, checksVersion: false)
             return try Rows(files)
         } catch { return nil }
     }

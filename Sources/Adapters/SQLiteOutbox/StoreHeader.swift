@@ -6,8 +6,10 @@ struct StoreHeader: Sendable, Hashable {
     let fileBytes: Int64
     let version: Int64
 
+    /// `checksVersion`: not where the tables alone tell it.
+    ///
     /// - Throws: `damaged` when no store begins there; `newerSchema`.
-    init(path: String, on disk: any StoreDisk = SystemDisk()) throws(StoreError) {
+    init(path: String, on disk: any StoreDisk = SystemDisk(), checksVersion: Bool = true) throws(StoreError) {
         let entry = try withSystem(path) { () throws(SystemError) in try disk.entry(at: path) }
         switch entry {
         case .file(let bytes): fileBytes = bytes
@@ -25,6 +27,9 @@ struct StoreHeader: Sendable, Hashable {
             throw StoreError(.damaged, path: path, reason: "it is not an outbox")
         }
         version = Int64(Int32(truncatingIfNeeded: bigEndian(60..<64)))
-        try StoreSchema.check(version: version, of: path)
+        guard checksVersion else { return }
+        try StoreSchema.check(
+            version: version, of: path,
+            isKnown: try StoreSchema.isKnown(SQLiteConnection(path: path, access: .immutable, on: disk)))
     }
 }

@@ -4,6 +4,10 @@ import ReportedText
 ///
 /// A table is more than its rows: triggers, views, generated columns, checks and indexes on expressions run what the
 /// file says, whoever wrote it. So a store with anything else in its schema is none, and damaged.
+///
+/// Rule: no two versions have the same schema. A version that changes only what rows mean changes the text of a table
+/// all the same, be it by a comment. So a number that is too high over a schema known here has a flipped bit, and is
+/// damage; over any other it is a newer release's, whose store is not touched.
 enum StoreSchema {
     static let records = "CREATE TABLE records (id INTEGER PRIMARY KEY, body BLOB NOT NULL)"
     static let quarantined = "CREATE TABLE quarantined (id INTEGER PRIMARY KEY, body BLOB NOT NULL)"
@@ -13,7 +17,7 @@ enum StoreSchema {
     private static let furthestRelease: Int64 = 1000
 
     /// By version: the tables, in the order of their names.
-    private static func tables(ofVersion version: Int64) -> [String: String] {
+    static func tables(ofVersion version: Int64) -> [String: String] {
         let first = ["records": records, "quarantined": quarantined]
         return version == 1 ? first : first.merging(["requests": requests]) { $1 }
     }
@@ -29,7 +33,25 @@ enum StoreSchema {
         connection.limitSteps(Self.stepLimit)
         defer { connection.limitSteps(nil) }
         let version = try connection.integer("PRAGMA user_version") ?? 0
-        try check(version: version, of: connection.path)
+        try check(version: version, of: connection.path, isKnown: try isKnown(connection))
+        try require(version, connection)
+        return version
+    }
+
+    /// Whether the schema is that of any version known here, whatever its number says.
+    static func isKnown(_ connection: borrowing SQLiteConnection) throws(StoreError) -> Bool {
+        connection.limitSteps(Self.stepLimit)
+        defer { connection.limitSteps(nil) }
+        for version in 1...StoreFormat.version {
+            do throws(StoreError) {
+                try require(version, connection)
+                return true
+            } catch { if error.kind != .damaged { throw error } }
+        }
+        return false
+    }
+
+    private static func require(_ version: Int64, _ connection: borrowing SQLiteConnection) throws(StoreError) {
         let expected = tables(ofVersion: version)
         let statement = try SQLiteStatement(
             connection, "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_schema")
@@ -45,17 +67,22 @@ enum StoreSchema {
         guard found == expected else {
             throw StoreError(.damaged, path: connection.path, reason: "it is not an outbox")
         }
-        return version
     }
 
+    /// `isKnown`: whether its schema is, which is asked only where the number is too high.
+    ///
     /// - Throws: `damaged` for what never was a version; `newerSchema`.
-    static func check(version: Int64, of path: String) throws(StoreError) {
+    static func check(
+        version: Int64, of path: String, isKnown: @autoclosure () throws(StoreError) -> Bool
+    ) throws(StoreError) {
         guard 1...StoreFormat.version + furthestRelease ~= version else {
             throw StoreError(.damaged, path: path, reason: "it is not an outbox")
         }
-        guard version <= StoreFormat.version else {
+        if version <= StoreFormat.version { return }
+        guard try isKnown() else {
             throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(StoreFormat.version)")
         }
+        throw StoreError(.damaged, path: path, reason: "its number says schema \(version), its tables an earlier one")
     }
 
     private static func foreign(_ type: String?, _ name: String?, in path: String) -> StoreError {
