@@ -113,18 +113,18 @@ import Testing
 
 /// Rows with a right checksum and numbers that no vehicle comes to: sums of them do not end the process.
 @Suite struct ExtremeRows {
-    private static func hex(_ bytes: [UInt8]) -> String {
+    static func hex(_ bytes: [UInt8]) -> String {
         "x'" + bytes.map { String(String(UInt16(256) + UInt16($0), radix: 16).dropFirst()) }.joined() + "'"
     }
 
-    private static func row(_ sequence: Int64, newest: Int64? = nil, time: Int64 = 1_767_600_000_000) -> String {
+    static func row(_ sequence: Int64, newest: Int64? = nil, time: Int64 = 1_767_600_000_000) -> String {
         var update = sample(1)
         update.timeOfFix = UTCTime(millisecondsSince1970: time)
         let record = UpdateRecord(StoredUpdate(sequence: sequence, update: update), newestSequence: newest ?? sequence)
         return "REPLACE INTO records VALUES (\(sequence), \(hex(record.bytes)))"
     }
 
-    private static func ledger(_ change: (inout OutboxAccount) -> Void, oldestPending: Int64 = 1) -> String {
+    static func ledger(_ change: (inout OutboxAccount) -> Void, oldestPending: Int64 = 1) -> String {
         var account = OutboxAccount()
         (account.lastSequence, account.pending) = (5, 5)
         change(&account)

@@ -54,6 +54,31 @@ import Testing
         #expect(newer?.code == .newerSchema)
     }
 
+    /// One that is damaged again after its repair is not repaired at each call.
+    @Test func waitsLongerWhereARepairDidNotHelp() async throws {
+        try folder.buildBacklog(10)
+        try folder.breakHeader()
+        let repairs = Locked(0)
+        var settings = configuration
+        settings.reportRecovery = { [folder] _ in
+            if repairs.withLock({
+                $0 += 1; return $0 < 2
+            }) {
+                try? folder.breakHeader()
+            }
+        }
+        let outbox = try await SQLiteOutbox.openInTime(settings)
+        #expect(await outbox.openingFailure?.code == .damaged)
+        for time in [2, 599] {
+            seconds.withLock { $0 = time }
+            await #expect(throws: OutboxError.self) { try await outbox.append(sample(11)) }
+        }
+        #expect(repairs.withLock { $0 } == 1)
+        seconds.withLock { $0 = 600 }
+        #expect(try await outbox.append(sample(11)).sequence == 11)
+        #expect(repairs.withLock { $0 } == 2)
+    }
+
     @Test func closesWithoutEverHavingBeenOpen() async throws {
         disk.isReadOnly = true
         let outbox = try await SQLiteOutbox.openInTime(configuration)

@@ -1,6 +1,7 @@
 import GNSS
 import LocationReporting
 import LyingDisk
+import ReportedText
 import SeededChance
 import Testing
 
@@ -53,6 +54,37 @@ import Testing
             }
         }
         for count in 0..<bytes.count { #expect(UpdateRecord(bytes[..<count], sequence: 7) == nil) }
+    }
+
+    /// Whatever the store writes it can read: the bounds of the one lie within those of the other.
+    @Test func comesBackWithTheLargestNumbers() {
+        let limit = OutboxAccount.Limit.record
+        let edges = [0, 1, 2, 1 << 51, 1 << 52, limit - 1, limit]
+        for sequence in edges.dropFirst() {
+            let stored = StoredUpdate(sequence: sequence, update: sample(1))
+            for newest in edges {
+                let record = UpdateRecord(stored, newestSequence: newest)
+                #expect(UpdateRecord(record.bytes[...], sequence: sequence) == record)
+            }
+            let quarantined = QuarantinedUpdate(stored: stored, reason: "400")
+            #expect(QuarantinedUpdate(quarantined.bytes[...], sequence: sequence) == quarantined)
+        }
+        var chance = SplitMix64(seed: 1)
+        func any() -> Int64 {
+            Bool.random(using: &chance)
+                ? edges[Int.random(in: edges.indices, using: &chance)] : .random(in: 0...limit, using: &chance)
+        }
+        for _ in 0..<2000 {
+            var account = OutboxAccount(lastSequence: any(), pending: any(), delivered: any(), revision: any())
+            account.quarantined.count = any()
+            for reason in EvictionReason.allCases { account.evictions[reason].count = any() }
+            for step in ThinningStep.allCases { account.thinning.advance(step, to: any()) }
+            account.newest = StoredUpdate(sequence: any(), update: sample(7))
+            account.newestDelivered = StoredUpdate(sequence: max(1, any()), update: sample(8))
+            #expect(account.isPlausible(upTo: limit))
+            let record = LedgerRecord(account, oldestPending: any())
+            #expect(LedgerRecord(record.bytes[...]) == record)
+        }
     }
 
     @Test func ofTheLedgerComesBackFromItsBytes() {

@@ -1,3 +1,4 @@
+import LinuxPlatform
 import LocationReporting
 import LyingDisk
 import Testing
@@ -202,6 +203,37 @@ import Testing
         try folder.breakHeader()
         outbox.store = nil
         #expect(try outbox.ledger() == Ledger(accepted: 220, delivered: 20, pending: 199, evicted: 1))
+    }
+
+    /// A repair writes the whole store: one that did not help is not made again at each call.
+    @Test func isLeftAloneWhereARepairDidNotHelp() throws {
+        let folder = try TemporaryFolder()
+        let (now, repairs) = (Locked(Duration.zero), Locked(0))
+        var settings = folder.configuration()
+        settings.uptime = { now.withLock { $0 } }
+        settings.reportRecovery = { _ in
+            // What has just been repaired is damaged once more.
+            if repairs.withLock({
+                $0 += 1; return $0 < 3
+            }) {
+                try? folder.breakHeader()
+            }
+        }
+        let outbox = try OutboxEngine(settings)
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        outbox.distrustStore()
+        try folder.breakHeader()
+        for time in [0, 1, 599, 600, 601, 1199] {
+            now.withLock { $0 = .seconds(time) }
+            let error = #expect(throws: OutboxError.self) { try outbox.append(sample(20)) }
+            #expect(error?.code == .damaged)
+            #expect(error?.detail.contains("damaged again after a repair (it is not a SQLite database)") == true)
+            #expect(repairs.withLock { $0 } == (time < 600 ? 1 : 2))
+        }
+        now.withLock { $0 = .seconds(1200) }
+        #expect(try outbox.append(sample(20)).sequence == 11)
+        #expect(try outbox.ledger() == Ledger(accepted: 11, pending: 11))
+        #expect(repairs.withLock { $0 } == 3)
     }
 
     /// Another program that opens and closes the store removes its log, unless it sees that somebody uses it.

@@ -76,6 +76,24 @@ struct OutboxAccount: Sendable, Hashable {
         for stored in kept { quarantined.add(stored.update.timeOfFix) }
     }
 
+    /// How many updates there may be, and how often the ledger may have been written: no vehicle comes near that, but
+    /// whoever may write the file writes what he likes. Between two limits is more room than work ever takes, so that
+    /// what is written can be read, and what a repair leaves is believed whenever it is opened.
+    enum Limit {
+        /// Of what a record can say.
+        static let record: Int64 = 1 << 53
+        /// Of a store that is opened; beyond, it is damaged.
+        static let opening: Int64 = 1 << 52
+        /// Of what a repair takes over.
+        static let repair: Int64 = 1 << 51
+    }
+
+    /// Whether work can have led to these figures: none is below zero, or beyond `limit`.
+    func isPlausible(upTo limit: Int64) -> Bool {
+        ([lastSequence, pending, delivered, quarantined.count, revision]
+            + EvictionReason.allCases.map { evictions[$0].count }).allSatisfy { 0...limit ~= $0 }
+    }
+
     /// Whether `other` knows of updates or of removals that this one does not: accounts of one store only grow.
     func isOlder(than other: OutboxAccount) -> Bool {
         lastSequence < other.lastSequence || revision < other.revision

@@ -26,16 +26,25 @@ extension OutboxEngine {
             }
             do throws(StoreError) { try lookTwice(openExisting) } catch {
                 guard error.kind == .damaged, configuration.repairsDamage else { throw error }
-                try rescueFiles(reason: error.reason)
-                try lookTwice(openExisting)
+                try rescue(reason: error.reason)
             }
         }
     }
 
-    /// Replaces a store that turned out damaged while it was in use.
+    /// Replaces a damaged store.
     func rescue(reason: String) throws(StoreError) {
         try rescueFiles(reason: reason)
-        try withReserve { () throws(StoreError) in try lookTwice(openExisting) }
+        try afterRepair { () throws(StoreError) in
+            try withReserve { () throws(StoreError) in try lookTwice(openExisting) }
+        }
+    }
+
+    /// Runs `body` on a store that has just been repaired: once more would not help if it is damaged again.
+    func afterRepair<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        do throws(StoreError) { return try body() } catch {
+            guard error.kind == .damaged else { throw error }
+            throw StoreError(.damagedAgain, path: error.path, reason: error.reason)
+        }
     }
 
     /// Runs `body` once more when it meets damage: what is read wrongly may be read rightly the next time.
@@ -52,7 +61,8 @@ extension OutboxEngine {
         distrustStore()
         try ownership?.hold()
         // What the store has said once, and is in memory since, is better than any account on the disk.
-        let known = account.lastSequence > 0 ? account : nil
+        let isBelieved = StoreSalvage.believes(account)
+        let known = account.lastSequence > 0 && isBelieved ? account : nil
         let salvage = StoreSalvage(
             files: files, ownership: ownership, known: known,
             delivered: Set(unwritten.keys.filter { $0 <= account.lastSequence }),
@@ -67,6 +77,8 @@ extension OutboxEngine {
                 try files.removeDamaged(exceptNewest: Self.keptDamaged)
             }
         }
+        // No number of before means anything any more: what was acknowledged under one is sent again.
+        if !isBelieved { (account, unwritten) = (result.account, [:]) }
         configuration.reportRecovery(
             StoreRecovery(
                 path: files.path, reason: reason, setAside: setAside, salvaged: result.salvaged,
@@ -229,6 +241,9 @@ extension OutboxEngine {
         _ = try store.rows.latest(limit: probedRows)
         let account = try store.rows.account(
             pendingCount: span <= countedSpan ? store.rows.countPending(atMost: span + 1) : nil)
+        guard account.isPlausible(upTo: OutboxAccount.Limit.opening) else {
+            throw StoreError(.damaged, path: files.path, reason: "its ledger has numbers that no vehicle comes to")
+        }
         guard account.ledger.balances else {
             throw StoreError(.damaged, path: files.path, reason: "rows are missing: the ledger does not balance")
         }

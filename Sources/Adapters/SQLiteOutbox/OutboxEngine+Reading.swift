@@ -6,12 +6,12 @@ extension OutboxEngine {
     func nextBatch(maximumPastLocations: Int) throws(OutboxError) -> UploadBatch? {
         try perform { store throws(StoreError) in
             if isUnwrittenFull { try withReserve { () throws(StoreError) in try commit(store) } }
+            let limit = max(0, maximumPastLocations)
+            let onDisk = try oldest(limit + unwritten.count + 1, store)
             let current = current
             guard current.pending > Int64(unwritten.count), let last = current.newest else { return nil }
             let isKept = try isPending(last.sequence, store)
             let lastIsPending = isKept && unwritten[last.sequence] == nil
-            let limit = max(0, maximumPastLocations)
-            let onDisk = try store.rows.oldest(limit: limit + unwritten.count + 1).map(\.stored)
             let past = (onDisk + gathered.stored(after: account.lastSequence)).lazy
                 .filter { $0.sequence != last.sequence && self.unwritten[$0.sequence] == nil }
                 .prefix(limit)
@@ -36,6 +36,15 @@ extension OutboxEngine {
             summary.ledger.delivered += Int64(unwritten.count)
             return summary
         }
+    }
+
+    /// The oldest rows; there are as many as the ledger says, or a backlog would never end, or never begin.
+    private func oldest(_ limit: Int, _ store: OutboxStore) throws(StoreError) -> [StoredUpdate] {
+        let rows = try store.rows.oldest(limit: limit).map(\.stored)
+        guard rows.count < limit ? rows.count == account.pending : rows.count <= account.pending else {
+            throw StoreError(.damaged, path: files.path, reason: "its ledger counts other rows than there are")
+        }
+        return rows
     }
 
     /// Whether an update waits, or has been acknowledged and is not written yet.

@@ -23,6 +23,8 @@ final class OutboxEngine {
     private var isClosed = false
     /// Whether it was told that there is no reserve.
     var isReserveMissed = false
+    /// What every call says after a repair that did not help, and until when: a repair writes the whole store.
+    private var holdingOff: (error: OutboxError, end: Duration)?
 
     /// Updates are accepted nearly in the order of time: where the newest has to be found again, it is looked for among
     /// so many of the last ones.
@@ -34,6 +36,8 @@ final class OutboxEngine {
     /// From so many acknowledgements on that a full disk keeps in memory, nothing more goes out or is accepted until
     /// they are written. The batch that reaches the limit comes on top: up to 501.
     static let unwrittenLimit = 1000
+    /// How long a store is left alone that was damaged again after its repair.
+    static let repairInterval = Duration.seconds(600)
     /// What is given back when the disk is full: room for the log between two checkpoints, and for one checkpoint.
     static let reserveBytes: Int64 = 512 * 1024
 
@@ -159,23 +163,27 @@ final class OutboxEngine {
     }
 
     /// Runs `body` on the open store; damage met on the way is looked at twice, repaired, and `body` run once more.
+    /// Where that does not help, nothing more is tried for a while.
     func perform<Result>(
         _ body: (OutboxStore) throws(StoreError) -> Result
     ) throws(OutboxError) -> Result {
         guard !isClosed else {
             throw OutboxError(.closed, "\(files.path): the outbox has been closed; nothing is accepted any more")
         }
+        if let holdingOff, configuration.uptime() < holdingOff.end { throw holdingOff.error }
         do throws(StoreError) {
             do throws(StoreError) {
                 return try lookTwice { () throws(StoreError) in try body(try openedStore()) }
             } catch {
                 guard error.kind == .damaged, configuration.repairsDamage else { throw error }
                 try rescue(reason: error.reason)
-                return try body(try openedStore())
+                return try afterRepair { () throws(StoreError) in try body(try openedStore()) }
             }
         } catch {
             if error.kind != .full || error.isFailedSync { distrustStore() }
-            throw portError(error)
+            let told = portError(error)
+            if error.kind == .damagedAgain { holdingOff = (told, configuration.uptime() + Self.repairInterval) }
+            throw told
         }
     }
 

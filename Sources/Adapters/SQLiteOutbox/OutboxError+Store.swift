@@ -22,8 +22,13 @@ func outboxError(_ error: StoreError) -> OutboxError {
     case .damaged:
         OutboxError(
             .unusable,
-            "\(error.path): damaged again after a repair (\(error.reason)); check the disk, or give an outbox "
-                + "path on another one")
+            "\(error.path): damaged, and not to be repaired (\(error.reason)); check the disk, or give an outbox path on "
+                + "another one")
+    case .damagedAgain:
+        OutboxError(
+            .damaged,
+            "\(error.path): damaged again after a repair (\(error.reason)), which is tried again in ten minutes, or at a "
+                + "restart; check the disk, or give an outbox path on another one")
     case .readOnly:
         OutboxError(
             .unusable,

@@ -111,8 +111,13 @@ final class OutboxStore {
     }
 
     /// Writes the ledger's row, under its next revision.
+    ///
+    /// - Throws: `damaged` for one that could not be read: the ledger was not what the rows are.
     func write(_ account: inout OutboxAccount) throws(StoreError) {
         account.revision += 1
+        guard account.isPlausible(upTo: OutboxAccount.Limit.record) else {
+            throw StoreError(.damaged, path: connection.path, reason: "its ledger counts other rows than there are")
+        }
         let lowest = try rows.lowestSequence()
         let record = LedgerRecord(account, oldestPending: lowest > 0 ? lowest : account.lastSequence + 1)
         try replaceRow.bind(LedgerRecord.id, at: 1)

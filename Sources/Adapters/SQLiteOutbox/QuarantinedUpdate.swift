@@ -24,7 +24,7 @@ package struct QuarantinedUpdate: Sendable, Hashable {
 
     /// `nil` when the bytes are not what was written for this sequence.
     init?(_ bytes: ArraySlice<UInt8>, sequence: Int64) {
-        guard RecordReader.plausibleCounts.contains(sequence),
+        guard RecordReader.plausibleSequences.contains(sequence),
             case (.quarantined, var reader)? = SealedRecord.open(bytes, id: sequence),
             let update = LocationUpdate(from: &reader)
         else { return nil }

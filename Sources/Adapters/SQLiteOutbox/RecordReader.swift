@@ -38,8 +38,9 @@ struct RecordReader {
         signed().flatMap { Self.plausibleTimes.contains($0) ? UTCTime(millisecondsSince1970: $0) : nil }
     }
 
-    /// Far more than any vehicle's in its life, and far fewer than 64 bits hold.
-    static let plausibleCounts: ClosedRange<Int64> = -(1 << 53)...1 << 53
+    private static let plausibleCounts = -OutboxAccount.Limit.record...OutboxAccount.Limit.record
+    /// Of rows.
+    static let plausibleSequences = 1...OutboxAccount.Limit.record
     private static let plausibleTimes: ClosedRange<Int64> = -(1 << 60)...1 << 60
 
     mutating func double() -> Double? {

@@ -20,7 +20,8 @@ package actor SQLiteOutbox: Outbox {
     private let configuration: OutboxSettings
     private var state = State.closed
 
-    /// A store that cannot be opened is tried again at the first call after this time.
+    /// A store that cannot be opened is tried again at the first call after this time; one that a repair did not help,
+    /// after that of the engine.
     private static let retryInterval = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -112,7 +113,8 @@ package actor SQLiteOutbox: Outbox {
 
     private func opened() throws(OutboxError) -> OutboxEngine {
         if case .failed(let error, let triedAt) = state {
-            guard configuration.uptime() - triedAt >= Self.retryInterval else { throw error }
+            let interval = error.code == .damaged ? OutboxEngine.repairInterval : Self.retryInterval
+            guard configuration.uptime() - triedAt >= interval else { throw error }
             try start()
         }
         guard case .open(let engine) = state else {

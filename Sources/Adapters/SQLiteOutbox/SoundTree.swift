@@ -23,7 +23,7 @@ struct SoundTree {
         // What cannot be read here is looked for as loose records.
         let hasRecords = try Self.forEach(rows.records) { id, bytes throws(StoreError) in
             if id == LedgerRecord.id {
-                stored = LedgerRecord(bytes[...])
+                stored = LedgerRecord(bytes[...]).flatMap { StoreSalvage.believes($0.account) ? $0 : nil }
                 return
             }
             (pending, last) = (pending + 1, id)
@@ -40,7 +40,7 @@ struct SoundTree {
                 try builder.insertQuarantined(bytes, sequence: id)
             }
         }
-        guard hasRecords, hasQuarantine, RecordReader.plausibleCounts.contains(last) else { return nil }
+        guard hasRecords, hasQuarantine, last <= OutboxAccount.Limit.repair else { return nil }
         if let known, var account = stored?.account {
             account.lastSequence = max(account.lastSequence, last)
             // The count may be right all the same: one delivered, one accepted.

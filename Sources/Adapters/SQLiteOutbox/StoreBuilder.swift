@@ -56,6 +56,27 @@ final class StoreBuilder {
             """)
     }
 
+    /// Numbers the pending rows beyond `limit` anew, on from the last one that is not, or from `least`: they are worth
+    /// delivering, and numbers go on from theirs. Those in quarantine are dropped.
+    func renumber(beyond limit: Int64, after least: Int64) throws(StoreError) {
+        try connection.execute("DELETE FROM quarantined WHERE id > \(limit)")
+        let last = try connection.integer(
+            "SELECT max(id) FROM (SELECT id FROM records UNION ALL SELECT id FROM quarantined) WHERE id <= \(limit)")
+        var (next, cursor) = (min(max(least, last ?? 0), limit), limit)
+        while true {
+            let records = try rows.oldest(after: cursor, limit: 1000)
+            guard let end = records.last?.stored.sequence else { return }
+            cursor = end
+            for record in records {
+                next += 1
+                let stored = StoredUpdate(sequence: next, update: record.stored.update)
+                if next == record.stored.sequence { continue }
+                try connection.execute("DELETE FROM records WHERE id = \(record.stored.sequence)")
+                try insertPending(UpdateRecord(stored, newestSequence: next).bytes, sequence: next)
+            }
+        }
+    }
+
     /// Pending rows; the ledger's own row is not there yet.
     func countPending() throws(StoreError) -> Int64 { try connection.integer("SELECT count(*) FROM records") ?? 0 }
 

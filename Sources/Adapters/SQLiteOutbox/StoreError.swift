@@ -10,6 +10,8 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case full
         /// The file is not what was written.
         case damaged
+        /// It was repaired in this call, and is not what was written then.
+        case damagedAgain
         /// A newer release wrote it.
         case newerSchema
         /// Another process owns it.

@@ -21,7 +21,7 @@ final class StoreRows {
             connection, "SELECT id, body FROM records WHERE id > ?1 ORDER BY id LIMIT ?2")
         descending = try SQLiteStatement(
             connection, "SELECT id, body FROM records WHERE id > 0 ORDER BY id DESC LIMIT ?1")
-        lowest = try SQLiteStatement(connection, "SELECT min(id) FROM records WHERE id > 0")
+        lowest = try SQLiteStatement(connection, "SELECT min(id) FROM records WHERE id <> \(LedgerRecord.id)")
         highest = try SQLiteStatement(connection, "SELECT max(id) FROM records")
         count = try SQLiteStatement(connection, "SELECT count(*) FROM (SELECT 1 FROM records LIMIT ?1)")
         quarantine = try SQLiteStatement(
@@ -76,12 +76,14 @@ final class StoreRows {
     }
 
     /// The sequence of the oldest pending update; 0 when nothing is pending.
-    func lowestSequence() throws(StoreError) -> Int64 { try integer(lowest) }
+    func lowestSequence() throws(StoreError) -> Int64 { try sequence(lowest) }
 
     /// The sequence of the last accepted of the pending updates; 0 when nothing is pending.
-    func highestSequence() throws(StoreError) -> Int64 {
-        let sequence = try integer(highest)
-        guard RecordReader.plausibleCounts.contains(sequence) else {
+    func highestSequence() throws(StoreError) -> Int64 { try sequence(highest) }
+
+    private func sequence(_ statement: borrowing SQLiteStatement) throws(StoreError) -> Int64 {
+        let sequence = try integer(statement)
+        guard sequence == 0 || RecordReader.plausibleSequences.contains(sequence) else {
             throw StoreError(.damaged, path: path, reason: "there cannot be an update \(sequence)")
         }
         return sequence

@@ -14,6 +14,8 @@ struct StoreSalvage {
         /// can have been. The two are one where the tree is sound.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
+        /// Of the new store.
+        fileprivate(set) var account = OutboxAccount()
     }
 
     let files: StoreFiles
@@ -26,6 +28,9 @@ struct StoreSalvage {
     /// Updates that one commit can hold.
     let longestCommit: Int
 
+    /// Whether a ledger's figures are taken over; without one the rows alone count.
+    static func believes(_ account: OutboxAccount) -> Bool { account.isPlausible(upTo: OutboxAccount.Limit.repair) }
+
     /// Whether a sequence is of a commit that failed: its updates are in memory still, or were refused.
     private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
@@ -35,8 +40,10 @@ struct StoreSalvage {
         try StoreBuilder.build(files, for: ownership) { builder throws(StoreError) in
             let tree = try soundTree(builder)
             let newestCopy = try takeLooseRecords(builder, tree)
+            let least = max(known?.lastSequence ?? 0, newestCopy?.account.lastSequence ?? 0)
+            try builder.renumber(beyond: OutboxAccount.Limit.repair, after: least)
             let highest = try builder.highestSequence()
-            var last = max(known?.lastSequence ?? 0, newestCopy?.account.lastSequence ?? 0, highest)
+            var last = max(least, highest)
             let ledger: LedgerRecord?
             // What is at most one commit later than the tree did not end, or its page is damaged. Its account is not
             // believed: without it a delivery may be repeated, with it a loss be hidden.
@@ -50,7 +57,8 @@ struct StoreSalvage {
                 ledger = LedgerRecord.later(tree?.ledger ?? memory, newestCopy)
                 result = try judge(builder, ledger, newestCopy, lastSequence: last)
             }
-            return try account(ledger, result, lastSequence: last, builder)
+            result.account = try account(ledger, result, lastSequence: last, builder)
+            return result.account
         }
         return result
     }
@@ -82,7 +90,7 @@ struct StoreSalvage {
                     if isUnknown(sequence) { return }
                     try builder.insertQuarantined(bytes, sequence: sequence)
                 case .ledger(let candidate):
-                    if isUnknown(candidate.account.lastSequence) { return }
+                    if isUnknown(candidate.account.lastSequence) || !Self.believes(candidate.account) { return }
                     newestCopy = LedgerRecord.later(newestCopy, candidate)
                 }
             }

@@ -20,7 +20,7 @@ struct UpdateRecord: Sendable, Hashable {
 
     /// `nil` when the bytes are not what was written for this sequence.
     init?(_ bytes: ArraySlice<UInt8>, sequence: Int64) {
-        guard RecordReader.plausibleCounts.contains(sequence),
+        guard RecordReader.plausibleSequences.contains(sequence),
             case (.update, var reader)? = SealedRecord.open(bytes, id: sequence), let distance = reader.count(),
             let update = LocationUpdate(from: &reader)
         else { return nil }

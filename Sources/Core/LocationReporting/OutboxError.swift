@@ -7,6 +7,8 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case full
         /// The store cannot be read or written.
         case unusable
+        /// The store was damaged, repaired, and is damaged again.
+        case damaged
         /// The store was written by a newer release.
         case newerSchema
         /// The store has been closed.

@@ -1,0 +1,206 @@
+import GNSS
+import LocationReporting
+import ReportedText
+import SeededChance
+import Testing
+
+@testable import SQLiteOutbox
+
+/// Rows and ledgers with the largest numbers that are believed, or with counts that are not those of the rows: whoever
+/// may write the file can write them, and no vehicle ever does.
+@Suite(.timeLimit(.minutes(5))) struct LargestNumbers {
+    struct Crafted: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let sql: String
+
+        init(_ description: String, _ sql: String) { (testDescription, self.sql) = (description, sql) }
+    }
+
+    private typealias Rows = ExtremeRows
+
+    /// Over a store with the updates 1 to 5, all of them pending.
+    static let crafted =
+        [51, 52, 53].flatMap { bits in [-1, 0, 1].map { (Int64(1) << bits) + $0 } }.flatMap(withNumber) + miscounted
+
+    private static func withNumber(_ number: Int64) -> [Crafted] {
+        /// A ledger that balances, with everything beside the five where `change` puts it.
+        func balanced(_ change: (inout OutboxAccount) -> Void) -> String {
+            Rows.ledger {
+                $0.lastSequence = number
+                change(&$0)
+            }
+        }
+        return [
+            Crafted("seqmax \(number)", Rows.row(number)),
+            Crafted(
+                "seqmax \(number), counted",
+                Rows.ledger { ($0.lastSequence, $0.delivered) = (number - 1, number - 6) } + ";" + Rows.row(number)),
+            Crafted("ledgermax \(number)", balanced { $0.delivered = number - 5 }),
+            Crafted("revmax \(number)", Rows.ledger { $0.revision = number }),
+            Crafted(
+                "tallymix \(number)",
+                balanced {
+                    ($0.evictions[.oldest].count, $0.evictions[.age].count) = (number / 2, number - number / 2 - 5)
+                }),
+            Crafted(
+                "tallymix \(number), below zero",
+                balanced {
+                    ($0.evictions[.oldest].count, $0.evictions[.age].count) = (number, number)
+                    $0.delivered = -number - 5
+                }),
+            Crafted("evicthuge \(number)", Rows.ledger { $0.evictions[.oldest].count = number }),
+            Crafted("evicthuge \(number), balanced", balanced { $0.evictions[.oldest].count = number - 5 }),
+            Crafted("quarantinehuge \(number)", balanced { $0.quarantined.count = number - 5 }),
+        ]
+    }
+
+    private static let refused = QuarantinedUpdate(stored: StoredUpdate(sequence: 4, update: sample(4)), reason: "400")
+
+    private static let miscounted = [
+        Crafted("a gap too wide to be counted", Rows.row(30_000)),
+        Crafted(
+            "more rows than the ledger has",
+            Rows.ledger { ($0.lastSequence, $0.pending, $0.delivered) = (30_000, 0, 30_000) } + ";" + Rows.row(30_000)),
+        Crafted(
+            "two rows more than the ledger has",
+            Rows.ledger { ($0.lastSequence, $0.pending, $0.delivered) = (30_000, 4, 29_996) } + ";" + Rows.row(30_000)),
+        Crafted("a row before the first", Rows.ledger { ($0.lastSequence, $0.pending) = (6, 6) } + ";" + Rows.row(-1)),
+        Crafted(
+            "a quarantine that is not counted",
+            "DELETE FROM records WHERE id = 4; INSERT INTO quarantined VALUES (4, \(Rows.hex(refused.bytes)));"
+                + Rows.ledger { ($0.pending, $0.delivered) = (4, 1) }),
+    ]
+
+    /// Every update that was accepted is delivered, every ledger that was written is read, and no store is repaired
+    /// again and again.
+    @Test(arguments: crafted, OutboxDurability.allCases)
+    func stillMakeAStoreThatWorks(crafted: Crafted, durability: OutboxDurability) throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.open()
+        for second in 1...5 { _ = try first.append(sample(second)) }
+        try first.close()
+        try folder.execute(crafted.sql)
+
+        var settings = folder.configuration()
+        settings.durability = durability
+        var owed = Set((1...5).map { sample($0).timeOfFix })
+        for round in 1...4 {
+            let outbox = try OutboxEngine(settings)
+            _ = try outbox.attend()
+            let begin = 100 * round
+            for second in begin..<begin + 3 {
+                _ = try outbox.append(sample(second))
+                owed.insert(sample(second).timeOfFix)
+            }
+            let refused = try outbox.append(sample(begin + 3))
+            try outbox.quarantine(refused, reason: "400")
+            _ = try outbox.carryOut(QuarantineRequest(round == 2 ? .discard : .requeue, nil))
+            try drain(outbox, &owed)
+            #expect(try outbox.ledger().balances)
+            // One that waits for the next start.
+            _ = try outbox.append(sample(begin + 4))
+            owed.insert(sample(begin + 4).timeOfFix)
+            try outbox.close()
+            let summary = try OutboxReader(path: folder.store).summary()
+            #expect(summary.ledger.balances && summary.ledger.pending == 1)
+        }
+        try drain(OutboxEngine(settings), &owed)
+        #expect(owed.isEmpty)
+        #expect(folder.recoveries.count <= 2)
+    }
+
+    /// Work of all kinds, from figures at a limit on: each row that is there after it can be read.
+    @Test(arguments: 0..<12 as Range<UInt64>) func writeNothingThatCannotBeRead(seed: UInt64) throws {
+        var chance = SplitMix64(seed: seed)
+        let limit = Int64(1) << (51 + seed % 2)
+        var parts = (0..<7).map { _ in Int64.random(in: 0...limit / 7, using: &chance) }
+        parts[Int.random(in: 0..<7, using: &chance)] += limit - 5 - parts.reduce(0, +)  // on the limit, to the last one
+        let folder = try TemporaryFolder()
+        var settings = folder.configuration(maximumBytes: 64 * 1024)
+        settings.maximumAge = .seconds(20_000)
+        settings.durability = seed % 3 == 0 ? .economy : .full
+        let first = try folder.open()
+        for second in 1...5 { _ = try first.append(sample(second)) }
+        try first.close()
+        try folder.execute(
+            Rows.ledger { account in
+                (account.lastSequence, account.delivered, account.quarantined.count) = (limit, parts[0], parts[1])
+                for (reason, part) in zip(EvictionReason.allCases, parts[2...]) {
+                    account.evictions[reason].count = part
+                }
+                account.revision = seed % 4 == 0 ? limit : 1
+            })
+        var outbox = try OutboxEngine(settings)
+        var second = 10
+        for _ in 0..<60 {
+            switch Int.random(in: 0..<8, using: &chance) {
+            case 0...2:
+                // Now and then so many that old ones give way.
+                for _ in 0..<(Int.random(in: 0..<10, using: &chance) == 0 ? 700 : 5) {
+                    _ = try outbox.append(zigzag(second))
+                    second += 10
+                }
+            case 3: try outbox.deliverBatch(maximumPastLocations: .random(in: 0...50, using: &chance))
+            case 4: if let last = try outbox.newest() { try outbox.quarantine(last, reason: "400") }
+            case 5: _ = try outbox.carryOut(QuarantineRequest(.requeue, nil))
+            case 6: _ = try outbox.carryOut(QuarantineRequest(.discard, nil))
+            default:
+                try outbox.close()
+                outbox = try OutboxEngine(settings)
+            }
+            #expect(try outbox.ledger().balances)
+            try expectAllToBeReadable(folder)
+        }
+        #expect(folder.recoveries.count <= 1)
+    }
+
+    private func expectAllToBeReadable(_ folder: TemporaryFolder) throws {
+        let connection = try SQLiteConnection(path: folder.store, access: .readOnly)
+        let records = try SQLiteStatement(connection, "SELECT id, body FROM records")
+        while try records.step() {
+            let (id, body) = (records.integer(0), records.blob(1)[...])
+            let isReadable = id == LedgerRecord.id ? LedgerRecord(body) != nil : UpdateRecord(body, sequence: id) != nil
+            try #require(isReadable, "row \(id)")
+        }
+        let quarantined = try SQLiteStatement(connection, "SELECT id, body FROM quarantined")
+        while try quarantined.step() {
+            let id = quarantined.integer(0)
+            try #require(QuarantinedUpdate(quarantined.blob(1)[...], sequence: id) != nil, "quarantined row \(id)")
+        }
+    }
+
+    /// A ledger that could not be read is not written.
+    @Test func areRefusedBeforeTheyAreWritten() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        _ = try outbox.append(sample(1))
+        let store = try #require(outbox.store)
+        let limit = OutboxAccount.Limit.record
+        let changes: [(inout OutboxAccount) -> Void] = [
+            { $0.lastSequence = limit + 1 }, { $0.pending = -1 }, { $0.delivered = limit + 1 }, { $0.revision = limit },
+            { $0.quarantined.count = -1 }, { $0.evictions[.age].count = limit + 1 },
+        ]
+        for change in changes {
+            var next = outbox.account
+            change(&next)
+            let error = #expect(throws: StoreError.self) {
+                try store.transaction { () throws(StoreError) in try store.write(&next) }
+            }
+            #expect(error?.kind == .damaged)
+        }
+        #expect(try store.rows.account() == outbox.account)
+    }
+
+    /// Delivers everything, and takes it out of `owed`.
+    private func drain(_ outbox: OutboxEngine, _ owed: inout Set<UTCTime>) throws {
+        for _ in 1...20 {
+            guard let batch = try outbox.nextBatch(maximumPastLocations: 3) else {
+                #expect(try outbox.ledger().pending == 0)
+                return
+            }
+            owed.subtract(batch.pending.map(\.update.timeOfFix))
+            try outbox.acknowledge(batch)
+        }
+        throw BrokenPromise(description: "it never ends: \(try outbox.ledger())")
+    }
+}
