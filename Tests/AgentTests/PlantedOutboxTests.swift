@@ -60,11 +60,11 @@ import WaypostTestSupport
         }
         unsafe lchown(place, 12345, 12345)
         let before = try FileStatus(at: place)
-        let config = try bench.configure { $0.outbox = "o/outbox.sqlite" }
+        let config = try bench.configure { ($0.outbox, $0.level) = ("o/outbox.sqlite", "warning") }
         let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
         #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
         let warnings = text(outcome.standardError).split(separator: "\n").filter { $0.contains("no reserve") }
-        #expect(warnings.count == 1 && warnings.first?.contains(place) == true)
+        #expect(warnings.count == 1 && warnings.first?.contains(place) == true, "\(text(outcome.standardError))")
         #expect(try FileStatus(at: place) == before)
         #expect(try content("victim") == "worth keeping")
     }
