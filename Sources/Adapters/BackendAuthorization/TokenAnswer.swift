@@ -149,3 +149,70 @@ package struct TokenAnswer: Sendable {
         return shown.joined(separator: ", ") + (members.count > 8 ? " and \(members.count - 8) more" : "")
     }
 }
+
+/// Where token and expiry stand in an issuer's JSON answer.
+package struct TokenAnswerFormat: Sendable, Hashable {
+    /// The token's key, or a path of keys with dots, as `data.token.jwt`.
+    package var tokenKey: String
+    /// The expiry's key or path; need not be there when the token is a JSON Web Token with `exp`.
+    package var expirationKey: String
+    package var expirationFormat: ExpirationFormat
+
+    package init(
+        tokenKey: String = "VEHICLE_TOKEN_KEY", expirationKey: String = "TOKEN_EXPIRATION",
+        expirationFormat: ExpirationFormat = .automatic
+    ) {
+        (self.tokenKey, self.expirationKey, self.expirationFormat) = (tokenKey, expirationKey, expirationFormat)
+    }
+
+    /// The answer of the on-demand sample provider: `jwt` and `expirationTimestamp`.
+    package static let onDemandSample = TokenAnswerFormat(
+        tokenKey: "jwt", expirationKey: "expirationTimestamp", expirationFormat: .epochMilliseconds)
+    /// The answer of the scheduled-tasks sample backend: `token` and `expiration_timestamp_ms`.
+    package static let scheduledSample = TokenAnswerFormat(
+        tokenKey: "token", expirationKey: "expiration_timestamp_ms", expirationFormat: .epochMilliseconds)
+}
+
+/// What the bytes of an issuer's answer are, judged by how they begin.
+enum AnswerKind: Sendable, Hashable {
+    case nothing
+    /// HTML or XML.
+    case page
+    case gzip
+    case utf16
+    /// Without what stood before the first brace.
+    case json([UInt8])
+    /// Without white space around it.
+    case text(String)
+
+    init(_ bytes: [UInt8]) {
+        if bytes.starts(with: [0x1F, 0x8B]) {
+            self = .gzip
+            return
+        }
+        // A mark, or a character of ASCII with its zero.
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+            || bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0)
+        {
+            self = .utf16
+            return
+        }
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 <= 0x20 }
+        switch content.first {
+        case nil: self = .nothing
+        case UInt8(ascii: "<"): self = .page
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): self = .json(Array(content))
+        default: self = .text(String(decoding: content, as: UTF8.self).trimmingWhitespace())
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value under `path`: a key as it stands, or keys with dots between them, as `data.token.jwt`.
+    subscript(path path: String) -> JSONValue? {
+        if let value = self[path] { return value }
+        guard let dot = path.firstIndex(of: ".") else { return nil }
+        return self[String(path[..<dot])]?[path: String(path[path.index(after: dot)...])]
+    }
+}

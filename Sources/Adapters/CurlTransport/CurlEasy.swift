@@ -1,4 +1,6 @@
 import CCurl
+import HTTPMessages
+import ReportedText
 
 /// One libcurl transfer handle: one owner, freed exactly once.
 ///
@@ -63,5 +65,99 @@ import CCurl
         var value: curl_off_t = 0
         _ = unsafe ccurl_get_size(handle, information, &value)
         return Int(value)
+    }
+}
+
+extension CurlEasy {
+    /// What every transfer has in common: whom it trusts, what it never does.
+    mutating func applySafety(_ options: CurlTransportOptions) {
+        set(CURLOPT_NOSIGNAL, true)
+        note(unsafe ccurl_restrict_protocols(handle))
+        note(unsafe ccurl_abandon_name_lookups(handle))
+        set(CURLOPT_FOLLOWLOCATION, false)
+        set(CURLOPT_PROXY, "")  // an empty name also shuts out the environment's proxies
+        set(CURLOPT_HTTP_VERSION, ccurl_http_version_2_over_tls)
+        set(CURLOPT_SSLVERSION, ccurl_tls_1_2_or_newer)
+        set(CURLOPT_SSL_VERIFYPEER, true)
+        set(CURLOPT_SSL_VERIFYHOST, 2)
+        if let caFile = options.caFile {
+            set(CURLOPT_CAINFO, caFile)
+            clear(CURLOPT_CAPATH)  // otherwise the system's authorities would be trusted beside the file's
+        }
+        if let certificate = options.clientCertificate {
+            set(CURLOPT_SSLCERT, certificate.certificateFile)
+            set(CURLOPT_SSLKEY, certificate.keyFile)
+            set(CURLOPT_KEYPASSWD, "")  // without one the TLS library would ask for it at the terminal
+        }
+        set(CURLOPT_USERAGENT, options.userAgent)
+        set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
+        set(CURLOPT_TCP_KEEPALIVE, true)
+        set(CURLOPT_TCP_KEEPIDLE, 60)
+        set(CURLOPT_TCP_KEEPINTVL, 15)
+    }
+
+    /// Address, method, body and the limits that libcurl itself watches.
+    mutating func apply(_ request: HTTPRequest) {
+        set(CURLOPT_URL, request.url.description)
+        set(CURLOPT_PATH_AS_IS, true)  // `/../` goes out as the caller wrote it
+        // One HTTP/2 connection serves everybody, so the second request waits to learn whether there will be one.
+        set(CURLOPT_PIPEWAIT, request.url.scheme == .https)
+        if request.method == .head {
+            set(CURLOPT_NOBODY, true)
+        } else if request.body.isEmpty, request.method == .get || request.method == .delete {
+            set(CURLOPT_HTTPGET, true)
+            if request.method == .delete { set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
+        } else {
+            set(CURLOPT_POST, true)
+            setBody(request.body)
+            set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        }
+        let limits = request.limits
+        set(CURLOPT_CONNECTTIMEOUT_MS, max(1, limits.connect.wholeMilliseconds))
+        set(CURLOPT_MAXFILESIZE_LARGE, size: max(1, limits.responseBytes))  // zero would mean without limit
+    }
+}
+
+/// The header lines of one request, in libcurl's list; freed with the value, which must outlive the transfer.
+@safe struct CurlHeaderList: ~Copyable {
+    private(set) var head: UnsafeMutablePointer<curl_slist>?
+
+    /// - Throws: `.transportFailed` for a field that would end its line early or is no field name; the message names
+    ///   the field and never its value.
+    init(_ headers: HTTPHeaders, origin: String) throws(HTTPTransportError) {
+        unsafe head = nil
+        for field in headers.fields {
+            guard Self.isToken(field.name) else {
+                throw HTTPTransportError(.transportFailed, "\(origin): a request header has an unusable name")
+            }
+            guard !field.value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
+                throw HTTPTransportError(
+                    .transportFailed, "\(origin): the value for header \(field.name) holds a line break or control byte"
+                )
+            }
+            // libcurl sends a field with an empty value only when it ends with a semicolon.
+            append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+        }
+        // What libcurl would add by itself: bytes that nobody reads, or a wait before the body.
+        for name in ["Accept", "Content-Type", "Expect"] where headers[name] == nil { append("\(name):") }
+    }
+
+    deinit { unsafe curl_slist_free_all(head) }
+
+    private mutating func append(_ line: String) {
+        if let longer = unsafe curl_slist_append(head, line) { unsafe head = unsafe longer }
+    }
+
+    /// RFC 9110, section 5.6.2.
+    private static func isToken(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
     }
 }

@@ -1,6 +1,7 @@
 import CCurl
 import Glibc
 import HTTPMessages
+import LinuxPlatform
 import ReportedText
 
 /// One exchange while libcurl works on it: the handle, what has arrived, and the deadlines.
@@ -209,4 +210,113 @@ private func noteSocket(_ context: UnsafeMutableRawPointer?, _ socket: CInt, _ p
 private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: CInt) -> CInt {
     guard let context = unsafe context else { return close(socket) }
     return unsafe Unmanaged<CurlSockets>.fromOpaque(context).takeUnretainedValue().close(socket)
+}
+
+/// One request on its way, as its task and libcurl's thread share it.
+final class CurlExchange: Sendable {
+    typealias Outcome = Result<HTTPResponse, HTTPTransportError>
+
+    let request: HTTPRequest
+    /// Who waits for the outcome; set before the exchange is submitted, taken by whoever answers first.
+    let waiter = Locked<CheckedContinuation<Outcome, Never>?>(nil)
+    private let cancelled = Locked(false)
+
+    init(request: HTTPRequest) { self.request = request }
+
+    /// Set before the thread is told, so that it does not matter whether request or cancellation arrives first.
+    var isCancelled: Bool { cancelled.withLock { $0 } }
+
+    func markCancelled() { cancelled.withLock { $0 = true } }
+
+    /// Answers the task; a second answer goes nowhere.
+    func finish(_ outcome: Outcome) {
+        let waiting = waiter.withLock { waiter in
+            defer { waiter = nil }
+            return waiter
+        }
+        waiting?.resume(returning: outcome)
+    }
+}
+
+/// The answer as it arrives: header lines, then the body, within their limits.
+struct CurlAnswer {
+    /// More than any server of ours sends; keeps an endless header from filling the memory.
+    static let headerLimit = 64 * 1024
+
+    private(set) var headers = HTTPHeaders()
+    private(set) var body: [UInt8] = []
+    /// Which limit was passed, in words.
+    private(set) var excess: String?
+    private let bodyLimit: Int
+    private var headerBytes = 0
+
+    init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
+
+    /// Takes a part of the body; false ends the transfer.
+    mutating func append(body bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= bodyLimit - body.count else {
+            excess = "the answer is larger than \(bodyLimit) bytes"
+            return false
+        }
+        unsafe body.append(contentsOf: bytes)
+        return true
+    }
+
+    /// Takes one header line; false ends the transfer.
+    ///
+    /// A status line begins anew: an interim answer (RFC 9110, section 15.2) came before.
+    mutating func append(header bytes: UnsafeRawBufferPointer) -> Bool {
+        headerBytes += bytes.count
+        guard headerBytes <= Self.headerLimit else {
+            excess = "the answer's header is larger than \(Self.headerLimit) bytes"
+            return false
+        }
+        let line = unsafe String(decoding: bytes, as: UTF8.self)
+        if line.hasPrefix("HTTP/") {
+            headers = HTTPHeaders()
+        } else if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) {
+            let value = line[line.index(after: colon)...]
+            headers.append(String(line[..<colon]), Self.trimmed(value))
+        }
+        return true
+    }
+
+    private static func trimmed(_ value: Substring) -> String {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+        let start = value.utf8.drop(while: isBlank)
+        let end = start.lastIndex { !isBlank($0) }.map(start.index(after:)) ?? start.startIndex
+        return String(Substring(start[..<end]))
+    }
+}
+
+/// Whether libcurl may send a request once more on a new connection, which it does by itself up to five times.
+///
+/// Once is enough, and it is the caller who decides whether and when to try again: a server that refuses every stream
+/// would be asked six times at once. A request that was written to a connection of earlier exchanges is another matter,
+/// for that connection may have been dead; and so is a server that asks for HTTP/1.1.
+struct RequestRepetition: Sendable, Hashable {
+    private var isConnecting = false
+    private var hasAskedOnNewConnection = false
+    private var hasChangedProtocol = false
+    /// Whether a repetition was wanted and refused.
+    private(set) var isRefused = false
+
+    /// A socket was made; false when it is not to be connected.
+    ///
+    /// `words` are libcurl's about what failed before. It has none for a refused stream, and some where the server
+    /// asked for HTTP/1.1.
+    mutating func mayConnect(words: String) -> Bool {
+        if hasAskedOnNewConnection {
+            guard !hasChangedProtocol, !words.isEmpty else {
+                isRefused = true
+                return false
+            }
+            (hasChangedProtocol, hasAskedOnNewConnection) = (true, false)
+        }
+        isConnecting = true
+        return true
+    }
+
+    /// A connection stands, new or used before, and the request is about to be written to it.
+    mutating func connected() { hasAskedOnNewConnection = hasAskedOnNewConnection || isConnecting }
 }

@@ -1,3 +1,6 @@
+import CCurl
+import Glibc
+import HTTPMessages
 import LinuxPlatform
 
 /// The thread that ends connections on which more comes than any answer needs.
@@ -27,4 +30,102 @@ final class FloodGuard: Sendable {
     }
 
     func stop() { end.signal() }
+}
+
+/// How much may come on each connection until all exchanges that are under way have ended: a decision, without sockets.
+///
+/// It is counted below HTTP, for whole floods of frames bring no body: libcurl reads on as long as something comes,
+/// and looks at no time limit meanwhile.
+struct ReceivedBytes: Sendable {
+    /// Beyond twice the largest body: TLS's certificates, header lines, the framing of both.
+    private static let overhead = 512 * 1024
+
+    private var exchanges = 0
+    private var allowance = 0
+    /// By socket, what had come when the first of the exchanges began.
+    private var before: [CInt: Int] = [:]
+
+    /// Whether any exchange is under way.
+    var isBusy: Bool { exchanges > 0 }
+
+    /// The sockets that are open.
+    var sockets: some Collection<CInt> { before.keys }
+
+    mutating func opened(_ socket: CInt) { before[socket] = 0 }
+
+    mutating func closed(_ socket: CInt) { before[socket] = nil }
+
+    /// An exchange begins; `received` tells how many bytes have come on a socket so far.
+    mutating func exchangeBegan(allowing limits: HTTPLimits, received: (CInt) -> Int) {
+        if exchanges == 0 {
+            allowance = 0
+            for socket in before.keys { before[socket] = received(socket) }
+        }
+        exchanges += 1
+        allowance += 2 * min(max(0, limits.responseBytes), 1 << 40) + Self.overhead
+    }
+
+    mutating func exchangeEnded() { exchanges -= 1 }
+
+    /// Whether more has come on `socket` than any answers need.
+    func isFlooded(_ socket: CInt, received: Int) -> Bool {
+        isBusy && received - (before[socket] ?? 0) > allowance
+    }
+}
+
+/// The sockets of libcurl's connections, as its thread and the guard share them.
+///
+/// A socket is shut down and closed under the same lock, so that its number belongs to nobody else meanwhile.
+final class CurlSockets: Sendable {
+    private struct State {
+        var received = ReceivedBytes()
+        var floods = 0
+    }
+
+    private let state = Locked(State())
+    /// Readable when an exchange has begun after none was under way.
+    let busy: EventDescriptor
+
+    init() throws(SystemError) { busy = try EventDescriptor() }
+
+    /// How many connections were shut.
+    var floods: Int { state.withLock { $0.floods } }
+
+    func opened(_ socket: CInt) { state.withLock { $0.received.opened(socket) } }
+
+    /// Closes it; gives what close(2) does.
+    func close(_ socket: CInt) -> CInt {
+        state.withLock { state in
+            state.received.closed(socket)
+            return Glibc.close(socket)
+        }
+    }
+
+    func exchangeBegan(allowing limits: HTTPLimits) {
+        let isFirst = state.withLock { state in
+            let isFirst = !state.received.isBusy
+            state.received.exchangeBegan(allowing: limits) { Self.received(on: $0) }
+            return isFirst
+        }
+        if isFirst { busy.signal() }
+    }
+
+    func exchangeEnded() { state.withLock { $0.received.exchangeEnded() } }
+
+    /// Shuts the connections on which too much has come; false when no exchange is under way.
+    func shutFlooded() -> Bool {
+        state.withLock { state in
+            let flooded = state.received.sockets.filter {
+                state.received.isFlooded($0, received: Self.received(on: $0))
+            }
+            for socket in flooded {
+                ccurl_abort_connection(socket)  // libcurl reads an error next
+                state.received.closed(socket)
+            }
+            state.floods += flooded.count
+            return state.received.isBusy
+        }
+    }
+
+    private static func received(on socket: CInt) -> Int { Int(clamping: ccurl_bytes_received(socket)) }
 }

@@ -1,5 +1,5 @@
 import HTTPMessages
-import ReportedText
+package import ReportedText
 
 /// Turns the bytes of one connection into requests (RFC 9112), in whatever pieces they arrive.
 ///
@@ -272,5 +272,100 @@ extension Substring {
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
         while let last = text.last, last == " " || last == "\t" { text.removeLast() }
         return text
+    }
+}
+
+/// Why a byte stream is not an acceptable request; the connection is closed after the answer.
+package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertible {
+    case malformedRequestLine
+    case unsupportedVersion
+    case unknownMethod(ReportedText)
+    case malformedHeader
+    case missingHost
+    case misdirected(host: ReportedText)
+    case foreignOrigin(ReportedText)
+    case foreignSite
+    case conflictingLength
+    case malformedLength
+    case lengthRequired
+    case unsupportedTransferCoding(ReportedText)
+    case malformedChunk
+    case requestLineTooLong(limit: Int)
+    case headersTooLarge(limit: Int)
+    case tooManyHeaders(limit: Int)
+    case bodyTooLarge(limit: Int)
+    case timedOut
+
+    /// The status that the client is answered with.
+    package var status: Int {
+        switch self {
+        case .malformedRequestLine, .malformedHeader, .missingHost, .conflictingLength, .malformedLength,
+            .malformedChunk:
+            400
+        case .foreignOrigin, .foreignSite: 403
+        case .timedOut: 408
+        case .lengthRequired: 411
+        case .bodyTooLarge: 413
+        case .requestLineTooLong: 414
+        case .misdirected: 421
+        case .headersTooLarge, .tooManyHeaders: 431
+        case .unknownMethod, .unsupportedTransferCoding: 501
+        case .unsupportedVersion: 505
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .malformedRequestLine: "the request line is malformed; it must read METHOD /PATH HTTP/1.1"
+        case .unsupportedVersion: "only HTTP/1.1 and HTTP/1.0 are spoken here"
+        case .unknownMethod(let method): "the method \(method) is not implemented"
+        case .malformedHeader: "a header line is malformed"
+        case .missingHost: "an HTTP/1.1 request must have exactly one Host header"
+        case .misdirected(let host):
+            "the host \"\(host)\" is not served here; use 127.0.0.1, [::1] or localhost"
+        case .foreignOrigin(let origin):
+            "pages of \"\(origin)\" may ask for nothing here; only pages of this machine may"
+        case .foreignSite: "pages of other sites may ask for nothing here; enter the address in the browser instead"
+        case .conflictingLength: "the request states its length twice"
+        case .malformedLength: "Content-Length is not a number"
+        case .lengthRequired: "a request with this method must state its length"
+        case .unsupportedTransferCoding(let coding): "the transfer coding \"\(coding)\" is not implemented; use chunked"
+        case .malformedChunk: "the chunked body is malformed"
+        case .requestLineTooLong(let limit): "the request line is longer than \(limit) bytes"
+        case .headersTooLarge(let limit): "the headers are larger than \(limit) bytes"
+        case .tooManyHeaders(let limit): "there are more than \(limit) headers"
+        case .bodyTooLarge(let limit): "the body is larger than \(limit) bytes"
+        case .timedOut: "the request took too long to arrive"
+        }
+    }
+}
+
+/// What a client may cost the service. Every size and time has a bound, so that no client can hold it up.
+package struct HTTPServiceLimits: Sendable, Hashable {
+    /// Method, target and version.
+    package var requestLineBytes: Int
+    /// All header lines together; the trailers of a chunked body count anew.
+    package var headerBytes: Int
+    package var headerCount: Int
+    package var bodyBytes: Int
+    /// Between two requests of a connection; then it is closed without a word.
+    package var idle: Duration
+    /// From a request's first byte to its last, and again for a client to take the answer.
+    package var exchange: Duration
+    /// Open at the same time; for one more, the connection that has asked for nothing for the longest time is closed,
+    /// so that nobody is shut out by who only holds connections.
+    package var connections: Int
+    /// Whether all of them together may cost a tenth of a processor core and no more. Who reads the same at the same
+    /// time then gets the same answer: it is to depend on method and target alone.
+    package var isPaced: Bool
+
+    package init(
+        requestLineBytes: Int = 8192, headerBytes: Int = 16384, headerCount: Int = 64, bodyBytes: Int = 1 << 20,
+        idle: Duration = .seconds(60), exchange: Duration = .seconds(30), connections: Int = 64,
+        isPaced: Bool = false
+    ) {
+        (self.requestLineBytes, self.headerBytes, self.headerCount) = (requestLineBytes, headerBytes, headerCount)
+        (self.bodyBytes, self.idle, self.exchange, self.connections) = (bodyBytes, idle, exchange, connections)
+        self.isPaced = isPaced
     }
 }

@@ -43,3 +43,49 @@ package struct ServedResponse: Sendable, Hashable {
             "{\"error\":{\"code\":\(status),\"message\":\"\(escaped)\"}}\n")
     }
 }
+
+/// The bytes of an answer: status line, headers, body.
+///
+/// `Content-Length`, `Connection` and, unless the handler set one, `Date` are added; the body stays away for HEAD.
+func renderedResponse(_ response: HTTPResponse, to method: HTTPMethod?, keepsAlive: Bool, date: String) -> [UInt8] {
+    let hasBody = response.status >= 200 && response.status != 204 && response.status != 304
+    var head = "HTTP/1.1 \(response.status) \(reasonPhrase(response.status))\r\n"
+    if response.headers["Date"] == nil { head += "Date: \(date)\r\n" }
+    for field in response.headers.fields {
+        // A line end in a value would let its author write headers of his own.
+        head += "\(field.name): \(String(field.value.unicodeScalars.filter { $0.value >= 0x20 }))\r\n"
+    }
+    if hasBody { head += "Content-Length: \(response.body.count)\r\n" }
+    head += "Connection: \(keepsAlive ? "keep-alive" : "close")\r\n\r\n"
+    return Array(head.utf8) + (hasBody && method != .head ? response.body : [])
+}
+
+private func reasonPhrase(_ status: Int) -> String {
+    switch status {
+    case 200: "OK"
+    case 201: "Created"
+    case 204: "No Content"
+    case 302: "Found"
+    case 304: "Not Modified"
+    case 400: "Bad Request"
+    case 401: "Unauthorized"
+    case 403: "Forbidden"
+    case 404: "Not Found"
+    case 405: "Method Not Allowed"
+    case 408: "Request Timeout"
+    case 409: "Conflict"
+    case 411: "Length Required"
+    case 413: "Content Too Large"
+    case 414: "URI Too Long"
+    case 421: "Misdirected Request"
+    case 429: "Too Many Requests"
+    case 431: "Request Header Fields Too Large"
+    case 500: "Internal Server Error"
+    case 501: "Not Implemented"
+    case 502: "Bad Gateway"
+    case 503: "Service Unavailable"
+    case 504: "Gateway Timeout"
+    case 505: "HTTP Version Not Supported"
+    default: "Status \(status)"
+    }
+}

@@ -1,6 +1,6 @@
 import FleetEngine
 import FoundationEssentials
-import GNSS
+package import GNSS
 import GNSSReceiver
 import HTTPMessages
 import HTTPService
@@ -237,4 +237,35 @@ public struct Agent: Sendable {
             await clock.sleep(for: .seconds(10))
         }
     }
+}
+
+/// Why an agent cannot start or go on; everything else is retried.
+public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kind of trouble it is, and with it the exit status of the command.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The configuration names something that cannot be used.
+        case configuration
+        /// A recorded log is none.
+        case inputData
+        /// The outbox belongs to another process, a port is taken, the disk cannot be used.
+        case unavailable
+    }
+
+    /// The kind of trouble.
+    public let code: Code
+    /// What it is about and what to do, on one line.
+    public let detail: String
+
+    /// An error with its words for the operator.
+    public init(_ code: Code, _ detail: String) { (self.code, self.detail) = (code, detail) }
+
+    /// The words for the operator.
+    public var description: String { detail }
+}
+
+/// Which release this is.
+package enum Release {
+    package static let version = "0.1.0"
+    /// When this release was made: no live receiver can truthfully state an earlier time.
+    package static let date = UTCTime(year: 2026, month: 11, day: 1)
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Takes the token, or the error, of one fetch; exactly one of them is given, once, from any thread.
 public typealias GMTCAuthTokenFetchCompletionHandler = @Sendable (String?, (any Error)?) -> Void
 
@@ -29,4 +31,16 @@ extension GMTCAuthorization {
         fetchToken(with: authorizationContext) { token, error in answer.give(token, error) }
         return try await answer.value()
     }
+}
+
+/// What a consumer's token is asked for: the Consumer SDK's class, made by the agent.
+public final class GMTCAuthorizationContext: NSObject, Sendable {
+    /// The trip's id as Fleet Engine knows it.
+    public let tripID: String
+
+    /// A context, as tests of a provider need it.
+    public init(tripID: String) { self.tripID = tripID }
+
+    /// The id; there is no secret in it.
+    public override var description: String { "GMTCAuthorizationContext(tripID: \(tripID))" }
 }

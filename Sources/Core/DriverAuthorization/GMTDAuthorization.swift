@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Takes the token, or the error, of one fetch; exactly one of them is given, once, from any thread.
 public typealias GMTDAuthTokenFetchCompletionHandler = @Sendable (String?, (any Error)?) -> Void
 
@@ -30,5 +32,23 @@ extension GMTDAuthorization {
         let answer = FirstAnswer()
         fetchToken(with: authorizationContext) { token, error in answer.give(token, error) }
         return try await answer.value()
+    }
+}
+
+/// What the agent asks a token for: the Driver SDK's class, made by the agent.
+public final class GMTDAuthorizationContext: NSObject, Sendable {
+    /// The vehicle's id as Fleet Engine knows it.
+    public let vehicleID: String
+    /// The task's id; only scheduled tasks of trusted drivers have one.
+    public let taskID: String?
+
+    /// A context, as tests of a provider need it.
+    public init(vehicleID: String, taskID: String? = nil) {
+        (self.vehicleID, self.taskID) = (vehicleID, taskID)
+    }
+
+    /// The ids; there is no secret in them.
+    public override var description: String {
+        "GMTDAuthorizationContext(vehicleID: \(vehicleID)\(taskID.map { ", taskID: \($0)" } ?? ""))"
     }
 }

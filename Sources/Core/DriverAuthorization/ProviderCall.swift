@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import VehicleAuthorization
 
 /// One call of a provider: takes the first of its answers, whenever and wherever they come, and notes what is wrong
 /// with them.
@@ -71,4 +72,90 @@ final class ProviderCall: Sendable {
     }
 
     private static var currentThread: Int { ObjectIdentifier(Thread.current).hashValue | 1 }
+}
+
+/// The first of the answers that a completion handler gets, whenever and wherever they come.
+final class FirstAnswer: Sendable {
+    private let answers: AsyncStream<Result<String, any Error>>
+    private let taker: AsyncStream<Result<String, any Error>>.Continuation
+
+    init() {
+        // The oldest is kept: a second answer goes nowhere.
+        (answers, taker) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    }
+
+    func give(_ token: String?, _ error: (any Error)?) {
+        if let token {
+            taker.yield(.success(token))
+        } else {
+            taker.yield(.failure(error ?? ProviderContractError.emptyAnswer))
+        }
+        taker.finish()
+    }
+
+    /// Waits for the answer.
+    ///
+    /// - Throws: the provider's error, or `CancellationError` when the task is cancelled first.
+    func value() async throws -> String {
+        for await answer in answers { return try answer.get() }
+        throw CancellationError()
+    }
+}
+
+/// Tells once of each way in which a provider breaks the contract.
+final class ContractBreaches: Sendable {
+    /// A rule that was broken.
+    enum Breach: UInt8 {
+        case calledBackTwice = 1
+        case calledBackAtOnce = 2
+        case neverCalledBack = 4
+        case neverReturned = 8
+
+        fileprivate var words: String {
+            switch self {
+            case .calledBackTwice:
+                "the token provider called back more than once for one fetchToken; only the first answer counts. "
+                    + "Let it call its completion handler exactly once"
+            case .calledBackAtOnce:
+                "the token provider called back before its fetchToken returned; that works here, but the SDKs demand "
+                    + "that the completion handler is called asynchronously"
+            case .neverCalledBack:
+                "the token provider let the time for an answer pass without calling back; "
+                    + "let it call its completion handler on every path, with an error where there is no token"
+            case .neverReturned:
+                "the token provider's fetchToken does not return: it blocks the thread that calls it. "
+                    + "Let it return at once and call its completion handler later"
+            }
+        }
+    }
+
+    private let told = Atomic<UInt8>(0)
+    private let report: @Sendable (AuthorizationWarning) -> Void
+
+    /// `report`: hears of each breach once; `nil` writes to standard error.
+    init(report: (@Sendable (AuthorizationWarning) -> Void)?) {
+        self.report =
+            report ?? { warning in FileHandle.standardError.write(Data("waypost: \(warning)\n".utf8)) }
+    }
+
+    func note(_ breach: Breach) {
+        let earlier = told.bitwiseOr(breach.rawValue, ordering: .relaxed).oldValue
+        if earlier & breach.rawValue == 0 { report(.brokenContract(breach.words)) }
+    }
+}
+
+/// How a provider broke the contract of `GMTDAuthorization` or `GMTCAuthorization`.
+public enum ProviderContractError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// It implements neither form of `fetchToken`, or its completion form was called though it has the other.
+    case noCompletionForm
+    /// It called back with neither token nor error.
+    case emptyAnswer
+
+    /// What happened and what to change.
+    public var description: String {
+        switch self {
+        case .noCompletionForm: "the provider has no fetchToken(with:completion:); implement it, or the async form"
+        case .emptyAnswer: "the provider called back with neither a token nor an error; give one of them"
+        }
+    }
 }

@@ -1,4 +1,6 @@
 package import HTTPMessages
+package import ReportedText
+import StrictJSON
 
 /// What a consumer reads again and again: a trip, or a vehicle of either service.
 package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
@@ -28,5 +30,42 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
                 try vehicle.url(at: endpoint, query: vehicle.service == .onDemandTrips ? query : "")
             }
         return HTTPRequest(.get, url, headers: HTTPHeaders(["Authorization": "Bearer " + token]), limits: limits)
+    }
+}
+
+/// What an answer means for somebody who follows a trip or vehicle; the same table as for updates, seen by a reader.
+package enum ReadOutcome: Sendable, Hashable {
+    case seen(Sighting)
+    /// The token was refused: once more with a new one, then hold.
+    case tokenRefused(reason: ReportedText)
+    /// Will pass by itself: again after a backoff, and not before `after`.
+    case retry(reason: ReportedText, after: Duration?)
+    /// Only somebody else can mend it: there is no such trip, the API is off.
+    case hold(reason: ReportedText)
+
+    /// Judges an answer to the question for `resource`.
+    package init(of response: HTTPResponse, to request: HTTPRequest, for resource: FollowedResource) {
+        self.init(UploadOutcome(of: response, to: request, naming: resource.description)) {
+            (try? JSONValue(parsing: response.body)).flatMap {
+                Sighting($0, named: resource.description, without: request.secrets)
+            }
+        }
+    }
+
+    /// Judges an exchange that brought no answer.
+    package init(of error: HTTPTransportError) { self.init(UploadOutcome(of: error)) { nil } }
+
+    private init(_ outcome: UploadOutcome, sighting: () -> Sighting?) {
+        switch outcome {
+        case .delivered:
+            self =
+                sighting().map(Self.seen)
+                ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
+        case .tokenRefused(let reason): self = .tokenRefused(reason: reason)
+        case .retry(let reason, let after): self = .retry(reason: reason, after: after)
+        case .throttled(let reason, let after): self = .retry(reason: reason, after: after)
+        case .unreachable(let reason), .intercepted(let reason): self = .retry(reason: reason, after: nil)
+        case .hold(let reason), .rejected(let reason): self = .hold(reason: reason)
+        }
     }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+package import HTTPMessages
 package import ReportedText
 
 /// What an answer means for the updates that were sent, and so what happens next.
@@ -42,5 +44,79 @@ package enum UploadOutcome: Sendable, Hashable {
             .intercepted(let reason), .hold(let reason), .rejected(let reason):
             reason
         }
+    }
+}
+
+extension UploadOutcome {
+    /// Judges an answer to an update of `vehicle`.
+    ///
+    /// - Parameters:
+    ///   - response: any answer, from Fleet Engine or from whatever stands in its place (a captive portal).
+    ///   - request: what was answered; nothing secret in it is repeated.
+    ///   - vehicle: whom the update was for.
+    package init(of response: HTTPResponse, to request: HTTPRequest, for vehicle: VehicleName) {
+        self.init(of: response, to: request, naming: vehicle.description)
+    }
+
+    /// Judges an answer that must name `resource`; the table is `Outcome` in the tests.
+    init(of response: HTTPResponse, to request: HTTPRequest, naming resource: String) {
+        let error = FleetEngineError(response.body, without: request.secrets)
+        let after = error?.retryDelay ?? RetryAfter(response.headers)?.delay
+        let words = Self.words(of: response, error)
+        switch response.status {
+        case 200 where Self.isResource(response.body, named: resource): self = .delivered
+        case 400 where error != nil: self = .rejected(reason: words)
+        case 401: self = .tokenRefused(reason: words)
+        case 403 where error != nil: self = .tokenRefused(reason: words)
+        case 404 where error != nil: self = .hold(reason: words)
+        case 413: self = .rejected(reason: words)
+        case 429: self = .throttled(reason: words, after: after)
+        case 501 where error != nil: self = .hold(reason: words)
+        // Fleet Engine's own, or its front's, which writes HTML now and then: 408, 409, 499, 5xx.
+        case 408, 409, 499: self = .retry(reason: words, after: after)
+        case 500..<600 where response.status != Self.networkAuthenticationRequired:
+            self = .retry(reason: words, after: after)
+        case _ where error != nil: self = .retry(reason: words, after: after)
+        // What Fleet Engine would not say: a redirect, HTML, an empty 200, a 400, 403 or 404 without its error body. It
+        // is no verdict on the update.
+        default: self = .intercepted(reason: "\(words); a captive portal or a proxy seems to be in the way")
+        }
+    }
+
+    /// Judges an exchange that brought no answer.
+    package init(of error: HTTPTransportError) {
+        switch error.code {
+        case .transportFailed: self = .hold(reason: error.detail)
+        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed:
+            self = .unreachable(reason: error.detail)
+        case .certificateNotTrusted:
+            self = .intercepted(
+                reason: "\(error.detail); a captive portal or a proxy in the way, or this machine's clock is wrong")
+        case .malformedResponse:
+            self = .intercepted(reason: "\(error.detail); a captive portal or a proxy seems to be in the way")
+        case .cancelled, .responseTooLarge: self = .retry(reason: error.detail, after: nil)
+        }
+    }
+
+    /// RFC 6585, section 6: said by captive portals alone.
+    private static let networkAuthenticationRequired = 511
+
+    private static func words(of response: HTTPResponse, _ error: FleetEngineError?) -> ReportedText {
+        if let error { return "\(response.status) \(error.summary)" }
+        switch response.status {
+        case 300..<400: return "\(response.status) redirect, not followed"
+        case networkAuthenticationRequired: return "511 network authentication required"
+        case _ where response.body.isEmpty: return "\(response.status) with an empty body"
+        case _ where response.body.starts(with: Array("<".utf8)):
+            return "\(response.status) with HTML, not Fleet Engine"
+        default: return "\(response.status) with a body that is not Fleet Engine's"
+        }
+    }
+
+    /// Whether `body` is the resource: the answer echoes its name.
+    private static func isResource(_ body: [UInt8], named name: String) -> Bool {
+        struct Resource: Decodable { let name: String? }
+        guard let resource = try? JSONDecoder().decode(Resource.self, from: Data(body)) else { return false }
+        return resource.name == name
     }
 }

@@ -56,3 +56,42 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
                 + HTTPURL.percentEncoded(vehicleID) + (query.isEmpty ? "" : "?" + query))
     }
 }
+
+/// The resource name of a trip, and with it the address at which a consumer reads it.
+package struct TripName: Sendable, Hashable, CustomStringConvertible {
+    package let providerID: String
+    package let tripID: String
+
+    /// The rules for ids are those of vehicles.
+    package init(providerID: String, tripID: String) throws(VehicleName.Problem) {
+        try VehicleName.validate(providerID)
+        try VehicleName.validate(tripID)
+        (self.providerID, self.tripID) = (providerID, tripID)
+    }
+
+    /// `providers/{provider}/trips/{trip}`, as answers have it.
+    package var description: String { "providers/\(providerID)/trips/\(tripID)" }
+
+    /// The address of the resource below `endpoint`.
+    package func url(at endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
+        try endpoint.appending(
+            target: "/v1/providers/\(HTTPURL.percentEncoded(providerID))/trips/\(HTTPURL.percentEncoded(tripID))"
+                + (query.isEmpty ? "" : "?" + query))
+    }
+}
+
+/// Which of Fleet Engine's two services a vehicle belongs to.
+package enum FleetService: String, Sendable, Hashable, CaseIterable {
+    /// On-demand rides and deliveries: `providers/*/vehicles/*`, updated with PUT, has a vehicle state.
+    case onDemandTrips
+    /// Scheduled tasks: `providers/*/deliveryVehicles/*`, updated with PATCH, has no state.
+    case scheduledTasks
+
+    /// The collection's name in a URL.
+    package var collection: String {
+        switch self {
+        case .onDemandTrips: "vehicles"
+        case .scheduledTasks: "deliveryVehicles"
+        }
+    }
+}

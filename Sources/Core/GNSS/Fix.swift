@@ -32,3 +32,75 @@ package struct Fix: Sendable, Hashable {
         self.quality = quality
     }
 }
+
+/// Decimals that written fixes keep: all that a receiver states, none that arithmetic invents.
+enum FixPrecision {
+    /// A tenth of a millimetre; receivers state minutes to eight decimals at most.
+    static let degrees = 9
+    static let meters = 3
+    static let metersPerSecond = 4
+    static let headingDegrees = 3
+    static let dilution = 2
+}
+
+extension Fix {
+    /// Metres to `other` on a sphere; within 0.5 % of the geodesic at the distances between two fixes of a vehicle.
+    ///
+    /// An equirectangular approximation: exact enough below a few hundred kilometres, and monotonic beyond, where only
+    /// "impossibly far" matters.
+    package func distance(to other: Fix) -> Double {
+        let metersPerDegree = 111_195.0
+        var east = other.longitude - longitude
+        if east > 180 { east -= 360 } else if east < -180 { east += 360 }
+        east *= Self.cosine(ofDegrees: (latitude + other.latitude) / 2)
+        let north = other.latitude - latitude
+        return (east * east + north * north).squareRoot() * metersPerDegree
+    }
+
+    /// Cosine on -90...90 degrees by its Taylor series to the twelfth power, error below 1e-8; Core imports no libm.
+    private static func cosine(ofDegrees degrees: Double) -> Double {
+        let x = degrees * .pi / 180
+        let square = x * x
+        var term = 1.0
+        var sum = 1.0
+        for power in stride(from: 2.0, through: 14.0, by: 2.0) {
+            term *= -square / (power * (power - 1))
+            sum += term
+        }
+        return sum
+    }
+}
+
+extension Fix {
+    /// No vehicle is faster, in metres per second (252 km/h).
+    private static let fastestSpeed = 70.0
+    /// No vehicle brakes or accelerates harder, in metres per second squared.
+    private static let hardestAcceleration = 10.0
+    /// What a stated speed may be off, in metres per second.
+    private static let speedError = 5.0
+    /// What a receiver may be off at any time, in metres: when it does not say, and whatever it says.
+    private static let usualError = 50.0
+    private static let leastError = 25.0
+
+    /// Whether a vehicle can have come here from `previous` in the time between, at the speeds that both state, errors
+    /// of both positions allowed for.
+    package func isWithinReach(of previous: Fix) -> Bool {
+        let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
+        let error =
+            (previous.horizontalAccuracyMeters ?? Self.usualError) + (horizontalAccuracyMeters ?? Self.usualError)
+        var reach = seconds * Self.fastestSpeed
+        if let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond {
+            let fastest = max(before, after) + Self.speedError + seconds * Self.hardestAcceleration / 2
+            reach = min(reach, seconds * fastest)
+        }
+        return previous.distance(to: self) <= reach + max(Self.leastError, error * 2)
+    }
+
+    /// The acceleration since `previous` in metres per second squared, where it is one that no vehicle has.
+    package func impossibleAcceleration(since previous: Fix) -> Double? {
+        guard let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond else { return nil }
+        let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
+        let change = abs(after - before)
+        return change > seconds * Self.hardestAcceleration + Self.speedError ? change / seconds : nil
+    }
+}

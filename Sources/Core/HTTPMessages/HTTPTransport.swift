@@ -1,3 +1,5 @@
+package import ReportedText
+
 /// Sends requests: the port that `CurlTransport` implements, and tests script.
 package protocol HTTPTransport: Sendable {
     /// One exchange. Any status is an answer; redirects are answers too and are never followed.
@@ -13,4 +15,56 @@ package protocol HTTPTransport: Sendable {
 extension HTTPTransport {
     /// Does nothing: a transport that keeps no connections has none to give up.
     package func networkChanged() {}
+}
+
+/// Why an exchange brought no complete answer.
+package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kind of failure it was; the retry rules depend on nothing else.
+    package enum Code: String, Sendable, Hashable, CaseIterable {
+        case cancelled
+        case nameNotResolved
+        case connectionFailed
+        /// The connection, the whole exchange, or a byte took longer than `HTTPLimits` allows.
+        case timedOut
+        /// The connection ended or was reset before the answer was complete.
+        case connectionLost
+        /// The server's certificate could not be verified: wrong host, unknown issuer, or outside its time.
+        case certificateNotTrusted
+        /// TLS could not be set up for another reason.
+        case tlsFailed
+        case responseTooLarge
+        /// The answer was not HTTP.
+        case malformedResponse
+        /// The transport itself failed: a certificate file that cannot be read, no memory.
+        case transportFailed
+    }
+
+    package let code: Code
+    /// What happened, in words, without any header or body.
+    package let detail: ReportedText
+    /// What the failed exchange cost on the wire.
+    package let traffic: HTTPTraffic
+
+    package init(_ code: Code, _ detail: ReportedText, traffic: HTTPTraffic = HTTPTraffic()) {
+        (self.code, self.detail, self.traffic) = (code, detail, traffic)
+    }
+
+    package var description: String { detail.description }
+}
+
+/// Bytes of one exchange as libcurl counts them: request and answer with their headers, without TLS and TCP framing.
+package struct HTTPTraffic: Sendable, Hashable {
+    package var bytesSent: Int
+    package var bytesReceived: Int
+
+    package init(bytesSent: Int = 0, bytesReceived: Int = 0) {
+        (self.bytesSent, self.bytesReceived) = (bytesSent, bytesReceived)
+    }
+
+    package static func + (one: Self, other: Self) -> Self {
+        Self(
+            bytesSent: one.bytesSent + other.bytesSent, bytesReceived: one.bytesReceived + other.bytesReceived)
+    }
+
+    package static func += (sum: inout Self, other: Self) { sum = sum + other }
 }

@@ -1,3 +1,5 @@
+package import StrictJSON
+
 /// How long a token lives, from all that is known about it.
 ///
 /// The JSON Web Token's `exp` and `iat` come first: their difference needs no clock of this machine. What the issuer
@@ -110,5 +112,25 @@ extension Double {
     /// Without a fraction where there is none.
     fileprivate var plainText: String {
         self == rounded() && abs(self) < 1e15 ? "\(Int64(self))" : "\(self)"
+    }
+}
+
+/// How the number is meant that an issuer gives beside the token; Google's own samples read it in three ways.
+public enum ExpirationFormat: String, Sendable, Hashable, CaseIterable {
+    /// By its size: up to 10⁸ seconds from now, below 10¹¹ seconds since 1970, above that milliseconds since 1970.
+    case automatic
+    /// Seconds since 1970.
+    case epochSeconds
+    /// Milliseconds since 1970.
+    case epochMilliseconds
+    /// Seconds from now.
+    case secondsFromNow
+}
+
+extension JSONValue {
+    /// A number, or a string that holds one: issuers write times in both ways.
+    package var numericValue: Double? {
+        if let text = stringValue { return Double(text.filter { !$0.isWhitespace }) }
+        return doubleValue
     }
 }

@@ -1,7 +1,8 @@
 package import FleetEngine
+import FoundationEssentials
 package import HTTPMessages
 import HTTPService
-import LinuxPlatform
+package import LinuxPlatform
 
 /// A token issuer and a strict Fleet Engine for both services on one loopback port, with faults to order, a record of
 /// what arrived, and a page that shows it. Needs no account and no network.
@@ -51,3 +52,49 @@ package struct FleetEngineSimulator: Sendable {
         return "\(baseURL.origin)/token/\(kind)/{vehicleId}"
     }
 }
+
+/// Everything a simulator can be told before it starts.
+package struct SimulatorSettings: Sendable {
+    /// Port 0 takes a free one.
+    package var address = LocalAddress.loopback(host: "127.0.0.1", port: 0)
+    /// The only provider that exists; `nil` takes any.
+    package var providerID: String?
+    package var existence = VehicleExistence.onFirstUse
+    package var tokenShape = TokenAnswerShape.guide
+    package var faults = FaultPlan()
+    /// The trips that exist, for whichever provider asks.
+    package var trips: [SimulatedTrip] = []
+    /// Decides where the faults fall.
+    package var seed: UInt64 = 1
+    /// An RSA private key in DER that signs the tokens; `nil` makes a new one, so that no earlier token is valid.
+    package var signingKey: [UInt8]?
+    /// A public key in PEM whose tokens are accepted too: a backend's own.
+    package var trustedKey: [UInt8]?
+    /// Where the complete record goes as JSON Lines; `nil` keeps it in memory only, within bounds.
+    package var recordPath: String?
+    /// The server's clock, in milliseconds since 1970.
+    package var clock: @Sendable () -> Int64 = systemMilliseconds
+
+    package init() {}
+}
+
+/// Why a simulator does not start.
+package enum SimulatorError: Error, Sendable, CustomStringConvertible {
+    case listening(ListenError)
+    /// The simulator is reached by URL, so it needs a host and a port.
+    case addressWithoutURL(LocalAddress)
+    case signing(String)
+    case recordFile(path: String, SystemError)
+
+    package var description: String {
+        switch self {
+        case .listening(let error): "simulator: \(error)"
+        case .addressWithoutURL(let address): "simulator: \(address) has no URL; use 127.0.0.1:PORT"
+        case .signing(let reason): "simulator: \(reason)"
+        case .recordFile(let path, let error): "simulator: cannot write the record to \(path): \(error.reason)"
+        }
+    }
+}
+
+/// The system clock, in milliseconds since 1970.
+@Sendable func systemMilliseconds() -> Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }

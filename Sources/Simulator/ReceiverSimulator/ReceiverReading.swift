@@ -39,3 +39,133 @@ struct ReceiverReading {
         return fix
     }
 }
+
+/// A reading in the words of NMEA 0183 4.0, in the order and format of u-blox receivers.
+extension ReceiverReading {
+    /// RMC VTG GGA GSA GLL.
+    var sentences: [UInt8] { sentences(satellites: []) }
+
+    /// RMC VTG GGA GSA GSV GLL; no GSV without satellites.
+    func sentences(satellites: [SimulatedSatellite]) -> [UInt8] {
+        var writer = SentenceWriter()
+        writeMinimum(&writer)
+        writeMotion(&writer)
+        writeData(&writer)
+        writeSolution(&writer)
+        writeView(satellites, &writer)
+        writePosition(&writer)
+        return writer.bytes
+    }
+
+    private func writeMinimum(_ writer: inout SentenceWriter) {
+        writer.begin("GNRMC")
+        writeTime(&writer)
+        writer.text(hasFix ? "A" : "V")
+        writeCoordinates(&writer)
+        if hasFix { writer.number(speed, decimals: 3) } else { writer.empty() }
+        writeCourse(&writer)
+        let (year, month, day) = time.civilDate
+        writer.number(Int64(day * 10_000 + month * 100 + year % 100), width: 6)
+        writer.empty(2)
+        writer.text(hasFix ? "A" : "N")
+        writer.end()
+    }
+
+    private func writeMotion(_ writer: inout SentenceWriter) {
+        writer.begin("GNVTG")
+        writeCourse(&writer)
+        writer.text("T")
+        writer.empty()
+        writer.text("M")
+        if hasFix { writer.number(speed, decimals: 3) } else { writer.empty() }
+        writer.text("N")
+        if hasFix { writer.number((speed * 1852 + 500) / 1000, decimals: 3) } else { writer.empty() }
+        writer.text("K")
+        writer.text(hasFix ? "A" : "N")
+        writer.end()
+    }
+
+    private func writeData(_ writer: inout SentenceWriter) {
+        writer.begin("GNGGA")
+        writeTime(&writer)
+        writeCoordinates(&writer)
+        if hasFix {
+            writer.text("1")
+            writer.number(satellitesUsed, width: 2)
+            writer.number(hdop, decimals: 2)
+            writer.number(altitude, decimals: 1)
+            writer.text("M")
+            writer.number(Self.geoidSeparation, decimals: 1)
+            writer.text("M")
+        } else {
+            writer.text("0")
+            writer.text("00")
+            writer.text("99.99")
+            writer.empty(4)
+        }
+        writer.empty(2)
+        writer.end()
+    }
+
+    private func writeSolution(_ writer: inout SentenceWriter) {
+        writer.begin("GNGSA")
+        writer.text("A")
+        writer.text(hasFix ? "3" : "1")
+        for index in 0..<12 {
+            if hasFix, index < satellitesUsed { writer.number(Int64(2 + index * 2), width: 2) } else { writer.empty() }
+        }
+        if hasFix {
+            writer.number(hdop * 17 / 10, decimals: 2)
+            writer.number(hdop, decimals: 2)
+            writer.number(hdop * 14 / 10, decimals: 2)
+        } else {
+            for _ in 0..<3 { writer.text("99.99") }
+        }
+        writer.end()
+    }
+
+    private func writeView(_ satellites: [SimulatedSatellite], _ writer: inout SentenceWriter) {
+        let parts = (satellites.count + 3) / 4
+        for part in 0..<parts {
+            writer.begin("GPGSV")
+            writer.number(Int64(parts))
+            writer.number(Int64(part + 1))
+            writer.number(Int64(satellites.count), width: 2)
+            for satellite in satellites[(part * 4)..<min(part * 4 + 4, satellites.count)] {
+                writer.number(satellite.number, width: 2)
+                writer.number(satellite.elevation, width: 2)
+                writer.number(satellite.azimuth, width: 3)
+                if hasFix { writer.number(satellite.carrierToNoise, width: 2) } else { writer.empty() }
+            }
+            writer.end()
+        }
+    }
+
+    private func writePosition(_ writer: inout SentenceWriter) {
+        writer.begin("GNGLL")
+        writeCoordinates(&writer)
+        writeTime(&writer)
+        writer.text(hasFix ? "A" : "V")
+        writer.text(hasFix ? "A" : "N")
+        writer.end()
+    }
+
+    private func writeTime(_ writer: inout SentenceWriter) {
+        let ofDay = Int64(time.millisecondOfDay)
+        let clock = ofDay / 3_600_000 * 10_000 + ofDay / 60_000 % 60 * 100 + ofDay / 1000 % 60
+        writer.number(clock * 100 + ofDay % 1000 / 10, decimals: 2, width: 6)
+    }
+
+    private func writeCoordinates(_ writer: inout SentenceWriter) {
+        guard hasFix else {
+            writer.empty(4)
+            return
+        }
+        writer.coordinate(latitude, degreeDigits: 2, positive: "N", negative: "S")
+        writer.coordinate(longitude, degreeDigits: 3, positive: "E", negative: "W")
+    }
+
+    private func writeCourse(_ writer: inout SentenceWriter) {
+        if hasFix, let course { writer.number(course, decimals: 2) } else { writer.empty() }
+    }
+}

@@ -1,4 +1,4 @@
-import GNSS
+package import GNSS
 import StrictJSON
 
 /// What one object of gpsd's says (gpsd_json(5)), as far as it is about fixes and where they come from.
@@ -62,5 +62,116 @@ enum GPSDReport: Sendable, Hashable {
         if let count = object["uSat"]?.integerValue { return Int(exactly: count).flatMap { $0 >= 0 ? $0 : nil } }
         // Before protocol 3.14 they have to be counted.
         return object["satellites"]?.arrayValue.map { $0.count { $0["used"]?.boolValue == true } }
+    }
+}
+
+extension Fix {
+    /// A TPV object; `nil` where it has no position, no time, or one that no receiver has found (simulated, typed in).
+    init?(positionReport object: JSONValue) {
+        guard let mode = FixMode(gpsdMode: object["mode"]?.integerValue),
+            let quality = FixQuality(gpsdStatus: object["status"]?.integerValue), let time = object.time,
+            let latitude = object["lat"]?.doubleValue, let longitude = object["lon"]?.doubleValue,
+            (-90...90).contains(latitude), (-180...180).contains(longitude), latitude != 0 || longitude != 0
+        else { return nil }
+        self.init(timeOfFix: time, latitude: latitude, longitude: longitude, quality: quality)
+        self.mode = mode
+        readAltitude(object)
+        speedMetersPerSecond = object["speed"]?.doubleValue.flatMap { (0...515).contains($0) ? $0 : nil }
+        headingDegrees = object["track"]?.doubleValue.flatMap { (0...360).contains($0) ? $0 : nil }
+        if headingDegrees == 360 { headingDegrees = 0 }
+        horizontalAccuracyMeters = Self.accuracy(object)
+    }
+
+    private mutating func readAltitude(_ object: JSONValue) {
+        let aboveSea = object.meters("altMSL")
+        let aboveEllipsoid = object.meters("altHAE")
+        let separation = object.meters("geoidSep")
+        if let aboveSea, let aboveEllipsoid {
+            (altitudeMeters, geoidSeparationMeters) = (aboveSea, aboveEllipsoid - aboveSea)
+        } else if let aboveEllipsoid, let separation {
+            (altitudeMeters, geoidSeparationMeters) = (aboveEllipsoid - separation, separation)
+        } else if aboveEllipsoid == nil {
+            // Before 3.20 there is `alt` alone, which means mean sea level; later versions give it no meaning.
+            (altitudeMeters, geoidSeparationMeters) = (aboveSea ?? object.meters("alt"), separation)
+        }
+    }
+
+    /// Radius of the 68 % circle: gpsd's errors are of 95 %, in the plane (2.45 standard deviations of one axis) or
+    /// along an axis (1.96); 68 % is 1.52 of them.
+    private static func accuracy(_ object: JSONValue) -> Double? {
+        if let horizontal = object.error("eph") { return horizontal * 1.52 / 2.45 }
+        guard let east = object.error("epx"), let north = object.error("epy") else { return nil }
+        return ((east * east + north * north) / 2).squareRoot() * 1.52 / 1.96
+    }
+}
+
+extension FixMode {
+    /// `nil` for 0 (not known) and 1 (no fix).
+    fileprivate init?(gpsdMode: Int64?) {
+        switch gpsdMode {
+        case 2: self = .twoDimensional
+        case 3: self = .threeDimensional
+        default: return nil
+        }
+    }
+}
+
+extension FixQuality {
+    /// `nil` for a time without a position of its own (7) and a simulation (8).
+    fileprivate init?(gpsdStatus: Int64?) {
+        switch gpsdStatus {
+        case 2: self = .dgps
+        case 3: self = .rtkFixed
+        case 4: self = .rtkFloat
+        case 5: self = .estimated
+        case 7, 8: return nil
+        case 9: self = .pps
+        default: self = .gps  // 6 is a fix of satellites that dead reckoning helps
+        }
+    }
+}
+
+extension JSONValue {
+    /// The member `time`: RFC 3339 in UTC.
+    var time: UTCTime? { self["time"]?.stringValue.flatMap(UTCTime.init(rfc3339:)) }
+
+    /// An estimated error in metres, if there is one.
+    func error(_ key: String) -> Double? { self[key]?.doubleValue.flatMap { $0 > 0 && $0 < 1e6 ? $0 : nil } }
+
+    fileprivate func meters(_ key: String) -> Double? { self[key]?.doubleValue.flatMap { abs($0) < 1e6 ? $0 : nil } }
+}
+
+extension UTCTime {
+    /// A date and time of RFC 3339 in UTC, as `2026-03-31T10:30:23.000Z`; a leap second is held at the end of the one
+    /// before.
+    package init?(rfc3339 text: String) {
+        let bytes = Array(text.utf8)
+        func number(_ range: Range<Int>, _ allowed: ClosedRange<Int>) -> Int? {
+            guard range.upperBound <= bytes.count else { return nil }
+            var value = 0
+            for byte in bytes[range] {
+                guard (0x30...0x39).contains(byte) else { return nil }
+                value = value * 10 + Int(byte - 0x30)
+            }
+            return allowed.contains(value) ? value : nil
+        }
+        guard let year = number(0..<4, 1970...9999), let month = number(5..<7, 1...12),
+            let day = number(8..<10, 1...31),
+            let hour = number(11..<13, 0...23), let minute = number(14..<16, 0...59),
+            let second = number(17..<19, 0...60),
+            [4, 7, 10, 13, 16].map({ bytes[$0] }) == Array("--T::".utf8), bytes.last == UInt8(ascii: "Z")
+        else { return nil }
+        let fraction = bytes[19..<(bytes.count - 1)]
+        var milliseconds = 0
+        if !fraction.isEmpty {
+            guard fraction.first == UInt8(ascii: "."), fraction.dropFirst().allSatisfy({ (0x30...0x39).contains($0) })
+            else { return nil }
+            let digits = (fraction.dropFirst() + [0x30, 0x30, 0x30]).prefix(3)
+            milliseconds = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        }
+        if second == 60 { milliseconds = 999 }
+        let secondOfDay = (hour * 60 + minute) * 60 + min(second, 59)
+        self.init(year: year, month: month, day: day, millisecondOfDay: secondOfDay * 1000 + milliseconds)
+        guard civilDate == (year, month, day) else { return nil }
     }
 }

@@ -104,3 +104,44 @@ package struct TokenReport: Sendable {
         return "\(text), \(difference.spoken) \(difference > .zero ? ahead : ago)"
     }
 }
+
+/// Header or claims as lines of key and value, for a person at a terminal.
+enum ClaimText {
+    /// Keys in order, those of objects joined with dots, elements of arrays with commas.
+    ///
+    static func lines(of members: [String: JSONValue], under path: String = "") -> [String] {
+        members.sorted { $0.key < $1.key }.flatMap { key, value in
+            if let members = value.objectValue {
+                return lines(of: members, under: "\(path)\(ReportedText(key, limit: 60)).")
+            }
+            return ["\(path)\(ReportedText(key, limit: 60)) \(text(value))"]
+        }
+    }
+
+    private static func text(_ value: JSONValue) -> String {
+        switch value {
+        case .null: "null"
+        case .bool(let flag): "\(flag)"
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .string(let text): ReportedText(text, limit: 200).description
+        case .array(let elements):
+            elements.prefix(8).map(text).joined(separator: ", ") + (elements.count > 8 ? ", …" : "")
+        case .object: "{…}"
+        }
+    }
+}
+
+extension Duration {
+    /// As people say it, in one unit, rounded down: `90 s`, `59 min`, `3 h`, `2 days`, `56 years`; the sign is dropped.
+    package var spoken: String {
+        let seconds = components.seconds.magnitude
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3600) h"
+        case ..<63_072_000: "\(seconds / 86_400) days"
+        default: "\(seconds / 31_556_952) years"
+        }
+    }
+}

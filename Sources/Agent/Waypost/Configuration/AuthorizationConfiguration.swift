@@ -1,4 +1,7 @@
 package import BackendAuthorization
+import HTTPMessages
+import StrictJSON
+import VehicleAuthorization
 
 /// Where tokens come from.
 package enum AuthorizationConfiguration: Sendable, Hashable {
@@ -38,6 +41,145 @@ extension AuthorizationConfiguration {
                 format: TokenAnswerFormat(&section),
                 timeout: section.seconds("timeoutSeconds", in: 1...120, default: 15))
         case .file: self = .file(path: section.template("path"), format: TokenAnswerFormat(&section))
+        }
+    }
+}
+
+/// Whom to trust, and as whom to appear, at a token endpoint: PEM files.
+package struct TokenEndpointTrust: Sendable, Hashable {
+    package var caFile: String?
+    package var clientCertificateFile: String?
+    package var clientKeyFile: String?
+}
+
+extension TokenEndpointTrust {
+    init(_ section: inout ConfigurationSection) {
+        caFile = section.optionalString("caFile")
+        clientCertificateFile = section.optionalString("clientCertificateFile")
+        clientKeyFile = section.optionalString("clientKeyFile")
+        if (clientCertificateFile == nil) != (clientKeyFile == nil) {
+            section.report(
+                clientKeyFile == nil ? "clientKeyFile" : "clientCertificateFile",
+                "is missing; a client certificate needs both its file and its key's file")
+        }
+    }
+}
+
+extension HTTPTokenSettings {
+    /// Methods that a token endpoint may want.
+    private enum Method: String, CaseIterable { case get = "GET", post = "POST", put = "PUT" }
+
+    init(_ section: inout ConfigurationSection) {
+        // The placeholders are not allowed in a URL; what is left without them must be one.
+        let url = section.url("url") { (text) throws(HTTPURL.Problem) in
+            _ = try HTTPURL(text.replacing(/\{[^{}]*\}/, with: "x"))
+            return text
+        }
+        if let url { section.reportUnknownPlaceholders(in: url, "url") }
+        let method = section.choice("method", default: Method.get) ?? .get
+        let body = section.optionalSecret("body")
+        if body != nil, method == .get {
+            section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
+        }
+        self.init(
+            url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
+            headers: section.secrets("headers", schemes: true).map { name, secret, scheme in
+                HeaderTemplate(name, secret, scheme: scheme)
+            }, body: body, format: TokenAnswerFormat(&section))
+        limits.total = section.seconds("timeoutSeconds", in: 1...120, default: 15)
+    }
+}
+
+extension TokenAnswerFormat {
+    /// The answers of Google's samples by the names that `waypost simulator --token-shape` has for them.
+    private enum Shape: String, CaseIterable {
+        case guide, onDemandSample, scheduledSample
+
+        var format: TokenAnswerFormat {
+            switch self {
+            case .guide: TokenAnswerFormat()
+            case .onDemandSample: .onDemandSample
+            case .scheduledSample: .scheduledSample
+            }
+        }
+    }
+
+    /// A ready-made shape, and single keys that differ from it.
+    init(_ section: inout ConfigurationSection) {
+        let shape = (section.choice("tokenShape", default: Shape.guide) ?? .guide).format
+        self.init(
+            tokenKey: section.string("tokenKey", default: shape.tokenKey),
+            expirationKey: section.string("expirationKey", default: shape.expirationKey),
+            expirationFormat: section.choice("expirationFormat", default: shape.expirationFormat)
+                ?? shape.expirationFormat)
+    }
+}
+
+extension ConfigurationSection {
+    /// A text, `{"file": PATH}` or `{"environment": NAME}`, if there is one.
+    mutating func optionalSecret(_ key: String) -> Secret? {
+        guard let value = optionalValue(key) else { return nil }
+        return secret(value, key)?.secret
+    }
+
+    /// The secrets under `key` by their names, each with its scheme where `schemes` allows one.
+    mutating func secrets(
+        _ key: String, schemes: Bool
+    ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {
+        entries(key).compactMap { name, value in
+            secret(value, "\(key).\(name)", schemes: schemes).map { (name, $0.secret, $0.scheme) }
+        }
+    }
+
+    private func secret(
+        _ value: JSONValue, _ key: String, schemes: Bool = false
+    ) -> (secret: Secret, scheme: HeaderTemplate.Scheme)? {
+        if let text = value.stringValue { return (.literal(text), .verbatim) }
+        var members = value.objectValue ?? [:]
+        let scheme = schemes ? members.removeValue(forKey: "scheme") ?? .string("verbatim") : .string("verbatim")
+        if members.count == 1, let word = scheme.stringValue.flatMap(HeaderTemplate.Scheme.init) {
+            if let path = members["file"]?.stringValue, !path.isEmpty { return (.file(path), word) }
+            if let name = members["environment"]?.stringValue, !name.isEmpty { return (.environment(name), word) }
+        }
+        // Never the value: it may be the secret.
+        report(
+            key,
+            "is \(value.kind) that cannot be used; use a text, {\"file\": PATH} or {\"environment\": NAME}"
+                + (schemes ? ", the latter two with \"scheme\" \"verbatim\", \"bearer\" or \"basic\"" : ""))
+        return nil
+    }
+
+    /// A URL, of which problems show neither credentials nor the values of its query.
+    mutating func url<Value>(
+        _ key: String, default fallback: String? = nil, _ convert: (String) throws(HTTPURL.Problem) -> Value
+    ) -> Value? {
+        converted(key, default: fallback, shownAs: Self.withoutSecrets, convert)
+    }
+
+    private static func withoutSecrets(_ url: String) -> String {
+        var shown = url
+        if let at = shown.lastIndex(of: "@") {
+            let start = shown.firstRange(of: "://")?.upperBound ?? shown.startIndex
+            if start < at { shown.replaceSubrange(start..<at, with: "…") }
+        }
+        if let mark = shown.firstIndex(of: "?") { shown.replaceSubrange(mark..., with: "?…") }
+        return shown
+    }
+}
+
+extension ConfigurationSection {
+    /// A text that may hold the section's placeholders; any other word in braces is a problem.
+    mutating func template(_ key: String) -> String {
+        let text = string(key)
+        reportUnknownPlaceholders(in: text, key)
+        return text
+    }
+
+    /// Notes each word in braces that the agent has no value for.
+    func reportUnknownPlaceholders(in text: String, _ key: String) {
+        for match in text.matches(of: /\{([^{}]*)\}/) where !placeholders.contains(String(match.1)) {
+            let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
+            report(key, "has the placeholder {\(match.1)}; use \(known)")
         }
     }
 }

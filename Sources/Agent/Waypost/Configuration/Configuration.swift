@@ -1,4 +1,10 @@
 package import FleetEngine
+import Glibc
+package import HTTPMessages
+package import LinuxPlatform
+package import LocationReporting
+package import SQLiteOutbox
+import StrictJSON
 
 /// What one agent is set up to do: the configuration file as checked values.
 ///
@@ -28,5 +34,194 @@ extension Configuration {
             (own.authorization, own.authorizationSection) = (provider, "consumerAuthorization")
             return own
         }
+    }
+}
+
+extension Configuration {
+    /// Reads a configuration file.
+    ///
+    /// - Throws: everything that is wrong with it, a line each.
+    public init(file path: String) throws(ConfigurationError) {
+        let bytes: [UInt8]
+        do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 1 << 20) } catch {
+            let reason =
+                switch error {
+                case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
+                    "there is no such file; copy config.example.json there and edit it"
+                case .system(let cause) where cause.number == EACCES:
+                    "may not be read by this user; check owner and mode"
+                case .system: "\(error)"
+                case .notAFile(.folder): "is a folder; name the configuration file in it"
+                case .notAFile, .tooLarge: "\(error); name the configuration file, in JSON"
+                }
+            throw ConfigurationError(problems: ["\(path): \(reason)"])
+        }
+        try self.init(json: bytes, file: path)
+    }
+
+    /// Reads a configuration from its JSON text; `file` is how errors call it.
+    ///
+    /// - Throws: everything that is wrong with it, a line each.
+    public init(json: [UInt8], file: String) throws(ConfigurationError) {
+        let document: JSONValue
+        // Editors on other systems put a byte order mark before the text (RFC 8259 section 8.1 lets a reader pass it).
+        let text = json.starts(with: [0xef, 0xbb, 0xbf]) ? Array(json.dropFirst(3)) : json
+        do { document = try JSONValue(parsing: text) } catch {
+            throw ConfigurationError(problems: ["\(file): \(error)"])
+        }
+        guard case .object(let members) = document else {
+            throw ConfigurationError(problems: ["\(file): holds \(document.kind); write an object in braces"])
+        }
+        let problems = ConfigurationProblems(file: file)
+        var root = ConfigurationSection(path: "", members: members, problems: problems)
+        let configuration = Self(&root)
+        root.finish()
+        configuration?.reportSharedPaths(to: problems, file: file)
+        guard let configuration, problems.lines.isEmpty else {
+            throw ConfigurationError(problems: problems.lines)
+        }
+        self = configuration
+    }
+
+    /// `nil` only when something without a default is wrong, which has been reported.
+    private init?(_ root: inout ConfigurationSection) {
+        let vehicle = Self.vehicle(&root)
+        let receiver = ReceiverConfiguration(&root)
+        let authorization = AuthorizationConfiguration(&root)
+        consumerAuthorization =
+            root.has("consumerAuthorization") ? AuthorizationConfiguration(&root, forConsumers: true) : nil
+        let reporting = ReportingConfiguration(&root)
+        let upload = UploadConfiguration(&root)
+        let outbox = OutboxConfiguration(&root)
+        let status = StatusConfiguration(&root)
+        let log = LogConfiguration(&root)
+        guard let vehicle, let receiver, let authorization, let upload, let status else { return nil }
+        self.vehicle = vehicle.name
+        (stateWhileRunning, stateOnStop) = (vehicle.whileRunning, vehicle.onStop)
+        (self.receiver, self.authorization, self.reporting) = (receiver, authorization, reporting)
+        (self.upload, self.outbox, self.status, self.log) = (upload, outbox, status, log)
+    }
+
+    private static func vehicle(
+        _ root: inout ConfigurationSection
+    ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState)? {
+        var section = root.section("vehicle", isRequired: true)
+        defer { section.finish() }
+        let service = section.choice("service", default: FleetService.onDemandTrips) ?? .onDemandTrips
+        let whileRunning = section.choice("stateWhileRunning", default: VehicleState.online) ?? .online
+        let onStop = section.choice("stateOnStop", default: VehicleState.offline) ?? .offline
+        func checked(_ id: String) throws(VehicleName.Problem) -> String {
+            try VehicleName.validate(id)
+            return id
+        }
+        let providerID = section.converted("providerId", checked)
+        let vehicleID = section.converted("vehicleId", checked)
+        guard let providerID, let vehicleID,
+            let name = try? VehicleName(service: service, providerID: providerID, vehicleID: vehicleID)
+        else { return nil }
+        return (name, whileRunning, onStop)
+    }
+}
+
+/// Where updates wait, and for how long.
+package struct OutboxConfiguration: Sendable, Hashable {
+    package var path: String
+    package var maximumMegabytes: Int
+    /// `nil`: no update is too old to be delivered.
+    package var maximumAgeDays: Int?
+    package var durability: OutboxDurability
+}
+
+extension OutboxConfiguration {
+    init(_ root: inout ConfigurationSection) {
+        var section = root.section("outbox")
+        path = section.string("path", default: "/var/lib/waypost/outbox.sqlite")
+        maximumMegabytes = section.integer("maximumMegabytes", in: 1...4096, default: 64)
+        maximumAgeDays = section.integer("maximumAgeDays", in: 1...3650, or: "unlimited")
+        durability = section.choice("durability", default: OutboxDurability.full) ?? .full
+        section.finish()
+    }
+}
+
+/// When updates are made.
+package struct ReportingConfiguration: Sendable, Hashable {
+    package var interval: Duration
+    package var heartbeat: Duration
+}
+
+extension ReportingConfiguration {
+    init(_ root: inout ConfigurationSection) {
+        var section = root.section("reporting")
+        interval = section.seconds("intervalSeconds", in: 5...60, default: 10)
+        heartbeat = section.seconds("heartbeatSeconds", in: 5...60, default: 60)
+        if heartbeat < interval {
+            section.report("heartbeatSeconds", "is shorter than \"intervalSeconds\"; make it at least as long")
+        }
+        section.finish()
+    }
+}
+
+/// Where and how updates are sent.
+package struct UploadConfiguration: Sendable, Hashable {
+    package var endpoint: HTTPURL
+    package var timeout: Duration
+    package var maximumPastLocations: Int
+    /// The pace of a backlog; `nil` sends it as fast as answers come.
+    package var backlogUpdatesPerSecond: Double?
+    package var retry: RetryPolicy
+    package var caFile: String?
+}
+
+extension UploadConfiguration {
+    init?(_ root: inout ConfigurationSection) {
+        var section = root.section("upload")
+        let endpoint = section.url("endpoint", default: "https://fleetengine.googleapis.com", HTTPURL.init)
+        timeout = section.seconds("timeoutSeconds", in: 1...120, default: 15)
+        maximumPastLocations = section.integer("maximumPastLocations", in: 1...500, default: 50)
+        let pace = section.integer("backlogUpdatesPerSecond", in: 0...100_000, default: 100)
+        backlogUpdatesPerSecond = pace == 0 ? nil : Double(pace)
+        caFile = section.optionalString("caFile")
+        var retry = section.section("retry")
+        self.retry = RetryPolicy(
+            initialDelay: retry.seconds("initialDelaySeconds", in: 0.05...60, default: 1),
+            maximumDelay: retry.seconds("maximumDelaySeconds", in: 0.05...600, default: 60))
+        if self.retry.maximumDelay < self.retry.initialDelay {
+            retry.report("maximumDelaySeconds", "is shorter than \"initialDelaySeconds\"; make it at least as long")
+        }
+        retry.finish()
+        section.finish()
+        guard let endpoint else { return nil }
+        self.endpoint = endpoint
+    }
+}
+
+/// Where the running service answers questions.
+package struct StatusConfiguration: Sendable, Hashable {
+    package var address: LocalAddress
+}
+
+extension StatusConfiguration {
+    init?(_ root: inout ConfigurationSection) {
+        var section = root.section("status")
+        defer { section.finish() }
+        guard let address = section.converted("listen", default: "127.0.0.1:9464", LocalAddress.init) else {
+            return nil
+        }
+        self.address = address
+    }
+}
+
+/// What goes to the log.
+package struct LogConfiguration: Sendable, Hashable {
+    package var level: LogLevel
+    package var format: LogFormat
+}
+
+extension LogConfiguration {
+    init(_ root: inout ConfigurationSection) {
+        var section = root.section("log")
+        level = section.choice("level", default: LogLevel.info) ?? .info
+        format = section.choice("format", default: LogFormat.text) ?? .text
+        section.finish()
     }
 }

@@ -215,3 +215,55 @@ struct ConfigurationSection {
         number == number.rounded() ? "\(Int(number))" : "\(number)"
     }
 }
+
+/// Collects what is wrong while a configuration is read, so that all of it can be reported at once.
+final class ConfigurationProblems {
+    private let file: String
+    private(set) var lines: [String] = []
+
+    init(file: String) { self.file = file }
+
+    /// Notes that the value at `path` `says` something that it may not.
+    func add(_ path: String, _ says: String) { lines.append("\(file): \"\(path)\" \(says)") }
+}
+
+/// Everything that is wrong with a configuration, at once.
+public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// One line each: file, key path or line, value and remedy.
+    public let problems: [String]
+
+    package init(problems: [String]) { self.problems = problems }
+
+    /// The problems, a line each.
+    public var description: String { problems.joined(separator: "\n") }
+}
+
+/// Finds the word that was probably meant.
+package enum Spelling {
+    /// The word of `candidates` nearest to `word`; `nil` when none is near enough to be worth suggesting.
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
+        let nearest = candidates.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
+            .min { $0.distance < $1.distance }
+        guard let nearest, nearest.distance <= max(1, min(word.count, nearest.word.count) / 3 + 1) else { return nil }
+        return nearest.word
+    }
+
+    /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+    static func distance(_ one: String, _ other: String) -> Int {
+        let (first, second) = (Array(one), Array(other))
+        guard !first.isEmpty, !second.isEmpty else { return max(first.count, second.count) }
+        var rows = [[Int]](repeating: [Int](repeating: 0, count: second.count + 1), count: first.count + 1)
+        for index in 0...first.count { rows[index][0] = index }
+        for index in 0...second.count { rows[0][index] = index }
+        for i in 1...first.count {
+            for j in 1...second.count {
+                let replaced = rows[i - 1][j - 1] + (first[i - 1] == second[j - 1] ? 0 : 1)
+                rows[i][j] = min(replaced, rows[i - 1][j] + 1, rows[i][j - 1] + 1)
+                if i > 1, j > 1, first[i - 1] == second[j - 2], first[i - 2] == second[j - 1] {
+                    rows[i][j] = min(rows[i][j], rows[i - 2][j - 2] + 1)
+                }
+            }
+        }
+        return rows[first.count][second.count]
+    }
+}

@@ -1,8 +1,10 @@
 import FleetEngine
 package import GNSS
+import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
 package import ReportedText
+package import SQLiteOutbox
 
 /// Keeps what status, metrics and summaries tell of one agent.
 package final class AgentMonitor: ReportingObserver {
@@ -90,5 +92,96 @@ extension AgentMonitor.Snapshot {
     fileprivate mutating func note(trouble text: ReportedText, at now: Duration) {
         if troubleSince == nil { troubleSince = now }
         trouble = text
+    }
+}
+
+/// What has happened since the agent started, counted: the figures of summaries, status and metrics.
+package struct DeliveryCounts: Sendable, Hashable {
+    package var fixes = 0
+    package var accepted = 0
+    package var delivered = 0
+    package var requests = 0
+    package var retries = 0
+    package var tokenFetches = 0
+    package var bytesSent = 0
+    package var bytesReceived = 0
+    package var refusedFixes: [String: Int] = [:]
+    package var receiverWarnings: [String: Int] = [:]
+    package var notStored = 0
+    package var quarantined = 0
+
+    package init() {}
+
+    /// Adds one event.
+    package mutating func count(_ event: ReportingEvent) {
+        switch event {
+        case .fix: fixes += 1
+        case .refused(_, let refusal): refusedFixes[refusal.label, default: 0] += 1
+        case .receiverWarning(let warning): receiverWarnings[warning.label, default: 0] += 1
+        case .accepted: accepted += 1
+        case .notStored: notStored += 1
+        case .uploading: requests += 1
+        case .delivered(let batch, let traffic, _):
+            delivered += batch.pending.count
+            bytesSent += traffic.bytesSent
+            bytesReceived += traffic.bytesReceived
+        case .failed(let outcome, let traffic):
+            if outcome.isFailedAttempt { retries += 1 }
+            bytesSent += traffic.bytesSent
+            bytesReceived += traffic.bytesReceived
+        case .stateSent(_, let traffic):
+            requests += 1
+            bytesSent += traffic.bytesSent
+            bytesReceived += traffic.bytesReceived
+        case .quarantined: quarantined += 1
+        case .receiver, .progress, .noToken, .outboxFailed, .waiting, .serverTime, .idle: break
+        }
+    }
+
+    package static func + (one: Self, other: Self) -> Self {
+        var sum = one
+        sum.fixes += other.fixes
+        sum.accepted += other.accepted
+        sum.delivered += other.delivered
+        sum.requests += other.requests
+        sum.retries += other.retries
+        sum.tokenFetches += other.tokenFetches
+        sum.bytesSent += other.bytesSent
+        sum.bytesReceived += other.bytesReceived
+        sum.refusedFixes.merge(other.refusedFixes) { $0 + $1 }
+        sum.receiverWarnings.merge(other.receiverWarnings) { $0 + $1 }
+        sum.notStored += other.notStored
+        sum.quarantined += other.quarantined
+        return sum
+    }
+}
+
+/// Several observers as one.
+package struct ReportingObservers: ReportingObserver {
+    private let observers: [any ReportingObserver]
+
+    package init(_ observers: [any ReportingObserver]) { self.observers = observers }
+
+    package func observe(_ event: ReportingEvent) {
+        for observer in observers { observer.observe(event) }
+    }
+}
+
+/// How many updates met one fate and from which time, as status and listings print it.
+package struct TallyReport: Sendable, Hashable, Codable {
+    package let count: Int64
+    /// Of the fixes; absent when none is known.
+    package let firstTimeOfFix: String?
+    package let lastTimeOfFix: String?
+
+    package init(_ tally: UpdateTally) {
+        count = tally.count
+        firstTimeOfFix = tally.timesOfFix?.lowerBound.description
+        lastTimeOfFix = tally.timesOfFix?.upperBound.description
+    }
+
+    /// All reasons, also those that have no update.
+    package static func byReason(_ evictions: Evictions) -> [String: Self] {
+        Dictionary(uniqueKeysWithValues: EvictionReason.allCases.map { ($0.rawValue, Self(evictions[$0])) })
     }
 }

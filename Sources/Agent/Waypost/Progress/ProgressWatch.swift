@@ -1,3 +1,7 @@
+import BackendAuthorization
+import GNSSReceiver
+import HTTPMessages
+import LinuxPlatform
 package import LocationReporting
 
 /// Judges whether every stage makes progress, and says what to do about one that stands still. Pure.
@@ -143,5 +147,92 @@ extension ProgressWatch {
         case .failed, .outboxFailed, .stateSent: break
         case .receiver, .receiverWarning, .progress, .fix, .refused, .serverTime: break
         }
+    }
+}
+
+/// A stage of the service whose progress is watched.
+package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
+    /// The receiver's thread goes round. That nothing arrives on the line is no standstill: the line is opened anew and
+    /// the reason told by the thread itself.
+    case receiver
+    /// What the receiver tells is taken in.
+    case intake
+    /// The outbox answers.
+    case store
+    /// The token provider answers, with a token or an error.
+    case token
+    /// An exchange with Fleet Engine ends, with an answer or an error.
+    case transport
+    /// The upload loop acts, or waits for a known time or for something to send.
+    case upload
+    /// The shared pool, on which all tasks run, takes a new one.
+    case tasks
+
+    /// What is tried when it stands still, one after the other, before the process ends.
+    package var repairs: [String] {
+        switch self {
+        case .receiver: ["it is opened anew on another thread"]
+        case .store: ["positions are sent from memory until it answers"]
+        case .token: ["its call is given up and the provider made anew"]
+        case .transport: ["its exchange is given up, and the next takes a new connection", "it is made anew"]
+        case .upload: ["it is woken, on a new connection"]
+        case .intake, .tasks: []
+        }
+    }
+
+    /// What is wrong when it stands still.
+    var complaint: String {
+        switch self {
+        case .receiver: "the receiver's thread is stuck in a call of the system"
+        case .intake: "what the receiver tells is not taken in"
+        case .store: "the outbox does not answer"
+        case .token: "the token provider gives neither a token nor an error"
+        case .transport: "an exchange with Fleet Engine does not end"
+        case .upload: "the upload loop neither acts nor waits"
+        case .tasks: "no task is run any more"
+        }
+    }
+}
+
+/// A stage that stands still without a reason.
+package struct Stall: Sendable, Hashable, CustomStringConvertible {
+    package let stage: Stage
+    /// How long there has been no progress.
+    package let duration: Duration
+    /// How many repairs have been tried since there was any.
+    package let repairs: Int
+
+    package init(stage: Stage, duration: Duration, repairs: Int) {
+        (self.stage, self.duration, self.repairs) = (stage, duration, repairs)
+    }
+
+    /// The stage, what is wrong, and for how long.
+    package var description: String {
+        let tried = repairs == 0 ? "" : repairs == 1 ? ", through 1 repair" : ", through \(repairs) repairs"
+        return "\(stage.rawValue): \(stage.complaint) for \(duration.spoken)\(tried)"
+    }
+}
+
+extension Configuration {
+    /// How long each stage may stand still: well past every limit that the stage itself keeps, so that what it can tell
+    /// by itself (a timeout, a token command that was ended) is told by it.
+    package var patience: [Stage: ProgressWatch.Patience] {
+        let token: Duration =
+            switch authorization {
+            case .http(let settings, _): settings.limits.total
+            case .command(_, _, _, let timeout): timeout
+            case .file: .zero
+            }
+        return [
+            .receiver: .init(ReceiverPace.longestOpening + ReceiverPace.longestTurn * 3),
+            .intake: .init(.seconds(300)),
+            // Worn-out flash can take many seconds for an fsync; while positions go out from memory there is no haste.
+            .store: .init(.seconds(30), afterRepair: .seconds(300)),
+            .token: .init(max(token, .seconds(30)) + .seconds(30)),
+            .transport: .init(upload.timeout + .seconds(30)),
+            // Longer than all that it may wait for without a word: store, token and exchange.
+            .upload: .init(upload.timeout + max(token, .seconds(30)) + .seconds(180)),
+            .tasks: .init(.seconds(60)),
+        ]
     }
 }

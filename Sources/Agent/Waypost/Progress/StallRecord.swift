@@ -1,6 +1,6 @@
 import FoundationEssentials
-package import GNSS
 import Glibc
+package import GNSS
 import LinuxPlatform
 
 /// Why the last run ended itself: a small file beside the outbox, written at the end and taken at the next start.
@@ -48,4 +48,14 @@ package struct StallRecord: Sendable, Hashable, Codable {
         guard let count = try? file.read(into: &span), count <= longest else { return nil }
         return try? JSONDecoder().decode(Self.self, from: Data(buffer[..<count]))
     }
+}
+
+/// How long a stop waits for what may hang, so that it ends within the 10 s that the service manager allows.
+enum Stopping {
+    /// How long a cancelled caller waits for a call that does not end.
+    static let patience = Duration.seconds(1)
+    /// For the vehicle's last state.
+    static let longestFarewell = Duration.seconds(3)
+    /// For the disk to take what is still in memory.
+    static let longestClosing = Duration.seconds(3)
 }

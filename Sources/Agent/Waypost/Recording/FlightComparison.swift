@@ -1,3 +1,8 @@
+import FleetEngine
+import GNSS
+import LinuxPlatform
+package import LocationReporting
+
 /// How the decisions of a replay differ from those of the run that was recorded. Pure.
 package struct FlightComparison: Sendable, Hashable {
     /// The decisions of one kind, side by side.
@@ -82,6 +87,71 @@ package struct FlightComparison: Sendable, Hashable {
         let first = entries.compactMap(\.accepted).first ?? 1
         return entries.compactMap { entry in
             entry.quarantined.map { Decision(words: "update \($0 - first + 1)") }
+        }
+    }
+}
+
+/// From what happens in the pipeline to the decisions in a recording: the same words when it is made and when it is
+/// played again. Pure.
+package struct FlightWords: Sendable {
+    /// Why the next wait is.
+    private var reason = "outbox"
+
+    package init() {}
+
+    /// The entry for `event`; `nil` when it is no decision.
+    package mutating func entry(for event: ReportingEvent, at now: Int) -> FlightEntry? {
+        let entry = FlightEntry(at: now)
+        switch event {
+        case .accepted(let stored):
+            return entry.with(\.accepted, stored.sequence).with(\.timeOfFix, stored.update.timeOfFix.description)
+        case .notStored(let error): return entry.with(\.notStored, error.code.rawValue)
+        case .uploading(let batch): return entry.with(\.uploading, batch.pending.count)
+        case .waiting(let delay, _): return entry.with(\.waiting, delay.milliseconds).with(\.reason, reason)
+        case .quarantined(let stored, _): return entry.with(\.quarantined, stored.sequence)
+        case .failed(let outcome, _): reason = outcome.word
+        case .noToken: reason = "token"
+        case .outboxFailed: reason = "outbox"
+        case .receiver, .receiverWarning, .progress, .fix, .refused, .delivered, .serverTime, .idle, .stateSent: break
+        }
+        return nil
+    }
+}
+
+extension UploadOutcome {
+    /// Its kind, without the other side's words.
+    var word: String {
+        switch self {
+        case .delivered: "delivered"
+        case .tokenRefused: "tokenRefused"
+        case .retry: "retry"
+        case .throttled: "throttled"
+        case .unreachable: "unreachable"
+        case .intercepted: "intercepted"
+        case .hold: "hold"
+        case .rejected: "rejected"
+        }
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds.
+    var milliseconds: Int { Int(self / .milliseconds(1)) }
+}
+
+/// Keeps the decisions of a replay, in the words of a recording.
+final class DecisionLog: ReportingObserver {
+    private let clock: MonotonicClock
+    private let state = Locked((words: FlightWords(), entries: [FlightEntry]()))
+
+    init(clock: MonotonicClock) { self.clock = clock }
+
+    var entries: [FlightEntry] { state.withLock { $0.entries } }
+
+    func observe(_ event: ReportingEvent) {
+        let now = clock.now.milliseconds
+        state.withLock { state in
+            if let entry = state.words.entry(for: event, at: now) { state.entries.append(entry) }
         }
     }
 }

@@ -4,7 +4,9 @@ import FleetEngine
 package import GNSS
 package import GNSSReceiver
 package import HTTPMessages
+import LinuxPlatform
 package import LocationReporting
+package import SQLiteOutbox
 package import VehicleAuthorization
 
 extension Configuration {
@@ -130,5 +132,53 @@ extension Configuration {
         do { return try CurlTransport(options: options) } catch {
             throw AgentError(.configuration, "\(key): \(error)")
         }
+    }
+}
+
+extension OutboxSettings {
+    /// The store that a configuration names.
+    package init(
+        _ configuration: OutboxConfiguration, reportRecovery: @escaping @Sendable (StoreRecovery) -> Void = { _ in }
+    ) {
+        self.init(
+            path: configuration.path, maximumBytes: Int64(configuration.maximumMegabytes) << 20,
+            now: { .system }, reportRecovery: reportRecovery)
+        maximumAge = configuration.maximumAgeDays.map { .seconds($0 * 86_400) }
+        durability = configuration.durability
+    }
+}
+
+/// Tells each time that a provider is really asked, which is beyond the cache.
+struct CountedAuthorization: VehicleAuthorization {
+    private let provider: any VehicleAuthorization
+    private let fetched: @Sendable () -> Void
+
+    init(_ provider: any VehicleAuthorization, fetched: @escaping @Sendable () -> Void) {
+        (self.provider, self.fetched) = (provider, fetched)
+    }
+
+    func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        fetched()
+        return try await provider.token(for: context)
+    }
+
+    func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
+        await provider.discard(token, for: context)
+    }
+
+    func networkReturned() async { await provider.networkReturned() }
+}
+
+extension UTCTime {
+    /// What the host's clock says.
+    package static var system: UTCTime { UTCTime(millisecondsSince1970: SystemClock.millisecondsSince1970) }
+
+    /// The same while something (NTP, a reference clock) keeps it right, else `nil`.
+    package static var synchronizedSystem: UTCTime? { SystemClock.isSynchronized ? system : nil }
+
+    /// The latest time that a fix can truthfully state now: ten minutes past the host's clock when something keeps that
+    /// right, else the 1024 weeks after the release within which a receiver's date is unambiguous.
+    package static var latestPlausible: UTCTime {
+        synchronizedSystem?.advanced(by: .seconds(600)) ?? Release.date.advanced(by: .seconds(1024 * 7 * 86_400))
     }
 }

@@ -1,3 +1,4 @@
+import LinuxPlatform
 import Waypost
 
 /// The words behind a command, checked against its specification.
@@ -81,4 +82,37 @@ struct Arguments: Sendable, Equatable {
         case .any: break
         }
     }
+}
+
+extension Arguments {
+    /// The value of an option that is an address to listen on.
+    func address(_ name: String, default fallback: String, command: String) throws(UsageError) -> LocalAddress {
+        let text = value(name) ?? fallback
+        do { return try LocalAddress(text) } catch {
+            throw UsageError("\(name) is \"\(text)\", which \(error)", command: command)
+        }
+    }
+}
+
+/// A command line that cannot be understood.
+struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
+    let problem: String
+    /// The command it is about; `nil` when there is none of that name.
+    let command: String?
+
+    init(_ problem: String, command: String? = nil) { (self.problem, self.command) = (problem, command) }
+
+    var description: String {
+        "\(problem)\nType \"waypost help\(command.map { " " + $0 } ?? "")\" to see how it is used."
+    }
+}
+
+/// The exit codes of every command (sysexits).
+enum ExitStatus: Int32, Error, Sendable {
+    case done = 0
+    case failed = 1
+    case usage = 64
+    case badInput = 65
+    case unavailable = 69
+    case badConfiguration = 78
 }

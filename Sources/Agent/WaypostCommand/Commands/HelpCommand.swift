@@ -1,4 +1,5 @@
 import LinuxPlatform
+import Waypost
 
 /// `waypost help`.
 struct HelpCommand {
@@ -11,5 +12,50 @@ struct HelpCommand {
     func run() throws -> ExitStatus {
         try StandardOutput.write(line: topic.map(HelpText.page(for:)) ?? HelpText.overview)
         return .done
+    }
+}
+
+/// What `waypost help` prints.
+enum HelpText {
+    static var overview: String {
+        let width = CommandCatalog.commands.map(\.name.count).max() ?? 0
+        let lines = CommandCatalog.commands.map { command in
+            "  \(command.name)\(String(repeating: " ", count: width - command.name.count))  \(command.summary)"
+        }
+        return """
+            Waypost \(Release.version): reports a vehicle's position to Fleet Engine.
+
+            usage: waypost COMMAND [OPTIONS]
+
+            \(lines.joined(separator: "\n"))
+
+            waypost help COMMAND tells more; waypost --version prints the version.
+            Exit codes: 0 done, 1 failed, 64 wrong usage, 65 bad input data, 69 service unavailable, 78 bad configuration.
+            """
+    }
+
+    static func page(for command: CommandSpec) -> String {
+        var text = "\(command.summary)\n\nusage: \(command.usage)\n"
+        if !command.details.isEmpty { text += "\n\(wrapped(command.details))\n" }
+        if !command.options.isEmpty {
+            let names = command.options.map { option in option.valueName.map { "\(option.name) \($0)" } ?? option.name }
+            let width = names.map(\.count).max() ?? 0
+            text += "\n"
+            for (name, option) in zip(names, command.options) {
+                text +=
+                    "  \(name)\(String(repeating: " ", count: width - name.count))  \(option.help)\(option.isRepeatable ? "; may be repeated" : "")\n"
+            }
+        }
+        return String(text.dropLast())
+    }
+
+    /// At most 100 columns.
+    private static func wrapped(_ text: String) -> String {
+        var lines = [""]
+        for word in text.split(separator: " ") {
+            if lines[lines.count - 1].count + word.count >= 100 { lines.append("") }
+            lines[lines.count - 1] += (lines[lines.count - 1].isEmpty ? "" : " ") + word
+        }
+        return lines.joined(separator: "\n")
     }
 }

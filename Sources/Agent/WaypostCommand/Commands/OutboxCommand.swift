@@ -2,6 +2,7 @@ import FoundationEssentials
 import GNSS
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import SQLiteOutbox
 import Waypost
 
@@ -96,5 +97,144 @@ struct OutboxCommand {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// Has a request about quarantined updates carried out: by the service, should it hold the store, and else at once.
+struct QuarantineDesk {
+    let configuration: OutboxConfiguration
+
+    /// How long the service may take; it looks each 2 s.
+    private static let patience = Duration.seconds(15)
+    private static let pause = Duration.milliseconds(100)
+
+    /// - Throws: `OutboxError`, and `AgentError` when the service does not take the request up.
+    func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
+        _ = try OutboxReader(path: configuration.path)  // says so when there is no store; opening would make one
+        var settings = OutboxSettings(configuration)
+        settings.repairsDamage = false
+        do throws(OutboxError) {
+            let outbox = try await SQLiteOutbox.open(settings)
+            let answer = try await outbox.carryOut(request)
+            try await outbox.close()
+            return answer
+        } catch {
+            guard error.code == .locked else { throw error }
+            return try await ask(request, holder: String(error.detail.prefix { $0 != ";" }))
+        }
+    }
+
+    private func ask(_ request: QuarantineRequest, holder: String) async throws -> QuarantineAnswer {
+        let requester = try OutboxRequester(path: configuration.path)
+        let number = try requester.submit(request)
+        let clock = ContinuousClock()
+        let deadline = clock.now + Self.patience
+        while clock.now < deadline, !Task.isCancelled {
+            if let answer = try requester.answer(to: number) { return answer }
+            do { try await clock.sleep(for: Self.pause) } catch { break }  // told to stop: nothing is left behind
+        }
+        if let answer = try requester.withdraw(number) { return answer }
+        throw AgentError(
+            .unavailable,
+            "\(holder), which has not taken the request up within \(Int(Self.patience / .seconds(1))) s; nothing was "
+                + "changed. Look at its log, or stop it and try again")
+    }
+}
+
+/// What `waypost outbox requeue` and `discard` print.
+struct QuarantineResult: Encodable {
+    /// `requeue` or `discard`.
+    let action: String
+    let path: String
+    /// How many are pending again, or given up.
+    let updates: Int64
+    /// How many could not be requeued, for only the last 256 are kept.
+    let notKept: Int64
+
+    var text: String {
+        let noun = updates == 1 ? "update" : "updates"
+        let rest = notKept > 0 ? "; \(notKept) older ones are not kept any more and stay quarantined" : ""
+        return action == "requeue"
+            ? "\(updates) \(noun) requeued: pending again, to be delivered once more\(rest)"
+            : "\(updates) \(noun) discarded: counted as evicted"
+    }
+}
+
+/// `waypost outbox list`, as text and as JSON.
+struct OutboxListing: Encodable {
+    let path: String
+    let accepted, delivered, pending, evicted, quarantined: Int64
+    let balances: Bool
+    /// What was given up, by reason.
+    let evictions: [String: TallyReport]
+    let quarantine: TallyReport
+    let oldestPendingTime: String?
+    let newestTime: String?
+    let quarantinedUpdates: [OutboxRow]
+
+    init(path: String, _ summary: StoreSummary, oldestPending: StoredUpdate?, quarantined: [OutboxRow]) {
+        let ledger = summary.ledger
+        self.path = path
+        (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
+        (evicted, self.quarantined, balances) = (ledger.evicted, ledger.quarantined, ledger.balances)
+        evictions = TallyReport.byReason(summary.evictions)
+        quarantine = TallyReport(summary.quarantined)
+        oldestPendingTime = oldestPending?.update.timeOfFix.description
+        newestTime = summary.newest?.update.timeOfFix.description
+        quarantinedUpdates = quarantined
+    }
+
+    /// For a person: the account on one line, then where it came from, a line each.
+    var text: String {
+        var lines = [
+            path,
+            "accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) "
+                + "+ quarantined \(quarantined)" + (balances ? "" : "   DOES NOT BALANCE"),
+        ]
+        for reason in EvictionReason.allCases {
+            guard let tally = evictions[reason.rawValue], tally.count > 0 else { continue }
+            lines.append("evicted, \(reason.rawValue): \(Self.span(tally))")
+        }
+        if quarantine.count > 0 { lines.append("quarantined: \(Self.span(quarantine))") }
+        if let oldestPendingTime { lines.append("oldest pending: \(oldestPendingTime)") }
+        if let newestTime { lines.append("newest update:  \(newestTime)") }
+        for row in quarantinedUpdates { lines.append("quarantined \(row.sequence): \(row.reason ?? "")") }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func span(_ tally: TallyReport) -> String {
+        guard let first = tally.firstTimeOfFix, let last = tally.lastTimeOfFix else { return "\(tally.count)" }
+        return "\(tally.count), fixes of \(first) to \(last)"
+    }
+}
+
+/// One stored update as the tools print it.
+struct OutboxRow: Encodable {
+    let sequence: Int64
+    let time: String
+    let latitude: Double
+    let longitude: Double
+    /// Not `altitudeMeters`, which `waypost fixes` gives above mean sea level.
+    let altitudeAboveEllipsoidMeters: Double?
+    let speedMetersPerSecond: Double?
+    let headingDegrees: Int?
+    let horizontalAccuracyMeters: Double?
+    /// The server's words; only for a quarantined update.
+    var reason: String?
+
+    init(_ stored: StoredUpdate) {
+        sequence = stored.sequence
+        time = stored.update.timeOfFix.description
+        latitude = stored.update.latitude
+        longitude = stored.update.longitude
+        altitudeAboveEllipsoidMeters = stored.update.altitudeMeters
+        speedMetersPerSecond = stored.update.speedMetersPerSecond
+        headingDegrees = stored.update.headingDegrees
+        horizontalAccuracyMeters = stored.update.horizontalAccuracyMeters
+    }
+
+    init(_ quarantined: QuarantinedUpdate) {
+        self.init(quarantined.stored)
+        reason = quarantined.reason.description
     }
 }

@@ -27,3 +27,40 @@ struct StatusCommand {
         return .done
     }
 }
+
+/// What `waypost status` prints for people.
+struct StatusPage {
+    let text: String
+
+    init(_ report: StatusReport, now: UTCTime) {
+        func ago(_ seconds: Int?) -> String { seconds.map { "\(Duration.seconds($0).spoken) ago" } ?? "none yet" }
+        var lines = LabelledLines()
+        lines.add(heading: report.why(at: now))
+        lines.add("vehicle", [report.vehicle])
+        lines.add("service", ["waypost \(report.version), up for \(Duration.seconds(report.uptimeSeconds).spoken)"])
+        lines.add("receiver", wrapped: report.receiver.state)
+        let quality = report.receiver.quality.map { ", \($0)" } ?? ""
+        lines.add("last fix", [ago(report.receiver.secondsSinceFix) + quality])
+        for warning in report.receiver.warnings { lines.add("warning", wrapped: warning) }
+        lines.add("delivery", [ago(report.delivery.secondsSinceDelivery)])
+        if let trouble = report.delivery.trouble { lines.add("trouble", wrapped: trouble) }
+        if let seconds = report.delivery.nextAttemptSeconds {
+            lines.add("next attempt", ["in \(Duration.seconds(seconds).spoken)"])
+        }
+        let ledger = report.ledger
+        lines.add(
+            "ledger",
+            wrapped: "accepted \(ledger.accepted) = delivered \(ledger.delivered) + pending \(ledger.pending) "
+                + "+ evicted \(ledger.evicted) + quarantined \(ledger.quarantined)")
+        lines.add(
+            "since start",
+            wrapped: "\(report.fixes) fixes, \(report.requests) requests, \(report.retries) retries, "
+                + "\(report.tokenFetches) tokens, \(report.bytesSent) bytes sent, \(report.bytesReceived) received")
+        let repairs = report.repairs.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        lines.add("repairs", wrapped: repairs.joined(separator: ", "))
+        if let stall = report.lastStall {
+            lines.add("last run", wrapped: "ended itself at \(stall.time): \(stall.reason)")
+        }
+        text = lines.lines.joined(separator: "\n")
+    }
+}

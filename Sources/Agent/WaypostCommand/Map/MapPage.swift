@@ -136,3 +136,61 @@ struct MapPage {
         page.add("<footer>\(notes) Drawn by Waypost \(Release.version).</footer>")
     }
 }
+
+/// A place as people write it.
+enum PagePlace {
+    /// `53.54998° N, 10.00000° E`: five decimals are a metre.
+    static func text(latitude: Double, longitude: Double) -> String {
+        "\(FigureText.decimal(abs(latitude), 5))° \(latitude < 0 ? "S" : "N"), "
+            + "\(FigureText.decimal(abs(longitude), 5))° \(longitude < 0 ? "W" : "E")"
+    }
+}
+
+/// The two widths for which drawings are made: a page without a script cannot measure its window.
+enum PageLayout: String, CaseIterable, Sendable {
+    case wide, narrow
+
+    /// Pixels.
+    var width: Double { self == .wide ? 1120 : 400 }
+    /// Width of a character of a label, in pixels; on the safe side.
+    var characterWidth: Double { self == .wide ? 7 : 6.4 }
+    var lineHeight: Double { self == .wide ? 16 : 14 }
+    /// The least distance between two lines of a grid.
+    var gridDistance: Double { self == .wide ? 110 : 76 }
+    /// The least distance between two times on an axis.
+    var timeDistance: Double { self == .wide ? 84 : 66 }
+    /// Radius of a stop's mark.
+    var markRadius: Double { self == .wide ? 9 : 8 }
+}
+
+/// What the colours and marks of the map mean.
+struct PageLegend {
+    let scale: SpeedScale
+    let paths: TrackPaths
+    let summary: TrackSummary
+
+    var markup: String {
+        var markup = Markup()
+        markup.add("<div class=\"legend\">")
+        let isStated = paths.data.dropLast().contains { !$0.isEmpty }
+        if isStated {
+            markup.add("<div class=\"scale\"><span>Speed, km/h</span><ol>")
+            for index in 0..<scale.count {
+                markup.add("<li><i class=\"k\(scale.color(of: index))\"></i>\(scale.label(of: index))</li>")
+            }
+            markup.add("</ol></div>")
+        }
+        markup.add("<ul>")
+        if paths.data.last?.isEmpty == false {
+            markup.add("<li><i class=\"line k\(SpeedScale.palette)\"></i>speed not stated</li>")
+        }
+        markup.add("<li><i class=\"dot start\"></i>start</li><li><i class=\"dot end\"></i>end</li>")
+        if summary.stops.found.count > 0 { markup.add("<li><i class=\"dot stop\">1</i>stop of a minute or more</li>") }
+        let track = summary.statistics
+        if track.gapCount > 0 { markup.add("<li><i class=\"line gap\"></i>no fix</li>") }
+        if track.jumpCount > 0 { markup.add("<li><i class=\"line jump\"></i>jump: too far for the time</li>") }
+        if track.backwardSteps > 0 { markup.add("<li><i class=\"dot back\"></i>time goes back</li>") }
+        markup.add("</ul></div>")
+        return markup.text
+    }
+}

@@ -123,3 +123,72 @@ struct TimeAxis: Sendable {
 
     private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
 }
+
+/// Round numbers for grids and axes.
+enum RoundStep {
+    /// The smallest of 1, 2 and 5 times a power of ten that is at least `minimum`, which is positive.
+    static func step(atLeast minimum: Double) -> Double {
+        var power = 1.0
+        while power * 10 <= minimum { power *= 10 }
+        while power > minimum { power /= 10 }
+        return [1, 2, 5].map { $0 * power }.first { $0 >= minimum } ?? power * 10
+    }
+
+    /// The smallest usual division of time that is at least `minimum` seconds.
+    static func seconds(atLeast minimum: Double) -> Int64 {
+        let usual: [Int64] = [
+            1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800,
+        ]
+        if let step = usual.first(where: { Double($0) >= minimum }) { return step }
+        return 86_400 * Int64(min(1e9, step(atLeast: minimum / 86_400)))
+    }
+
+    /// The multiples of `step` in a range, at most a thousand.
+    static func multiples(of step: Double, from low: Double, to high: Double) -> [Double] {
+        let first = (low / step).rounded(.up)
+        let last = (high / step).rounded(.down)
+        guard first <= last, last - first < 1000 else { return [] }
+        return (0...Int(last - first)).map { (first + Double($0)) * step }
+    }
+}
+
+/// Speeds in classes with round bounds, a colour each.
+struct SpeedScale: Sendable, Hashable {
+    /// Width of a class in km/h.
+    let step: Double
+    /// How many there are; the last one has no upper bound.
+    let count: Int
+
+    /// As many colours as the page has.
+    static let palette = 7
+    /// Below this, in km/h, a scale would show the noise of a parked receiver.
+    private static let leastTop = 5.0
+    private static let steps: [Double] = [1, 2, 3, 5, 10, 15, 20, 25, 30, 50, 75, 100, 150]
+
+    /// A scale for speeds up to about `top`, in metres per second.
+    init(top: Double) {
+        let kilometers = max(Self.leastTop, top * 3.6)
+        step = Self.steps.first { kilometers / $0 <= Double(Self.palette) } ?? 200
+        // The last class begins well below the top: a speed limit that is just exceeded needs no colour of its own.
+        count = min(Self.palette, max(1, Int((kilometers / step - 0.2).rounded(.up))))
+    }
+
+    /// The class of a speed in metres per second, counted from the slowest.
+    func index(of speed: Double) -> Int { min(count - 1, max(0, Int(min(1000, speed * 3.6 / step)))) }
+
+    /// Whether a speed in metres per second lies in a class or an eighth of its width beside it: a speed that is kept
+    /// at a bound shall not make the line flicker.
+    func isAbout(_ speed: Double, inClass index: Int) -> Bool {
+        let place = speed * 3.6 / step - Double(index)
+        return place >= -0.125 && (place < 1.125 || index == count - 1)
+    }
+
+    /// The place of a class's colour in the palette: few classes are far apart.
+    func color(of index: Int) -> Int { index * (Self.palette - 1) / max(1, count - 1) }
+
+    /// As `15–30` or `≥ 90`, in km/h.
+    func label(of index: Int) -> String {
+        let low = Int(Double(index) * step)
+        return index == count - 1 ? "≥ \(low)" : "\(low)–\(Int(Double(index + 1) * step))"
+    }
+}

@@ -128,3 +128,96 @@ package struct LogTrace {
         }
     }
 }
+
+/// A trace in words.
+extension LogTrace {
+    /// What became of everything on the wanted lines, a group of lines for each sentence, the first at the margin.
+    package var explanation: [String] {
+        let lines = Self.lines(of: sentences) { $0.epoch.flatMap { epochs[$0] } }
+        if !lines.isEmpty { return lines }
+        if hasComment { return ["a comment: not looked at"] }
+        if hasBinary { return ["bytes of a UBX or RTCM frame, which is skipped by its length"] }
+        return ["nothing here begins like a sentence"]
+    }
+
+    /// Whether a sentence on the wanted lines was refused for want of a checksum.
+    package var hasMissingChecksum: Bool { sentences.contains { $0.refusal == .missingChecksum } }
+
+    /// What `line` says for itself, as if it were the whole log.
+    package static func explanation(
+        of line: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions()
+    ) -> (lines: [String], hasMissingChecksum: Bool) {
+        var trace = LogTrace(lines: 1...1, options: options)
+        trace.take((line + [UInt8(ascii: "\r")]).span)  // a text that is given is whole
+        trace.finish()
+        let lines = Self.lines(of: trace.sentences) { _ in nil }
+        return (lines.isEmpty ? trace.explanation : lines, trace.hasMissingChecksum)
+    }
+
+    private static func lines(
+        of sentences: [TracedSentence], epoch: (TracedSentence) -> TracedEpoch?
+    ) -> [String] {
+        sentences.flatMap { sentence in
+            let lines = SentenceExplanation(sentence: sentence, epoch: epoch(sentence)).lines
+            return lines.prefix(1) + lines.dropFirst().map { "  " + $0 }
+        }
+    }
+}
+
+/// One epoch of a log as the decoder put it together.
+struct TracedEpoch {
+    /// What made it complete.
+    enum Ending {
+        /// The sentence that the receiver's epochs end with, as has been learned.
+        case learned(SentencePlace)
+        /// The first sentence of another epoch.
+        case next(SentencePlace)
+        case endOfLog
+    }
+
+    /// A sentence whose flags say that there is no position.
+    struct Veto {
+        let source: PositionSource
+        let place: SentencePlace
+        /// Its flags, in words.
+        let flags: String
+    }
+
+    let serial: Int
+    var timeOfDay: TimeOfDay?
+    /// Which sentence each part stands by.
+    var sources: [EpochPart: SentencePlace] = [:]
+    var vetoes: [Veto] = []
+    /// `nil` while it is not complete, and for ever when it has no time of day.
+    var completion: EpochCompletion?
+    var ending: Ending?
+    /// The fix that came out; that of an undated epoch comes later.
+    var fix: Fix?
+    /// What the fix came out with, when it had waited for a date.
+    var releasedBy: SentencePlace?
+    var basis: FixCalendar.Basis?
+    /// What stated the date.
+    var dateSource: SentencePlace?
+
+    /// Whether nothing that follows can change it.
+    var isSettled: Bool { completion != nil && (completion != .undated || fix != nil) }
+}
+
+/// One sentence of a log as the decoder met it.
+struct TracedSentence {
+    let place: SentencePlace
+    /// What stands before it on its line, behind the sentence before.
+    let prefix: [UInt8]
+    /// From the start byte to the second checksum digit, or as far as it was a sentence.
+    let bytes: [UInt8]
+    /// What follows one that was refused, as far as it was looked at.
+    let following: [UInt8]
+    /// Why the decoder refused it; `nil` when it did not.
+    let refusal: SentenceRefusal?
+    /// Which epoch it counts to; `nil` for what belongs to none.
+    let epoch: Int?
+    /// Whether that epoch was complete before it came.
+    let isLate: Bool
+    /// Of a date sentence: the first fix that took its date.
+    var dated: UTCTime?
+}

@@ -79,3 +79,75 @@ package struct TokenFaultPlan: Sendable, Hashable {
         return words + keyRotations.map { "new key at \($0) s" }
     }
 }
+
+/// What is wrong with one answer of the token endpoint.
+package enum TokenFault: Sendable, Hashable {
+    case error(status: Int)
+    /// A login page with status 200.
+    case page
+    /// Status 200 without a body.
+    case empty
+    /// The token is somebody else's.
+    case wrongVehicle
+    case wrongAudience
+    case expired
+
+    /// The word that orders it: a status, or the name of the fault.
+    init?(_ word: Substring) {
+        switch word {
+        case "page": self = .page
+        case "empty": self = .empty
+        case "wrongVehicle": self = .wrongVehicle
+        case "wrongAudience": self = .wrongAudience
+        case "expired": self = .expired
+        default:
+            guard let status = Int(word), (400...599).contains(status) else { return nil }
+            self = .error(status: status)
+        }
+    }
+
+    /// For the page and the log.
+    var words: String {
+        switch self {
+        case .error(let status): "answers \(status)"
+        case .page: "answers are a login page"
+        case .empty: "answers are empty"
+        case .wrongVehicle: "tokens are somebody else's"
+        case .wrongAudience: "tokens are for another audience"
+        case .expired: "tokens have expired"
+        }
+    }
+}
+
+extension TokenFaultPlan {
+    static let options = [
+        FaultPlan.Option("--token-outage", "COUNT|FROM..TO", "token requests fail: the first ones, or seconds"),
+        FaultPlan.Option(
+            "--token-errors", "FAULT:RATE,...",
+            "token answers: a status, page, empty, wrongVehicle, wrongAudience or expired"),
+        FaultPlan.Option("--token-delay", "SECONDS[..SECONDS]", "wait before each token answer"),
+        FaultPlan.Option("--token-life", "SECONDS", "life of tokens, 1 to 3600"),
+        FaultPlan.Option(
+            "--token-expiry", "STYLE", "epochSeconds, epochMilliseconds, secondsFromNow, text or none"),
+        FaultPlan.Option("--token-clock", "SECONDS", "the issuer's clock is ahead, or behind if negative"),
+        FaultPlan.Option("--key-rotation", "SECONDS", "then earlier tokens become invalid", isRepeatable: true),
+    ]
+
+    /// Orders one fault; `false` when there is none of that name.
+    mutating func set(_ value: FaultOptionValue) throws(FaultPlan.OptionError) -> Bool {
+        switch value.option {
+        case "--token-outage":
+            if let count = Int(value.text) { outage = .first(count) } else { outage = .seconds(try value.range()) }
+        case "--token-errors":
+            rates = try value.rates("FAULT:RATE, as 503:0.3 or page:0.1", TokenFault.init)
+                .map { FaultRate(fault: $0.kind, rate: $0.rate) }
+        case "--token-delay": delay = try value.delay()
+        case "--token-life": life = try value.count(1...3600)
+        case "--token-expiry": expiryStyle = .some(try value.choice())
+        case "--token-clock": clockOffset = try value.count(-1_000_000_000...1_000_000_000)
+        case "--key-rotation": keyRotations.append(try value.delay().lowerBound)
+        default: return false
+        }
+        return true
+    }
+}

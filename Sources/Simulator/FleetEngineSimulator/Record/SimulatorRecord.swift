@@ -1,4 +1,6 @@
 package import FleetEngine
+import LinuxPlatform
+import StrictJSON
 
 /// Everything that arrived and what was answered, bounded in memory: counts are complete, lists are the newest.
 package struct SimulatorRecord: Sendable {
@@ -43,5 +45,107 @@ package struct SimulatorRecord: Sendable {
     private static func append<Element>(_ element: Element, to list: inout [Element]) {
         if list.count >= maximumRecent { list.removeFirst(list.count - maximumRecent + 1) }
         list.append(element)
+    }
+}
+
+extension SimulatorRecord {
+    /// The whole record: counts, and for each vehicle every delivered fix time in order.
+    var json: JSONValue {
+        var vehicles: [String: JSONValue] = [:]
+        for (name, vehicle) in self.vehicles {
+            var counts = vehicle.counts
+            counts["fixTimes"] = .array(vehicle.fixTimes.map { .string($0.description) })
+            vehicles[name.description] = .object(counts)
+        }
+        return .object(["summary": .object(summary), "vehicles": .object(vehicles)])
+    }
+
+    var summary: [String: JSONValue] {
+        func sum(_ count: (VehicleRecord) -> Int) -> JSONValue {
+            .integer(Int64(vehicles.values.reduce(0) { $0 + count($1) }))
+        }
+        return [
+            "vehicles": .integer(Int64(vehicles.count)),
+            "fleetRequests": .integer(Int64(fleetRequests)),
+            "fleetOutcomes": .object(fleetOutcomes.mapValues { .integer(Int64($0)) }),
+            "tokenRequests": .integer(Int64(tokenRequests)),
+            "tokenOutcomes": .object(tokenOutcomes.mapValues { .integer(Int64($0)) }),
+            "tokensIssued": .integer(Int64(tokensIssued)),
+            "updates": sum(\.updates),
+            "distinctFixes": sum { $0.deliveries.count },
+            "repeatedFixes": sum(\.repeats),
+            "lastLocationsBackInTime": sum(\.lastLocationsBackInTime),
+            "pastLocationsOutOfOrder": sum(\.pastLocationsOutOfOrder),
+            "bytesReceived": .integer(Int64(bytesReceived)),
+            "bytesSent": .integer(Int64(bytesSent)),
+        ]
+    }
+}
+
+extension VehicleRecord {
+    var counts: [String: JSONValue] {
+        [
+            "updates": .integer(Int64(updates)),
+            "lastLocations": .integer(Int64(lastLocations)),
+            "pastLocations": .integer(Int64(pastLocations)),
+            "distinctFixes": .integer(Int64(deliveries.count)),
+            "repeatedFixes": .integer(Int64(repeats)),
+            "untimedLocations": .integer(Int64(untimed)),
+            "forgottenFixTimes": .integer(Int64(forgottenFixTimes)),
+            "lastLocationsBackInTime": .integer(Int64(lastLocationsBackInTime)),
+            "pastLocationsOutOfOrder": .integer(Int64(pastLocationsOutOfOrder)),
+            "vehicleState": vehicleState.map(JSONValue.string) ?? .null,
+        ]
+    }
+}
+
+/// One request and what became of it.
+package struct RequestRecord: Sendable, Hashable {
+    package let receivedAt: WireTime
+    package let method: String
+    /// Without the query; never a token.
+    package let path: String
+    /// The status of the answer; `nil` when none went out.
+    package let status: Int?
+    package let fault: String?
+    /// The refusal's message.
+    package let message: String?
+    package let bytesReceived: Int
+    package let bytesSent: Int
+
+    /// The kind of outcome that is counted: a status, or the fault that prevented one.
+    package var outcome: String { status.map(String.init) ?? fault ?? "none" }
+}
+
+/// A token that was issued; the token itself is not kept. Times in seconds since 1970.
+package struct TokenRecord: Sendable, Hashable {
+    package let kind: String
+    package let id: String?
+    package let issuedAt: Int64
+    package let expiry: Int64
+}
+
+/// The complete record as JSON Lines: one line for each position of each committed update.
+struct RecordFile: ~Copyable {
+    private let file: OwnedDescriptor
+
+    /// Appends to the file at `path`, which may hold positions of other people's vehicles: it is for its owner only.
+    init(path: String) throws(SystemError) { file = try OwnedDescriptor(appendingTo: path) }
+
+    func append(_ update: AcceptedUpdate, at now: WireTime) throws(SystemError) {
+        var lines = ""
+        for position in update.positions {
+            var line: [String: JSONValue] = [
+                "receivedAt": .string(now.description), "vehicle": .string(update.vehicle.description),
+                "kind": .string(position.isLast ? "last" : "past"), "latitude": .number(position.latitude),
+                "longitude": .number(position.longitude),
+            ]
+            line["time"] = (position.time?.description).map(JSONValue.string)
+            line["speedMetersPerSecond"] = position.speedMetersPerSecond.map(JSONValue.number)
+            line["headingDegrees"] = position.headingDegrees.map { .integer(Int64($0)) }
+            line["timeSinceUpdateSeconds"] = position.timeSinceUpdateSeconds.map { .integer(Int64($0)) }
+            lines += JSONValue.object(line).text + "\n"
+        }
+        try file.writeAll(Array(lines.utf8).span)
     }
 }

@@ -1,4 +1,6 @@
-import FleetEngine
+package import FleetEngine
+import HTTPMessages
+import HTTPService
 
 /// What a request is about, read from its path behind `/v1`.
 enum FleetTarget {
@@ -32,4 +34,146 @@ enum FleetTarget {
     }
 
     private static let unknown = Refusal.notFound("Method not found: there is no such path here")
+}
+
+/// The query parameters of a Fleet Engine request; an unknown one is refused.
+struct FleetQuery {
+    private var parameters: [String: String] = [:]
+
+    private static let headerFields: Set<String> = [
+        "languageCode", "regionCode", "sdkVersion", "osVersion", "deviceModel", "sdkType", "mapsSdkVersion",
+        "navSdkVersion", "platform", "manufacturer", "androidApiLevel", "traceId",
+    ]
+    private static let names: Set<String> = [
+        "updateMask", "vehicleId", "deliveryVehicleId", "currentRouteSegmentVersion", "waypointsVersion", "alt",
+        "prettyPrint", "$alt",
+    ]
+
+    init(_ request: ServedRequest) throws(Refusal) {
+        guard let items = request.queryItems else { throw .invalid("the query's percent-encoding is malformed") }
+        for (written, value) in items {
+            let name = written == "update_mask" ? "updateMask" : written
+            let isHeader = name.hasPrefix("header.") && Self.headerFields.contains(String(name.dropFirst(7)))
+            guard Self.names.contains(name) || isHeader else {
+                throw .invalid(
+                    field: written,
+                    "Unknown name \"\(written)\": Cannot bind query parameter. Field could not be found.")
+            }
+            guard parameters.updateValue(value, forKey: name) == nil else {
+                throw .invalid(field: written, "the parameter stands twice")
+            }
+        }
+        if parameters.keys.contains(where: { $0.hasPrefix("header.") }), parameters["header.regionCode"] == nil {
+            throw .invalid(field: "header.regionCode", "is required when a header is sent")
+        }
+    }
+
+    var updateMask: String? { parameters["updateMask"] }
+
+    func newVehicleID(_ service: FleetService) -> String? { parameters[service.idParameter] }
+
+    static func checkContentType(_ request: ServedRequest) throws(Refusal) {
+        let type = request.headers["Content-Type"]?.split(separator: ";").first?.lowercased()
+        guard type == "application/json" else {
+            throw .invalid("The body must be JSON: send Content-Type: application/json, not \(type ?? "nothing").")
+        }
+    }
+}
+
+/// The name of a vehicle: `providers/{provider}/vehicles/{id}`.
+package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
+    package let provider: String
+    package let service: FleetService
+    package let id: String
+
+    package init(provider: String, service: FleetService, id: String) {
+        (self.provider, self.service, self.id) = (provider, service, id)
+    }
+
+    package var description: String { "providers/\(provider)/\(service.collection)/\(id)" }
+
+    /// The rules for vehicle, trip and task ids; `nil` when `id` keeps them.
+    static func problem(withID id: String) -> String? {
+        if id.isEmpty { return "the id is empty" }
+        if id.count > 64 { return "the id is longer than 64 characters" }
+        if let scalar = id.unicodeScalars.first(where: { "/:?,#".unicodeScalars.contains($0) || $0.value < 0x20 }) {
+            return "the id contains \"\(scalar)\""
+        }
+        // The standard library's own normalization; its name begins with an underscore for want of a public one.
+        if !id.utf8.elementsEqual(id._nfcCodeUnits) { return "the id is not in Unicode Normalization Form C" }
+        return nil
+    }
+}
+
+/// What a token's private claims allow: each opens the one resource that it names, or all with `*`.
+enum FleetPermission {
+    /// Reading and writing a vehicle are for its driver and for a server.
+    static func check(_ vehicle: ResourceName, _ claims: TokenClaims) throws(Refusal) {
+        try check(vehicle.service.claim, vehicle.id, claims, resource: vehicle.service.collection)
+    }
+
+    /// A trip is for its consumer and for a server.
+    static func check(tripID: String, _ claims: TokenClaims) throws(Refusal) {
+        try check("tripid", tripID, claims, resource: "trips")
+    }
+
+    private static func check(
+        _ claim: String, _ id: String, _ claims: TokenClaims, resource: String
+    ) throws(Refusal) {
+        guard let allowed = claims.authorization[claim] else {
+            throw .permissionDenied("the token has no \(claim) claim, which \(resource) need")
+        }
+        guard allowed == id || allowed == "*" else {
+            throw .permissionDenied("the token's \(claim) claim does not match the one in the URL")
+        }
+    }
+}
+
+/// How the two services differ on the wire, seen from the server.
+extension FleetService {
+    var updateVerb: String {
+        switch self {
+        case .onDemandTrips: "PUT"
+        case .scheduledTasks: "PATCH"
+        }
+    }
+
+    /// The private claim that binds a token to a vehicle.
+    var claim: String {
+        switch self {
+        case .onDemandTrips: "vehicleid"
+        case .scheduledTasks: "deliveryvehicleid"
+        }
+    }
+
+    /// The query parameter that names a new vehicle.
+    var idParameter: String {
+        switch self {
+        case .onDemandTrips: "vehicleId"
+        case .scheduledTasks: "deliveryVehicleId"
+        }
+    }
+
+    var schema: MessageSchema {
+        switch self {
+        case .onDemandTrips: .vehicle
+        case .scheduledTasks: .deliveryVehicle
+        }
+    }
+
+    /// What a new vehicle must state.
+    var requiredAtCreation: [String] {
+        switch self {
+        case .onDemandTrips: ["vehicleState", "supportedTripTypes", "maximumCapacity", "vehicleType"]
+        case .scheduledTasks: []
+        }
+    }
+
+    /// What a new vehicle may state; `nil` for everything that is not the server's.
+    var allowedAtCreation: Set<String>? {
+        switch self {
+        case .onDemandTrips: nil
+        case .scheduledTasks: ["type", "lastLocation", "attributes", "name"]
+        }
+    }
 }

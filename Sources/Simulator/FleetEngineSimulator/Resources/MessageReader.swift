@@ -89,3 +89,93 @@ struct MessageReader {
         return nil
     }
 }
+
+/// The fields of a message by their JSON names.
+struct MessageSchema: Sendable {
+    let fields: [String: FieldRule]
+
+    /// The JSON name of a field that a client wrote in camelCase or as in the proto file; `nil` for an unknown one.
+    func name(of written: String) -> String? {
+        if fields[written] != nil { return written }
+        guard written.contains("_"), written == written.lowercased() else { return nil }
+        let words = written.split(separator: "_", omittingEmptySubsequences: false)
+        let camel = words.dropFirst().reduce(into: String(words[0])) {
+            $0 += $1.prefix(1).uppercased() + $1.dropFirst()
+        }
+        return fields[camel] == nil ? nil : camel
+    }
+}
+
+/// What may stand in one field of a message.
+struct FieldRule: Sendable {
+    /// The JSON forms of protobuf's types, with the range the field's comment states.
+    enum Kind: Sendable {
+        case string
+        case bytes
+        case bool
+        case int32(ClosedRange<Int64>)
+        case double(ClosedRange<Double>)
+        case timestamp
+        case duration
+        /// Names with their numbers; the names in `refused` are known but only the server says them.
+        case enumeration([String: Int64], refused: Set<String> = [])
+        case message(MessageSchema)
+        indirect case list(Kind, maximumCount: Int = 10_000)
+        /// Route data that only the navigation SDK sends: an object that is not looked into.
+        case route
+    }
+
+    /// Who writes and who reads the field.
+    enum Direction: Sendable {
+        case both
+        /// Set by the server: what a client sends is ignored, and a mask may not name it.
+        case outputOnly
+        /// Never in an answer.
+        case inputOnly
+    }
+
+    let kind: Kind
+    let direction: Direction
+
+    init(_ kind: Kind, _ direction: Direction = .both) { (self.kind, self.direction) = (kind, direction) }
+
+    static let anyInt32: Kind = .int32(Int64(Int32.min)...Int64(Int32.max))
+    static let anyDouble: Kind = .double(-Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
+    /// Metres or degrees of uncertainty.
+    static let accuracy: Kind = .double(0...Double.greatestFiniteMagnitude)
+    static let compass: Kind = .int32(0...359)
+}
+
+/// The fields that an update is about, each as a path of JSON names.
+struct UpdateMask: Sendable, Hashable {
+    let paths: [[String]]
+
+    /// Reads the `updateMask` parameter: comma-separated, no spaces, known fields that a client may write.
+    init(_ text: String?, schema: MessageSchema) throws(Refusal) {
+        guard let text, !text.isEmpty else { throw .invalid(field: "updateMask", "update_mask cannot be empty") }
+        var paths: [[String]] = []
+        for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
+            paths.append(try Self.path(entry, schema))
+        }
+        self.paths = paths
+    }
+
+    private static func path(_ entry: Substring, _ schema: MessageSchema) throws(Refusal) -> [String] {
+        var path: [String] = []
+        var level: MessageSchema? = schema
+        for part in entry.split(separator: ".", omittingEmptySubsequences: false) {
+            guard let schema = level, let name = schema.name(of: String(part)), let rule = schema.fields[name] else {
+                throw .invalid(field: "updateMask", "the mask names an unknown field: \"\(entry)\"")
+            }
+            guard rule.direction != .outputOnly else {
+                throw .invalid(field: "updateMask", "\"\(entry)\" is set by the server and may not be in the mask")
+            }
+            if case .message(let inner) = rule.kind { level = inner } else { level = nil }
+            path.append(name)
+        }
+        return path
+    }
+
+    /// Whether the top-level field `name` is, in whole or in part, masked.
+    func names(_ name: String) -> Bool { paths.contains { $0.first == name } }
+}

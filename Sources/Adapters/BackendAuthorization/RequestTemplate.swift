@@ -1,0 +1,109 @@
+import HTTPMessages
+import VehicleAuthorization
+
+/// A request header whose value may be a secret.
+package struct HeaderTemplate: Sendable, Hashable {
+    /// What is made of the secret.
+    package enum Scheme: String, Sendable, Hashable, CaseIterable {
+        case verbatim
+        /// `Bearer` and the secret.
+        case bearer
+        /// `Basic` and the secret, which is `user:password`.
+        case basic
+    }
+
+    package var name: String
+    package var secret: Secret
+    package var scheme: Scheme
+
+    package init(_ name: String, _ secret: Secret, scheme: Scheme = .verbatim) {
+        (self.name, self.secret, self.scheme) = (name, secret, scheme)
+    }
+
+    /// The value to send, and the secret in it. May read a file; not for the shared pool.
+    ///
+    /// - Throws: `.misconfigured`, naming header and source and never the value.
+    func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
+        let secret = try secret.text(for: "header \(name)", environment: environment)
+        switch scheme {
+        case .verbatim: return (secret, secret)
+        case .bearer: return ("Bearer \(secret)", secret)
+        case .basic:
+            guard secret.contains(":") else {
+                throw AuthorizationError(
+                    .misconfigured, "header \(name) has the scheme basic, whose secret must read user:password")
+            }
+            return ("Basic \(base64Encoded(Array(secret.utf8)))", secret)
+        }
+    }
+}
+
+/// `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a text of the configuration.
+struct Placeholders {
+    /// How values are written so that they cannot break out of their place.
+    enum Encoding {
+        /// In an address, where braces mean nothing else.
+        case percent
+        /// In the body of a form.
+        case form
+        /// In any other body.
+        case json
+        case verbatim
+    }
+
+    let providerID: String
+    let context: AuthorizationContext
+
+    /// `template` with every placeholder replaced.
+    ///
+    /// - Throws: `.misconfigured` for an unknown placeholder, `.missingContext` for an id that the context has not.
+    func expanding(_ template: String, _ encoding: Encoding, name: String) throws(AuthorizationError) -> String {
+        var result = ""
+        var rest = template[...]
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            let key = rest[rest.index(after: open)..<close]
+            let value: String?
+            switch key {
+            case "vehicleId": value = context.vehicleID.isEmpty ? nil : context.vehicleID
+            case "providerId": value = providerID
+            case "taskId": value = context.taskID
+            case "tripId": value = context.tripID
+            case "trackingId": value = context.trackingID
+            default:
+                // A body may be JSON, whose braces are its own.
+                guard encoding != .percent else {
+                    throw AuthorizationError(
+                        .misconfigured,
+                        "\(name) has the placeholder {\(key)}; use {vehicleId} for a vehicle, {tripId} for a trip, "
+                            + "or {providerId}")
+                }
+                result += rest[...open]
+                rest = rest[rest.index(after: open)...]
+                continue
+            }
+            guard let value else {
+                throw AuthorizationError(.missingContext, "\(name) asks for {\(key)}, but the token is for \(context)")
+            }
+            result += rest[..<open] + Self.encoded(value, encoding)
+            rest = rest[rest.index(after: close)...]
+        }
+        return result + rest
+    }
+
+    private static func encoded(_ value: String, _ encoding: Encoding) -> String {
+        switch encoding {
+        case .percent, .form: HTTPURL.percentEncoded(value)
+        case .verbatim: value
+        case .json:
+            value.unicodeScalars.reduce(into: "") { text, scalar in
+                switch scalar {
+                case "\"", "\\": text += "\\\(scalar)"
+                case "\u{0}"..."\u{1F}":
+                    let digits = String(scalar.value, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                default: text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,287 @@
+import GNSS
+import LinuxPlatform
+import LocationReporting
+
+/// What all live receivers have in common: a thread that reads and decodes, and a task that delivers the newest.
+struct LiveReceiver: Sendable {
+    let endpoint: any ReceiverEndpoint
+    /// Begins anew with each opening of the line.
+    let decoder: any LineDecoder
+    /// How long a line may be without a sentence before that is reported (see `LineWatch`).
+    var patience = Duration.seconds(5)
+    /// How long sentences may come without a position before that is reported (see `PositionWatch`).
+    var positionPatience = Duration.seconds(60)
+    /// When a lost line is opened again, unless something tells that it is back.
+    var schedule = ReopenSchedule()
+    /// Hears of each turn of the thread and of what it reads, if there is one.
+    var tap: (any ReceiverTap)?
+
+    /// See `FixSource.run`. When this returns or throws, the thread has ended and the line is closed.
+    func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        let stop = try EventDescriptor.forReceiver()
+        let mailbox = EventMailbox()
+        let failure = Locked<FixSourceError?>(nil)
+        await withTaskCancellationHandler {
+            async let reading: Void = onThread(named: "gnss-receiver") {
+                var loop = ReceiverLoop(receiver: self, stop: stop, mailbox: mailbox)
+                do throws(FixSourceError) {
+                    try loop.run()
+                } catch {
+                    failure.withLock { $0 = error }
+                }
+                mailbox.close()
+            }
+            for await _ in mailbox.arrivals {
+                for event in mailbox.take() { await deliver(event) }
+            }
+            await reading
+        } onCancel: {
+            stop.signal()
+        }
+        if Task.isCancelled { throw FixSourceError(.cancelled, "\(endpoint.name): stopped") }
+        for event in mailbox.take() { await deliver(event) }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+}
+
+extension LiveReceiver {
+    /// A receiver that speaks NMEA 0183.
+    init(
+        endpoint: any ReceiverEndpoint, decoder: NMEADecoder, patience: Duration = .seconds(5),
+        positionPatience: Duration = .seconds(60), schedule: ReopenSchedule = ReopenSchedule(),
+        tap: (any ReceiverTap)? = nil
+    ) {
+        self.init(
+            endpoint: endpoint, decoder: SentenceDecoder(decoder), patience: patience,
+            positionPatience: positionPatience, schedule: schedule, tap: tap)
+    }
+}
+
+extension EventDescriptor {
+    /// The signal by which a receiver is stopped.
+    static func forReceiver() throws(FixSourceError) -> EventDescriptor {
+        do throws(SystemError) {
+            return try EventDescriptor()
+        } catch {
+            throw FixSourceError(.cannotOpen, "cannot start the receiver: \(error)")
+        }
+    }
+}
+
+/// What a live receiver's thread does: open, poll, read, decode, and begin again after each loss.
+struct ReceiverLoop {
+    /// Why the line is no longer read.
+    private enum Ending {
+        case stopped
+        case endOfInput
+        case lost(String)
+        /// Without a sentence for so long that it is worth opening anew.
+        case overdue
+    }
+
+    private let endpoint: any ReceiverEndpoint
+    private let newDecoder: any LineDecoder
+    private let stop: EventDescriptor
+    private let mailbox: EventMailbox
+    private let patience: Duration
+    private let tap: (any ReceiverTap)?
+    /// Takes one datagram of any size; a tty gives 4 KiB at most.
+    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    private var reopening: ReopenWait
+    private var position: PositionWatch
+    private var interval = Duration.zero
+    private var reported: ReceiverState?
+    /// The line was opened anew for being silent: that alone is no news.
+    private var isSecondChance = false
+
+    init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
+        (endpoint, newDecoder, patience) = (receiver.endpoint, receiver.decoder, receiver.patience)
+        (self.stop, self.mailbox) = (stop, mailbox)
+        reopening = ReopenWait(schedule: receiver.schedule)
+        position = PositionWatch(patience: receiver.positionPatience)
+        tap = receiver.tap
+    }
+
+    /// Until stopped, or until the end of an input that cannot be opened again.
+    mutating func run() throws(FixSourceError) {
+        while true {
+            tap?.turned()
+            switch attempt() {
+            case .stopped:
+                return
+            case .endOfInput where !endpoint.canReopen:
+                return report(.ended(source: endpoint.name))
+            case .lost(let reason) where !endpoint.canReopen:
+                throw FixSourceError(.readFailed, "\(endpoint.name): \(reason)")
+            case .overdue:
+                isSecondChance = true
+                continue
+            case .endOfInput:
+                report(.waiting(source: endpoint.name, reason: "closed by the other side; it is opened again"))
+            case .lost(let reason):
+                report(.waiting(source: endpoint.name, reason: reason))
+            }
+            isSecondChance = false
+            guard waitForReturn() else { return }
+        }
+    }
+
+    /// False when stopped.
+    private mutating func waitForReturn() -> Bool {
+        do throws(SystemError) {
+            return try reopening.wait(for: endpoint, unless: stop)
+        } catch {
+            return true  // a wait that fails has no reason to fail again
+        }
+    }
+
+    /// From one opening to the end of the line; it is closed when this returns.
+    private mutating func attempt() -> Ending {
+        do throws(ReceiverOpenError) {
+            return receive(from: try endpoint.open(unless: stop))
+        } catch {
+            switch error {
+            case .notNow(let reason): return .lost(reason)
+            case .stopped: return .stopped
+            }
+        }
+    }
+
+    private mutating func receive(from line: any ReceiverLine) -> Ending {
+        let watch = LineWatch(
+            openedAt: MonotonicTime.now, interval: interval, patience: patience, trial: line.trial)
+        var session = LineSession(decoder: newDecoder, watch: watch)
+        var pace = ReadPace(openedAt: MonotonicTime.now)
+        var judged: LineWatch.Condition?
+        var heard: String?
+        position.lineOpened()
+        tap?.lineOpened()
+        defer {
+            tap?.lineClosed()
+            interval = session.watch.interval
+            if session.watch.hasSentence { reopening.lineProvedGood() }
+            if let last = session.finish() { mailbox.post(last) }
+            while let warning = session.takeWarning() { mailbox.post(warning) }
+        }
+        while true {
+            tap?.turned()
+            let now = MonotonicTime.now
+            if endpoint.canReopen, session.watch.isOverdue(at: now) {
+                if let complaint = line.givenUp(after: session.evidence) {
+                    report(.waiting(source: endpoint.name, reason: complaint))
+                }
+                return .overdue
+            }
+            let condition = session.watch.condition(at: now)
+            if let complaint = session.complaint {
+                report(complaint: complaint)
+            } else if condition != judged || heard != nil {
+                report(condition, of: line, in: session)
+            } else if condition == .receiving {
+                report(positionsOn: line, at: now)
+            }
+            (judged, heard) = (condition, session.complaint)
+
+            let wakeUp = session.wakeUp(after: now)
+            let pause = min(wakeUp, position.nextChange(after: now) ?? wakeUp) - now
+            let rest = pace.rest(at: now)
+            let outcome =
+                rest > .zero
+                ? wait(on: nil, for: rest) : wait(on: line, for: min(pause, ReceiverPace.longestTurn))
+            switch outcome {
+            case .failure(let error): return .lost("\(error)")
+            case .success(.stopped): return .stopped
+            case .success(.timedOut) where rest > .zero: continue
+            case .success(.timedOut):
+                guard let fix = session.lineIsIdle(at: MonotonicTime.now) else { continue }
+                position.sentencesArrived(withPosition: true, at: MonotonicTime.now)
+                mailbox.post(fix)
+            case .success(.ready(let isHungUp)):
+                if let ending = drain(line, isHungUp: isHungUp, into: &session, at: &pace) { return ending }
+            }
+        }
+    }
+
+    /// Reads all there is, or as much as `pace` allows, and posts the newest fix in it.
+    private mutating func drain(
+        _ line: any ReceiverLine, isHungUp: Bool, into session: inout LineSession, at pace: inout ReadPace
+    ) -> Ending? {
+        var newest: Fix?
+        let hadSentence = session.watch.hasSentence
+        defer {
+            let now = MonotonicTime.now
+            if session.watch.hasSentence, !hadSentence { line.firstSentenceArrived() }
+            if session.complaint == nil, session.watch.condition(at: now) == .receiving {
+                position.sentencesArrived(withPosition: newest != nil, at: now)
+                report(positionsOn: line, at: now)
+            }
+            while let warning = session.takeWarning() { mailbox.post(warning) }
+            if let newest {
+                tap?.fixMade()
+                mailbox.post(newest)
+            }
+        }
+        while pace.mayRead {
+            let read: LineRead
+            do throws(SystemError) {
+                var span = buffer.mutableSpan
+                read = try line.read(into: &span)
+            } catch {
+                return .lost("lost (\(error.reason)); it is opened again as soon as it is back")
+            }
+            switch read {
+            case .end: return .endOfInput
+            case .nothingYet where isHungUp: return .lost("lost (hung up); it is opened again as soon as it is back")
+            case .nothingYet: return nil
+            case .bytes(let count):
+                tap?.received(buffer.span.extracting(first: count))
+                let fix = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now)
+                pace.took(count, withFix: fix != nil)
+                newest = fix ?? newest
+            }
+            guard case .success(.ready) = wait(on: line, for: .zero) else { return nil }
+        }
+        return nil
+    }
+
+    private func wait(on line: (any ReceiverLine)?, for timeout: Duration) -> Result<PollOutcome, SystemError> {
+        do throws(SystemError) {
+            return .success(try poll(line?.raw, within: timeout, unless: stop))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private mutating func report(
+        _ condition: LineWatch.Condition, of line: any ReceiverLine, in session: LineSession
+    ) {
+        let limit = session.watch.limit
+        switch condition {
+        case .opened where isSecondChance && !line.isOpeningNews: break
+        case .opened: report(.starting(source: endpoint.name, detail: line.greeting))
+        case .receiving: report(positionsOn: line, at: MonotonicTime.now)
+        case .silent: report(complaint: endpoint.complaint(about: .silence, for: limit))
+        case .noise: report(complaint: session.cause ?? endpoint.complaint(about: .noise, for: limit))
+        }
+    }
+
+    /// Sentences arrive; so do positions, or not.
+    private mutating func report(positionsOn line: any ReceiverLine, at now: Duration) {
+        switch position.condition(at: now) {
+        case .good: report(.receiving(source: endpoint.name, detail: line.discovery))
+        case .noneYet: report(.noPosition(source: endpoint.name, hadOne: false))
+        case .lost: report(.noPosition(source: endpoint.name, hadOne: true))
+        }
+    }
+
+    private mutating func report(complaint: String) {
+        report(.waiting(source: endpoint.name, reason: complaint))
+    }
+
+    /// Once for each change, not for each attempt.
+    private mutating func report(_ state: ReceiverState) {
+        guard state != reported else { return }
+        reported = state
+        mailbox.post(state)
+    }
+}

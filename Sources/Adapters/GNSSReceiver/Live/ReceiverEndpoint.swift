@@ -1,0 +1,108 @@
+import Glibc
+import LinuxPlatform
+
+/// Where a live receiver is reached; opened anew whenever the line was lost.
+protocol ReceiverEndpoint: Sendable {
+    /// What the operator calls it, as `/dev/ttyUSB0`.
+    var name: String { get }
+    /// Whether a line that ended or fell silent is opened again; standard input cannot be.
+    var canReopen: Bool { get }
+
+    /// Opens the line; may block, but not once `stop` is signalled.
+    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
+
+    /// What is wrong with a line that has brought no sentence for `limit`, and what to do about it.
+    func complaint(about trouble: LineTrouble, for limit: Duration) -> String
+
+    /// Tells when a line that is not there may have come back; `nil` where nothing does.
+    func watchForReturn() -> DirectoryWatch?
+}
+
+extension ReceiverEndpoint {
+    var canReopen: Bool { true }
+    func watchForReturn() -> DirectoryWatch? { nil }
+}
+
+/// What can be wrong with an open line.
+enum LineTrouble: Sendable, Hashable { case silence, noise }
+
+/// Why a line could not be opened.
+enum ReceiverOpenError: Error, Sendable, Hashable {
+    /// The reason and the remedy; it is tried again.
+    case notNow(String)
+    case stopped
+
+    /// The same with its bare reason put into a sentence.
+    func explained(_ sentence: (String) -> String) -> Self {
+        switch self {
+        case .notNow(let reason): .notNow(sentence(reason))
+        case .stopped: .stopped
+        }
+    }
+}
+
+/// An open line, used on the receiver's thread alone; closed with its last reference.
+protocol ReceiverLine: AnyObject {
+    /// For `poll`.
+    var raw: CInt { get }
+    /// How the line stands, for the operator, until the first sentence has come.
+    var greeting: String { get }
+    /// Takes what is there, without waiting.
+    func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead
+
+    /// How long to wait for a first sentence before the endpoint tries the line another way; `nil` when there is none.
+    var trial: Duration? { get }
+    /// Whether the greeting is news even if the line was opened anew for bringing nothing.
+    var isOpeningNews: Bool { get }
+    /// What the first sentence proved of the line, as `at 9600 baud`; may be empty.
+    var discovery: String { get }
+    /// A sentence has come for the first time since the line was opened.
+    func firstSentenceArrived()
+    /// The line is closed for bringing no sentence for too long, having brought `evidence`; gives what the operator
+    /// should know now.
+    func givenUp(after evidence: BaudRateSearch.Evidence) -> String?
+}
+
+/// A line that can be opened in one way only.
+extension ReceiverLine {
+    var trial: Duration? { nil }
+    var isOpeningNews: Bool { false }
+    var discovery: String { "" }
+    func firstSentenceArrived() {}
+    func givenUp(after evidence: BaudRateSearch.Evidence) -> String? { nil }
+}
+
+/// What one read from a line gave.
+enum LineRead: Sendable, Hashable {
+    case bytes(Int)
+    case nothingYet
+    case end
+}
+
+/// Whether what is at `path` can be read only once, and keeps its reader waiting: a pipe, a terminal, a socket, or `-`,
+/// standard input.
+package func isReadOnce(_ path: String) -> Bool {
+    if path == "-" { return true }
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
+}
+
+extension LineRead {
+    /// The meaning of one `read` from a descriptor that does not block.
+    init(_ read: () throws(SystemError) -> Int) throws(SystemError) {
+        do throws(SystemError) {
+            let count = try read()
+            self = count == 0 ? .end : .bytes(count)
+        } catch {
+            guard error.number == EAGAIN else { throw error }
+            self = .nothingYet
+        }
+    }
+
+    /// The same from a serial line, which has no end: reading nothing means that the device has gone.
+    init(from line: SerialLine, into buffer: inout MutableSpan<UInt8>) throws(SystemError) {
+        try self.init { () throws(SystemError) in try line.read(into: &buffer) }
+        if self == .end { throw SystemError(call: "read", number: ENODEV) }
+    }
+}

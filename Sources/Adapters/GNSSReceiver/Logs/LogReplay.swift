@@ -1,0 +1,196 @@
+package import GNSS
+package import LocationReporting
+
+/// Recorded logs, delivered as if the vehicle were under way now.
+///
+/// The logs are read twice: once quickly to learn how long they are, then at the wanted speed. What the times become is
+/// `ReplayTimeline`'s affair.
+package struct LogReplay: FixSource {
+    /// What the user may choose.
+    package struct Options: Sendable, Hashable {
+        package var speed: ReplaySpeed
+        /// Fixes carry the times that the log states.
+        package var keepsTime: Bool
+        /// Begin again at the end, for ever.
+        package var loops: Bool
+        /// Wait for more at the end of the last log, for ever.
+        package var follows: Bool
+
+        package init(
+            speed: ReplaySpeed = .times(1), keepsTime: Bool = false, loops: Bool = false, follows: Bool = false
+        ) {
+            (self.speed, self.keepsTime, self.loops, self.follows) = (speed, keepsTime, loops, follows)
+        }
+    }
+
+    /// While the replay keeps the pace of the log, progress is told often enough to be watched.
+    private static let pacedChunkBytes = 4 << 10
+
+    private let log: LogReceiver
+    /// The same without its following: what the logs hold by now.
+    private let present: LogReceiver
+    private let options: Options
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> UTCTime
+
+    /// `clock` paces the replay, `now` dates the fixes.
+    package init(
+        paths: [String], options: Options = Options(), decoder: NMEADecoder = NMEADecoder(),
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> UTCTime
+    ) {
+        let chunkBytes = options.speed == .maximum ? 64 << 10 : Self.pacedChunkBytes
+        log = LogReceiver(paths: paths, decoder: decoder, follows: options.follows, chunkBytes: chunkBytes)
+        present = LogReceiver(paths: paths, decoder: decoder, chunkBytes: chunkBytes)
+        (self.options, self.clock, self.now) = (options, clock, now)
+    }
+
+    /// Reads everything once; a log that is damaged further on counts up to there.
+    ///
+    /// - Throws: when there is no fix to be replayed, unless there may yet be one in a log that is followed.
+    package func survey() async throws(FixSourceError) -> LogSurvey {
+        if options.follows, log.isReadOnce { return LogSurvey() }
+        do throws(FixSourceError) { return try await surveyPresent() } catch {
+            guard options.follows, error.code != .cancelled else { throw error }
+            return LogSurvey()
+        }
+    }
+
+    private func surveyPresent() async throws(FixSourceError) -> LogSurvey {
+        guard !log.isReadOnce else {
+            throw FixSourceError(
+                .cannotOpen, "\(log.name) cannot be replayed: a pipe, and it is read twice; name files")
+        }
+        var survey = LogSurvey()
+        var withoutChecksum = 0
+        do throws(FixSourceError) {
+            withoutChecksum = try await present.run(progressStep: .max) { event throws(FixSourceError) in
+                if case .fix(let fix) = event { survey.add(fix.timeOfFix) }
+            }
+        } catch {
+            guard survey.fixes > 0, error.code != .cancelled else { throw error }
+        }
+        guard survey.fixes > 0 else {
+            if withoutChecksum > 0 {
+                throw FixSourceError(
+                    .notALog,
+                    "\(log.name) holds no fix, but \(withoutChecksum) sentences without checksum; if its receiver has "
+                        + "none, accept them: --accept-missing-checksum, or receiver.acceptMissingChecksum")
+            }
+            throw FixSourceError(
+                .notALog, "\(log.name) holds no fix with a date; check that it is NMEA 0183 with RMC or ZDA sentences")
+        }
+        return survey
+    }
+
+    package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        try await play(try await survey(), on: clock, deliver: deliver)
+        await deliver(.state(.ended(source: log.name)))
+    }
+
+    private func play<Pace: Clock<Duration>>(
+        _ survey: LogSurvey, on clock: Pace, deliver: @Sendable (FixSourceEvent) async -> Void
+    ) async throws(FixSourceError) {
+        var timeline = ReplayTimeline(speed: options.speed, length: survey.length)
+        var keptTimeOffset = Duration.zero
+        let start = clock.now
+        let progressStep: Int64 = options.speed == .maximum ? 256 << 10 : 1
+        while true {
+            try await log.run(progressStep: progressStep) { event throws(FixSourceError) in
+                guard case .fix(var fix) = event else {
+                    // That the log is read again is no change of state.
+                    if case .state = event, timeline.pass > 1 { return }
+                    return await deliver(event)
+                }
+                timeline.advance(to: fix.timeOfFix)
+                let moment = start.advanced(by: timeline.due)
+                if moment > clock.now {
+                    do { try await clock.sleep(until: moment, tolerance: nil) } catch {
+                        throw FixSourceError(.cancelled, "\(log.name): stopped")
+                    }
+                }
+                fix.timeOfFix =
+                    options.keepsTime
+                    ? fix.timeOfFix.advanced(by: keptTimeOffset) : now().advanced(by: .zero - timeline.age)
+                await deliver(.fix(fix))
+            }
+            guard options.loops else { return }
+            timeline.startAgain()
+            keptTimeOffset += survey.span + .seconds(1)
+        }
+    }
+}
+
+/// How fast a recorded log is replayed.
+package enum ReplaySpeed: Sendable, Hashable {
+    /// So many times as fast as it was recorded; above zero.
+    case times(Double)
+    /// As fast as its fixes are taken.
+    case maximum
+
+    /// Seconds of replay for one second of log.
+    var stretch: Double {
+        switch self {
+        case .times(let factor): 1 / factor
+        case .maximum: 0
+        }
+    }
+}
+
+/// The arithmetic of a replay: how long each fix of a log is waited for, and which time it carries.
+///
+/// The log is laid out on a time of its own, *log time*, that begins with zero at its first fix and only ever grows.
+/// Between two fixes it grows as their times say, with two exceptions, so that a log of several trips does not stall:
+/// a gap of more than 5 minutes counts as 10 seconds, and a step backwards, or none, as one millisecond.
+///
+/// A fix at log time `t` of a log that is `T` long is read at `t / speed`, and is then `(T - t) * (1 - 1 / speed)` old:
+/// nothing at speed 1, the whole rest of the log at `max`. So distances in time between fixes are those of the log, the
+/// last fix carries the moment at which it is read, and no fix is ever later than that. Below speed 1, and from the
+/// second pass on, each fix carries the moment at which it is read: anything else would be in the future, or before
+/// what has already been sent.
+struct ReplayTimeline: Sendable, Hashable {
+    static let longestGap = Duration.seconds(300)
+    static let skippedGap = Duration.seconds(10)
+    /// The least distance between two fixes: times of fix are whole milliseconds.
+    static let shortestStep = Duration.milliseconds(1)
+
+    /// How much log time passes from a fix to the next.
+    static func step(from earlier: UTCTime, to later: UTCTime) -> Duration {
+        let step = earlier.duration(to: later)
+        return step > longestGap ? skippedGap : max(step, shortestStep)
+    }
+
+    private let speed: ReplaySpeed
+    private let length: Duration
+    private var previous: UTCTime?
+    private var logTime = Duration.zero
+    /// How often the log has been begun, this time included.
+    private(set) var pass = 1
+    /// When the next fix is read, since the replay began.
+    private(set) var due = Duration.zero
+
+    /// `length` is the log time of the whole log, as `LogSurvey` finds it.
+    init(speed: ReplaySpeed, length: Duration) {
+        (self.speed, self.length) = (speed, length)
+    }
+
+    /// Moves on to the fix that the log dates `timeOfFix`; `due` and `age` then speak of it.
+    mutating func advance(to timeOfFix: UTCTime) {
+        let step = previous.map { Self.step(from: $0, to: timeOfFix) } ?? .zero
+        previous = timeOfFix
+        logTime += step
+        let wait = step * speed.stretch
+        due += pass == 1 ? wait : max(wait, Self.shortestStep)
+    }
+
+    /// How old the present fix is when it is read at its due time.
+    var age: Duration {
+        pass == 1 ? max(.zero, (length - logTime) * (1 - speed.stretch)) : .zero
+    }
+
+    /// Begins the log once more, a second of log time after its last fix.
+    mutating func startAgain() {
+        (previous, logTime) = (nil, .zero)
+        pass += 1
+        due += .seconds(1) * speed.stretch
+    }
+}

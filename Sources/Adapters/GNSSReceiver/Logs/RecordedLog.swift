@@ -1,0 +1,230 @@
+import Glibc
+package import LinuxPlatform
+package import LocationReporting
+
+/// A recorded log, read from its beginning: plain or gzip, told by its first bytes. Reading blocks.
+package final class RecordedLog {
+    /// What the operator calls it.
+    package let name: String
+    /// Size of the file; `nil` for what is no file (a pipe).
+    package let totalBytes: Int64?
+    /// How much of the file has been read, before unpacking.
+    package private(set) var bytesRead: Int64 = 0
+
+    private let descriptor: OwnedDescriptor
+    /// Ends the wait for a pipe; a file never makes one wait.
+    private let stop: EventDescriptor?
+    private var gzip: GzipStream?
+    private var isAtEnd = false
+    /// What has been read from the file and is not yet handed on: `input[taken..<filled]`.
+    private var input = [UInt8](repeating: 0, count: 1 << 16)
+    private var taken = 0
+    private var filled = 0
+    /// The text's own beginning has been judged (inside a gzip archive, too).
+    private var isTextJudged = false
+
+    /// What the operator calls the log at `path`.
+    static func name(of path: String) -> String { path == "-" ? "standard input" : path }
+
+    /// Opens `path`, or standard input for `-`, and looks at what it is.
+    ///
+    /// `stop` ends the wait for a pipe whose other end is quiet.
+    ///
+    /// - Throws: `cannotOpen` or `notALog`, saying what to do.
+    package init(path: String, stop: EventDescriptor? = nil) throws(FixSourceError) {
+        self.stop = stop
+        name = Self.name(of: path)
+        descriptor = try Self.open(path)
+        totalBytes = try Self.size(of: descriptor.raw, name)
+        try fill()
+        guard filled > 0 else {
+            throw FixSourceError(.notALog, "\(name) is empty; record the receiver's output into it first")
+        }
+        if totalBytes == nil, FileMark.isDevice(descriptor.raw), input[..<filled].allSatisfy({ $0 == 0 }) {
+            throw FixSourceError(.notALog, "\(name) is a device that gives only zeros; name a log or a serial line")
+        }
+        let beginning = Array(input[..<min(filled, 64)])
+        switch LogFileKind(firstBytes: beginning.span) {
+        case .gzip: gzip = GzipStream()
+        case let format: try judgeText(format)
+        }
+    }
+
+    /// Fills `buffer` from its start as far as one step goes; zero means the end of the log.
+    ///
+    /// - Throws: `readFailed`, or `notALog` for an archive that is damaged or ends too early; everything before the
+    ///   damage has then been handed out.
+    package func read(into buffer: inout MutableSpan<UInt8>) throws(FixSourceError) -> Int {
+        while true {
+            if taken == filled, !isAtEnd { try fill() }
+            let isDrained = taken == filled
+            guard let gzip else { return isDrained ? 0 : copy(into: &buffer) }
+            // zlib may still hold output when its input is used up.
+            let produced = try unpack(with: gzip, into: &buffer)
+            if produced > 0 {
+                if !isTextJudged { try judgeText(LogFileKind(firstBytes: buffer.span.extracting(0..<produced))) }
+                return produced
+            }
+            guard isDrained else { continue }
+            guard gzip.isAtMemberEnd else {
+                throw FixSourceError(
+                    .notALog, "\(name) ends in the middle of the archive; it was cut short, copy it once more")
+            }
+            guard isTextJudged else {
+                throw FixSourceError(.notALog, "\(name) holds nothing; record the receiver's output into it first")
+            }
+            return 0
+        }
+    }
+
+    private func unpack(
+        with gzip: GzipStream, into buffer: inout MutableSpan<UInt8>
+    ) throws(FixSourceError) -> Int {
+        // Zeros behind the last member are padding (tapes, block devices).
+        if gzip.isAtMemberEnd {
+            while taken < filled, input[taken] == 0 { taken += 1 }
+            if taken < filled, input[taken] != 0x1F {
+                throw FixSourceError(
+                    .notALog,
+                    "\(name) is an archive with something else behind its end, from byte \(bytesRead - Int64(filled - taken)) "
+                        + "on; everything before was read")
+            }
+        }
+        do throws(GzipStream.Failure) {
+            let step = try gzip.unpack(input[taken..<filled], into: &buffer)
+            taken += step.consumed
+            return step.produced
+        } catch {
+            switch error {
+            case .damaged(let words):
+                throw FixSourceError(
+                    .notALog, "\(name) is a damaged archive (\(words)) near byte \(bytesRead); copy it once more")
+            }
+        }
+    }
+
+    private func copy(into buffer: inout MutableSpan<UInt8>) -> Int {
+        let count = min(buffer.count, filled - taken)
+        for index in 0..<count { buffer[index] = input[taken + index] }
+        taken += count
+        return count
+    }
+
+    private func fill() throws(FixSourceError) {
+        do throws(SystemError) {
+            if totalBytes == nil {
+                let stop = if let stop { stop } else { try EventDescriptor() }
+                if try poll(descriptor.raw, within: nil, unless: stop) == .stopped {
+                    throw SystemError(call: "poll", number: ECANCELED)
+                }
+            }
+            var span = input.mutableSpan
+            filled = try descriptor.read(into: &span)
+        } catch {
+            throw error.number == ECANCELED
+                ? FixSourceError(.cancelled, "\(name): stopped")
+                : FixSourceError(.readFailed, "\(name): \(error.reason) after \(bytesRead) bytes")
+        }
+        taken = 0
+        bytesRead += Int64(filled)
+        isAtEnd = filled == 0
+    }
+
+    private func judgeText(_ format: LogFileKind) throws(FixSourceError) {
+        isTextJudged = true
+        if let problem = format.problem(of: name) { throw problem }
+    }
+
+    /// Bytes in a file; `nil` for a pipe.
+    private static func size(of raw: CInt, _ name: String) throws(FixSourceError) -> Int64? {
+        var status = stat()
+        guard unsafe fstat(raw, &status) == 0 else {
+            throw FixSourceError(
+                .cannotOpen, "\(name) cannot be opened: \(SystemError(call: "", number: errno).reason)")
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            throw FixSourceError(.notALog, "\(name) is a folder; name the logs in it")
+        }
+        return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
+    }
+
+    private static func open(_ path: String) throws(FixSourceError) -> OwnedDescriptor {
+        do throws(SystemError) {
+            // Without O_NONBLOCK, opening a pipe waits for a writer.
+            guard path == "-" else { return try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK) }
+            return OwnedDescriptor(
+                owning: try valueOrSystemError("standard input") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) })
+        } catch {
+            throw cannotOpen(path, error)
+        }
+    }
+
+    /// Why a log cannot be opened, and what to do.
+    static func cannotOpen(_ path: String, _ error: SystemError) -> FixSourceError {
+        let remedy =
+            switch error.number {
+            case ENOENT, ENOTDIR: "does not exist; check the path"
+            case EACCES, EPERM: "may not be read by this user; change its permissions (chmod a+r)"
+            case ENXIO: "is a socket, or a device that is not there; name a file, a pipe or a serial line"
+            default: "cannot be opened: \(error.reason)"
+            }
+        return FixSourceError(.cannotOpen, "\(path) \(remedy)")
+    }
+}
+
+/// What a file is, told by its first bytes.
+enum LogFileKind: Sendable, Hashable {
+    case plain, gzip
+    /// Text in UTF-16, as some Windows tools save it; with the name that `iconv` has for it.
+    case utf16(encoding: String)
+    /// Packed by something that we do not unpack, with the command that does.
+    case packed(by: String, remedy: String)
+
+    /// Judges by the first bytes of a file; 64 are enough.
+    init(firstBytes bytes: Span<UInt8>) {
+        func starts(with magic: [UInt8]) -> Bool {
+            bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
+        }
+        if starts(with: [0x1F, 0x8B]) {
+            self = .gzip
+        } else if starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]) {
+            self = .packed(by: "xz", remedy: "xz -d")
+        } else if starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
+            self = .packed(by: "zstd", remedy: "zstd -d")
+        } else if starts(with: [0x42, 0x5A, 0x68]) {
+            self = .packed(by: "bzip2", remedy: "bunzip2")
+        } else if starts(with: [0x50, 0x4B, 0x03, 0x04]) {
+            self = .packed(by: "zip", remedy: "unzip")
+        } else {
+            self = Self.utf16Encoding(of: bytes).map(Self.utf16(encoding:)) ?? .plain
+        }
+    }
+
+    /// What is wrong with text of this kind in `name`, and what to do; `nil` when nothing is.
+    func problem(of name: String) -> FixSourceError? {
+        switch self {
+        case .plain: nil
+        case .gzip: FixSourceError(.notALog, "\(name) is packed twice; unpack it once (gunzip)")
+        case .utf16(let encoding):
+            FixSourceError(
+                .notALog, "\(name) is UTF-16 text; convert it first: iconv -f \(encoding) -t UTF-8 LOG > NEW")
+        case .packed(let packer, let remedy):
+            FixSourceError(.notALog, "\(name) is packed with \(packer); unpack it first (\(remedy))")
+        }
+    }
+
+    /// By its mark, or, for text has none of them otherwise, by a zero in every second byte.
+    private static func utf16Encoding(of bytes: Span<UInt8>) -> String? {
+        guard bytes.count >= 2 else { return nil }
+        if bytes[0] == 0xFF, bytes[1] == 0xFE { return "UTF-16" }
+        if bytes[0] == 0xFE, bytes[1] == 0xFF { return "UTF-16" }
+        let pairs = min(bytes.count, 64) / 2
+        guard pairs >= 8 else { return nil }
+        func isZeroThroughout(_ offset: Int) -> Bool { (0..<pairs).allSatisfy { bytes[$0 * 2 + offset] == 0 } }
+        switch (isZeroThroughout(0), isZeroThroughout(1)) {
+        case (false, true): return "UTF-16LE"
+        case (true, false): return "UTF-16BE"
+        default: return nil
+        }
+    }
+}

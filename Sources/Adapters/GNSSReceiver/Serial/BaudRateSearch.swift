@@ -1,0 +1,135 @@
+/// Looks for the rate at which a receiver sends: a decision, told what came while the line was open at `rate`.
+///
+/// One sentence with a right checksum decides. A binary frame does not: a receiver that sends NMEA as well gives a
+/// sentence within the same trial, and one that does not gives no fix at any rate; but it is told at which rate frames
+/// came. The search goes round for ever, for a receiver may start late or be switched to NMEA.
+struct BaudRateSearch: Sendable, Hashable {
+    /// The best that came during a trial.
+    enum Evidence: Int, Sendable, Hashable, Comparable {
+        case silence, noise
+        /// Whole frames of UBX or RTCM 3: the right rate, but the wrong protocol.
+        case binaryFrames
+        /// Sentences that lack nothing but their checksums: the right rate, but they are not taken.
+        case withoutChecksum
+        /// The rate was right, and then nothing usable came for long.
+        case sentences
+
+        static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    /// What to do next.
+    enum Action: Sendable, Hashable {
+        case open(at: Int)
+        /// All rates have been tried in vain: the operator should know `complaint`; then the first one again.
+        case tell(complaint: String, thenOpenAt: Int)
+    }
+
+    /// In the order in which they are likely.
+    static let candidates = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]
+    /// Long enough for a whole burst of a receiver that sends every second or every other.
+    private static let longEnough = Duration.milliseconds(2500)
+
+    /// The rate to open the line with, or at which it is open.
+    private(set) var rate = candidates[0]
+    private var lastGood: Int?
+    /// What this round has brought, in order.
+    private var tried: [Int] = []
+    private var best = Evidence.silence
+    /// Where `best` came first.
+    private var bestAt: Int?
+    /// The operator has been told what is wrong; that another rate is tried is no news then.
+    private var isComplaintTold = false
+    private let usualTrial: Duration
+
+    /// `trial` is how long a rate is tried; the one that was right before has twice the time, as its receiver may be
+    /// starting.
+    init(trial: Duration = Self.longEnough) { usualTrial = trial }
+
+    /// How long the line is open at `rate` before it is given up without a sentence.
+    var trial: Duration { rate == lastGood ? usualTrial * 2 : usualTrial }
+
+    /// The time of one round.
+    static var roundTime: Duration { longEnough * (candidates.count + 1) }
+
+    /// A sentence has come.
+    mutating func sentenceArrived() {
+        lastGood = rate
+        beginRound()
+        isComplaintTold = false
+    }
+
+    /// The line is given up, after a trial or because a good line brought nothing usable for long.
+    mutating func lineGivenUp(after evidence: Evidence) -> Action {
+        if evidence == .sentences {
+            isComplaintTold = true
+            return .open(at: rate)
+        }
+        tried.append(rate)
+        if evidence > best { (best, bestAt) = (evidence, rate) }
+        if let next = order.first(where: { !tried.contains($0) }) {
+            rate = next
+            return .open(at: next)
+        }
+        let complaint = complaint
+        beginRound()
+        isComplaintTold = true
+        rate = order[0]
+        return .tell(complaint: complaint, thenOpenAt: rate)
+    }
+
+    /// The line cannot be opened: what is there when it can may be another receiver.
+    mutating func lineIsMissing() {
+        beginRound()
+        (rate, isComplaintTold) = (order[0], false)
+    }
+
+    /// Whether the operator should hear which rate is tried now.
+    var isOpeningNews: Bool { !isComplaintTold }
+
+    /// How the line stands that has just been opened.
+    var greeting: String {
+        if rate == lastGood, tried.isEmpty { return "open at \(rate) baud, waiting for the first sentence" }
+        let vain = tried.isEmpty ? "" : " (no NMEA at \(Self.list(tried, "and")))"
+        return "looking for the baud rate, now \(rate)\(vain)"
+    }
+
+    private var order: [Int] {
+        guard let lastGood else { return Self.candidates }
+        return [lastGood] + Self.candidates.filter { $0 != lastGood }
+    }
+
+    private mutating func beginRound() { (tried, best, bestAt) = ([], .silence, nil) }
+
+    private var complaint: String {
+        switch best {
+        case .silence:
+            "silent at every usual baud rate; check power and cable, and that this is the port on which the receiver "
+                + "sends NMEA; still looking"
+        case .noise, .sentences:
+            "bytes come but no NMEA sentence at \(Self.list(tried, "or")) baud; switch the receiver's output to NMEA, "
+                + "or set baudRate when it sends at another rate; still looking"
+        case .binaryFrames:
+            "binary frames (UBX or RTCM) but no NMEA sentence at \(bestAt ?? rate) baud; switch the receiver's output "
+                + "to NMEA; still looking"
+        case .withoutChecksum:
+            "sentences come at \(bestAt ?? rate) baud, but without checksum; if the receiver has none, set "
+                + "receiver.acceptMissingChecksum to true; still looking"
+        }
+    }
+
+    private static func list(_ rates: [Int], _ word: String) -> String {
+        let texts = rates.map(String.init)
+        guard let last = texts.last, texts.count > 1 else { return texts.first ?? "" }
+        return texts.dropLast().joined(separator: ", ") + " \(word) \(last)"
+    }
+}
+
+/// How fast a receiver on a serial line sends.
+package enum BaudRate: Sendable, Hashable, ExpressibleByIntegerLiteral {
+    /// Bits a second, one of `SerialReceiver.supportedBaudRates`.
+    case fixed(Int)
+    /// Looked for at each opening, the rate that was right last time first.
+    case automatic
+
+    package init(integerLiteral rate: Int) { self = .fixed(rate) }
+}

@@ -1,0 +1,129 @@
+import CLinux
+import Glibc
+
+/// Owns a file descriptor: one owner, closed exactly once.
+package struct OwnedDescriptor: ~Copyable, Sendable {
+    /// For `poll` and for calls that have no wrapper; valid as long as the owner lives.
+    package let raw: CInt
+
+    /// Takes over `raw`, which nobody else closes.
+    package init(owning raw: CInt) { self.raw = raw }
+
+    /// Opens `path`, never to be inherited by a child process.
+    package init(opening path: String, _ flags: CInt, mode: UInt32 = 0o600) throws(SystemError) {
+        raw = try valueOrSystemError("open \(path)") { unsafe clinux_open_create(path, flags | O_CLOEXEC, mode) }
+    }
+
+    deinit { close(raw) }
+
+    /// Gives the descriptor away without closing it.
+    package consuming func release() -> CInt {
+        let raw = raw
+        discard self
+        return raw
+    }
+
+    /// Reads once; zero means end of input.
+    package func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Int {
+        try unsafe buffer.withUnsafeMutableBytes { bytes throws(SystemError) in
+            try valueOrSystemError("read") { unsafe Glibc.read(raw, bytes.baseAddress, bytes.count) }
+        }
+    }
+
+    /// Writes everything, however often the kernel takes only a part.
+    package func writeAll(_ bytes: Span<UInt8>) throws(SystemError) {
+        var done = 0
+        while done < bytes.count {
+            done += try unsafe bytes.withUnsafeBytes { buffer throws(SystemError) in
+                try valueOrSystemError("write") {
+                    unsafe Glibc.write(raw, buffer.baseAddress?.advanced(by: done), buffer.count - done)
+                }
+            }
+        }
+    }
+}
+
+extension OwnedDescriptor {
+    /// Opens a file of this user's own for writing: the one way to do it.
+    ///
+    /// No link is followed but on the way, and only where this user and root alone can change the way; what is there is
+    /// a file that belongs to this user under one name. It is not changed by being opened: whoever wants it empty
+    /// truncates it. `flags` are those of open(2); a new file is for its owner only unless `mode` says otherwise.
+    ///
+    /// - Throws: with a refusal when it is not so; nothing has been touched then.
+    package init(
+        writing path: String, _ flags: CInt, mode: UInt32 = 0o600, in sharing: FolderTrust.Sharing = .sticky
+    ) throws(SystemError) {
+        precondition(flags & O_TRUNC == 0, "a file is looked at before it is truncated")
+        try FolderTrust.require(FileSystem.parent(of: path), sharing)
+        // Before it is opened, too: opening a device may do something.
+        try FileSystem.requireOwnFile(at: path)
+        let opened = try OwnedDescriptor(
+            opening: path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: mode)
+        if let doubt = try FileStatus(of: opened).doubt(writtenBy: geteuid()) {
+            throw SystemError(refusing: path, because: "\(path) \(doubt)")
+        }
+        self = opened
+    }
+
+    /// Opens a file to lock it, which changes nothing of it: who owns it and how many names it has is asked by whoever
+    /// writes. A link is not followed.
+    init(locking path: String) throws(SystemError) {
+        try self.init(opening: path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+    }
+
+    /// Opens what a user has named for output: a file is written at its end, a device or pipe as it is.
+    package init(appendingTo path: String) throws(SystemError) {
+        let entry = try FileSystem.entry(at: path)
+        var isWrittenAsItIs = entry == .other
+        if case .file = entry { isWrittenAsItIs = Self.isHandedOver(try FileStatus(behind: path)) }
+        if isWrittenAsItIs {
+            try self.init(device: path)
+        } else {
+            try self.init(writing: path, O_WRONLY | O_CREAT | O_APPEND)
+        }
+    }
+
+    /// Opens a device or pipe for writing, as `/dev/stdout`: one of this user or root, or one that was handed to this
+    /// process, whosoever it is.
+    init(device path: String) throws(SystemError) {
+        let end = try FolderTrust.destination(of: path, .sticky)
+        guard let status = try FileStatus(at: end) else {
+            // The links of /proc lead to what is open, not to a path: then nothing is found at their end.
+            let status = try FileStatus(behind: path)
+            guard Self.isOpen(status) else { throw SystemError(call: "open \(path)", number: ENOENT) }
+            try self.init(opening: path, found: status)
+            return
+        }
+        if !Self.isHandedOver(status) {
+            guard status.owner == 0 || status.owner == geteuid() else {
+                let whose = "\(status.kind.rawValue) of \(FileStatus.words(status.owner))"
+                throw SystemError(refusing: path, because: "\(path) is \(whose); choose another path")
+            }
+            guard status.kind != .file else { throw Self.refusal(of: path) }
+        }
+        try self.init(opening: end, found: status, O_NOFOLLOW)
+    }
+
+    /// Opens for writing what has been looked at, and nothing else that has taken its place since.
+    init(opening path: String, found status: FileStatus, _ flags: CInt = 0) throws(SystemError) {
+        let opened = try OwnedDescriptor(opening: path, O_WRONLY | O_APPEND | O_NOCTTY | flags)
+        guard try FileStatus(of: opened).identity == status.identity else { throw Self.refusal(of: path) }
+        self = opened
+    }
+
+    private static func refusal(of path: String) -> SystemError {
+        SystemError(refusing: path, because: "\(path) is not what it was a moment ago; choose another path")
+    }
+
+    /// Whether whoever started this process has opened it for output.
+    private static func isHandedOver(_ status: FileStatus) -> Bool {
+        ["/dev/stdout", "/dev/stderr"].contains { (try? FileStatus(behind: $0))?.identity == status.identity }
+    }
+
+    /// Whether this process has it open, whoever opened it.
+    private static func isOpen(_ status: FileStatus) -> Bool {
+        FileSystem.visibleNames(inFolder: "/proc/self/fd")
+            .contains { (try? FileStatus(behind: "/proc/self/fd/\($0)"))?.identity == status.identity }
+    }
+}

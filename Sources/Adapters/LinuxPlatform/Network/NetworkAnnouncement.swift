@@ -1,0 +1,159 @@
+import CLinux
+
+/// What the kernel announces about links, addresses and routes (rtnetlink(7)): messages of a header of 16 bytes each,
+/// in the byte order of the machine.
+enum NetworkAnnouncement: Sendable, Hashable {
+    /// It is there; perhaps it was before.
+    case gained(WayOut)
+    case lost(WayOut)
+    /// The link is off, without carrier, or gone.
+    case linkDown(interface: UInt32)
+    /// The link works; perhaps it did before.
+    case linkUp(interface: UInt32)
+
+    private static let headerLength = 16
+    /// Addresses of this scope or the next one lead out of the machine.
+    private static let widestScope = UInt8(RT_SCOPE_UNIVERSE.rawValue)
+    private static let siteScope = UInt8(RT_SCOPE_SITE.rawValue)
+    /// `IFA_F_TENTATIVE`, `IFA_F_DADFAILED`: an address that may turn out, or has turned out, to be another machine's.
+    private static let unusable: UInt8 = 0x40 | 0x08
+    /// `IFF_UP`, `IFF_RUNNING`.
+    private static let working: UInt32 = 0x1 | 0x40
+    /// An IPv6 address is the longest that matters.
+    private static let longestAddress = 16
+
+    /// Those in `datagram`, in order, up to a message whose length cannot be.
+    static func all(in datagram: Span<UInt8>) -> [NetworkAnnouncement] {
+        var announcements: [NetworkAnnouncement] = []
+        var start = 0
+        while start + headerLength <= datagram.count {
+            let length = Int(word(datagram, at: start))
+            guard length >= headerLength, start + length <= datagram.count else { break }
+            let body = datagram.extracting((start + headerLength)..<(start + length))
+            if let announcement = Self(type: half(datagram, at: start + 4), body) { announcements.append(announcement) }
+            start += (length + 3) & ~3
+        }
+        return announcements
+    }
+
+    private init?(type: Int, _ body: Span<UInt8>) {
+        switch type {
+        case Int(RTM_NEWADDR):
+            guard let way = Self.address(body), body[2] & Self.unusable == 0 else { return nil }
+            self = .gained(way)
+        case Int(RTM_DELADDR):
+            guard let way = Self.address(body) else { return nil }
+            self = .lost(way)
+        case Int(RTM_NEWROUTE):
+            guard let way = Self.defaultRoute(body) else { return nil }
+            self = .gained(way)
+        case Int(RTM_DELROUTE):
+            guard let way = Self.defaultRoute(body) else { return nil }
+            self = .lost(way)
+        case Int(RTM_NEWLINK), Int(RTM_DELLINK):
+            // `struct ifinfomsg`: family, padding, type (2), index (4), flags (4), change (4).
+            guard body.count >= 16 else { return nil }
+            let isWorking = Self.word(body, at: 8) & Self.working == Self.working
+            let interface = Self.word(body, at: 4)
+            self =
+                type == Int(RTM_NEWLINK) && isWorking ? .linkUp(interface: interface) : .linkDown(interface: interface)
+        default: return nil
+        }
+    }
+
+    /// `struct ifaddrmsg`: family, prefix length, flags, scope, index (4).
+    private static func address(_ body: Span<UInt8>) -> WayOut? {
+        guard body.count >= 8, body[3] == widestScope || body[3] == siteScope else { return nil }
+        // On a point-to-point link `IFA_ADDRESS` is the other end.
+        let own = attribute(Int(IFA_LOCAL), of: body, from: 8) ?? attribute(Int(IFA_ADDRESS), of: body, from: 8)
+        return WayOut(kind: .address, interface: word(body, at: 4), address: own ?? [])
+    }
+
+    /// `struct rtmsg`: family, destination length, source length, service, table, protocol, scope, type, flags (4).
+    private static func defaultRoute(_ body: Span<UInt8>) -> WayOut? {
+        guard body.count >= 12, body[1] == 0, body[4] == UInt8(RT_TABLE_MAIN.rawValue), body[7] == UInt8(RTN_UNICAST)
+        else { return nil }
+        let interface = attribute(Int(RTA_OIF.rawValue), of: body, from: 12) ?? []
+        let gateway = attribute(Int(RTA_GATEWAY.rawValue), of: body, from: 12)
+        return WayOut(
+            kind: .route, interface: interface.count == 4 ? word(interface.span, at: 0) : 0, address: gateway ?? [])
+    }
+
+    /// `struct rtattr`: length (2), type (2), value; each begins at a multiple of four bytes.
+    private static func attribute(_ type: Int, of body: Span<UInt8>, from first: Int) -> [UInt8]? {
+        var start = first
+        while start + 4 <= body.count {
+            let length = half(body, at: start)
+            guard length >= 4, start + length <= body.count else { return nil }
+            if half(body, at: start + 2) == type {
+                return (4..<length).prefix(longestAddress).map { body[start + $0] }
+            }
+            start += (length + 3) & ~3
+        }
+        return nil
+    }
+
+    private static func half(_ bytes: Span<UInt8>, at start: Int) -> Int {
+        Int(bytes[start]) | Int(bytes[start + 1]) << 8
+    }
+
+    private static func word(_ bytes: Span<UInt8>, at start: Int) -> UInt32 {
+        (0..<4).reduce(0) { $0 | UInt32(bytes[start + $1]) << UInt32($1 * 8) }
+    }
+}
+
+/// The ways out that the kernel has announced: a decision, which announcement is news.
+///
+/// The kernel repeats itself: an address is announced again whenever its lifetime is extended (DHCP, router
+/// advertisements). And it is silent: the IPv4 routes of a link that goes down, or of an address that is removed, go
+/// without a word. So a link or an address that goes takes its routes along: what is forgotten wrongly is only told
+/// twice. Nor does it repeat the addresses and routes of a link whose cable or radio is back: a link that was down and
+/// works again is a way out itself.
+struct WaysOut: Sendable, Hashable {
+    private static let capacity = 64
+
+    private var known: Set<WayOut> = []
+    private var downLinks: Set<UInt32> = []
+
+    /// Whether one of the messages in `datagram` tells of a way out that is new.
+    mutating func take(_ datagram: Span<UInt8>) -> Bool {
+        var hasNew = false
+        for announcement in NetworkAnnouncement.all(in: datagram) {
+            switch announcement {
+            case .gained(let way): if gain(way) { hasNew = true }
+            case .lost(let way):
+                known.remove(way)
+                if way.kind == .address { forget { $0.kind == .route && $0.interface == way.interface } }
+            case .linkDown(let interface):
+                forget { $0.interface == interface }
+                if downLinks.count == Self.capacity { downLinks = [] }
+                downLinks.insert(interface)
+            case .linkUp(let interface): if downLinks.remove(interface) != nil { hasNew = true }
+            }
+        }
+        return hasNew
+    }
+
+    /// Announcements were missed: nothing is certain any more.
+    mutating func forgetAll() { known = [] }
+
+    private mutating func gain(_ way: WayOut) -> Bool {
+        if known.contains(way) { return false }
+        if known.count == Self.capacity { forgetAll() }
+        known.insert(way)
+        return true
+    }
+
+    private mutating func forget(_ isGone: (WayOut) -> Bool) { known = known.filter { !isGone($0) } }
+}
+
+/// A way out of this machine: an address that is valid beyond its link, or a default route.
+struct WayOut: Sendable, Hashable {
+    enum Kind: Sendable, Hashable { case address, route }
+
+    var kind: Kind
+    /// The kernel's number of the link.
+    var interface: UInt32
+    /// The address, or the gateway's; empty for a route without a gateway.
+    var address: [UInt8]
+}

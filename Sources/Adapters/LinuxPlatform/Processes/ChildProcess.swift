@@ -1,0 +1,270 @@
+package import CLinux
+import Glibc
+
+/// Runs a program to its end, without a shell, within limits.
+///
+/// The program leads a process group of its own, with standard input empty, signals as by default, and no descriptor
+/// of ours. Whatever ends it, nothing of its group is left; nor of what left the group, where this process may adopt
+/// orphans (`ChildTable`). Its time limit holds whatever it does: nobody waits for who else holds its output.
+package struct ChildProcess: Sendable {
+    /// How it ended.
+    package enum Ending: Sendable, Hashable {
+        case exited(CInt)
+        case signalled(CInt)
+        /// Ended by us: it took too long.
+        case timedOut
+        /// Ended by us: its task was cancelled.
+        case cancelled
+        /// Ended by us: it wrote more than allowed.
+        case tooMuchOutput
+        /// This process of it could not be ended, now or at an earlier run, or was left behind by that; none is started
+        /// beside it.
+        case goesOn(pid_t)
+    }
+
+    /// What it left behind.
+    package struct Outcome: Sendable, Hashable {
+        package let ending: Ending
+        package let standardOutput: [UInt8]
+        /// The last part of what it wrote there.
+        package let standardError: [UInt8]
+        /// Processes that it left running and that could not be ended; it is not started again before they have ended.
+        package var strays: [pid_t] = []
+    }
+
+    /// The program and its arguments; a name without a slash is looked up in our own `PATH`.
+    package var arguments: [String]
+    /// Its whole environment; nothing is inherited.
+    package var environment: [String: String]
+    package var timeLimit: Duration
+    /// The most that is taken from its standard output, in bytes.
+    package var outputLimit: Int
+
+    package init(
+        arguments: [String], environment: [String: String] = [:], timeLimit: Duration = .seconds(15),
+        outputLimit: Int = 64 * 1024
+    ) {
+        self.arguments = arguments
+        self.environment = environment
+        self.timeLimit = timeLimit
+        self.outputLimit = outputLimit
+    }
+
+    /// Runs and waits on a thread of its own; cancelling the task ends the program.
+    ///
+    /// - Throws: when the program cannot be started.
+    package func run() async throws(SystemError) -> Outcome {
+        let cancellation = try EventDescriptor()
+        let result = await withTaskCancellationHandler {
+            await onThread(named: "waypost-child") { () -> Result<Outcome, SystemError> in
+                if let program = arguments.first, let processID = ChildTable.survivor(of: program) {
+                    return .success(Outcome(ending: .goesOn(processID), standardOutput: [], standardError: []))
+                }
+                do throws(SystemError) {
+                    let started = try StartedProcess(arguments: arguments, environment: environment)
+                    return .success(started.finish(self, cancellation: cancellation))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } onCancel: {
+            cancellation.signal()
+        }
+        return try result.get()
+    }
+}
+
+/// A child process that runs, with our ends of its pipes; must be brought to its end by `finish`.
+struct StartedProcess: ~Copyable {
+    private let program: String
+    private let processID: pid_t
+    /// Readable when the process has ended.
+    private let exit: OwnedDescriptor
+    private let output: OwnedDescriptor
+    private let errors: OwnedDescriptor
+
+    init(arguments: [String], environment: [String: String]) throws(SystemError) {
+        guard let program = arguments.first else { throw SystemError(call: "start a program", number: EINVAL) }
+        let output = try Pipe()
+        let errors = try Pipe()
+        try ChildTable.willStart()
+        let processID: pid_t
+        do throws(SystemError) {
+            processID = try Self.spawn(
+                program, arguments, environment.map { "\($0.key)=\($0.value)" }, output: output.writingEnd.raw,
+                errors: errors.writingEnd.raw)
+        } catch {
+            ChildTable.didEnd(nil)
+            throw error
+        }
+        ChildTable.didStart(processID)
+        // Not reaped yet, so the id is still its own, even when it has ended.
+        do {
+            exit = OwnedDescriptor(owning: try valueOrSystemError("watch \(program)") { clinux_pidfd_open(processID) })
+        } catch {
+            kill(-processID, SIGKILL)
+            kill(processID, SIGKILL)
+            _ = Self.reap(processID)
+            throw error
+        }
+        self.program = program
+        self.processID = processID
+        self.output = output.keepReadingEnd()
+        self.errors = errors.keepReadingEnd()
+    }
+
+    /// Reads until the process has ended by itself or one of the limits of `rules` ends it; then ends its group.
+    consuming func finish(_ rules: ChildProcess, cancellation: EventDescriptor) -> ChildProcess.Outcome {
+        let deadline = ContinuousClock.now.advanced(by: rules.timeLimit)
+        var written: [UInt8] = []
+        var complaint: [UInt8] = []
+        var isOutputOpen = true
+        var areErrorsOpen = true
+        var ended: ChildProcess.Ending?
+        while ended == nil {
+            var watched = [
+                pollfd(fd: exit.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: cancellation.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: isOutputOpen ? output.raw : -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: areErrorsOpen ? errors.raw : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            let left = ContinuousClock.now.duration(to: deadline)
+            _ = unsafe poll(&watched, nfds_t(watched.count), left.pollTimeout)
+            // Read first: what was written before the end belongs to it.
+            if isOutputOpen { isOutputOpen = Self.drain(output, into: &written, keepingLast: nil, rules.outputLimit) }
+            if areErrorsOpen { areErrorsOpen = Self.drain(errors, into: &complaint, keepingLast: 4096, .max) }
+            if written.count > rules.outputLimit {
+                ended = .tooMuchOutput
+            } else if watched[0].revents != 0 {
+                break
+            } else if watched[1].revents != 0 {
+                ended = .cancelled
+            } else if left <= .zero {
+                ended = .timedOut
+            }
+        }
+        if ended != nil {
+            signal(SIGTERM)
+            waitForEnd()
+            signal(SIGKILL)
+            waitForEnd()
+        }
+        kill(-processID, SIGKILL)  // whatever it left in its group; the id is free only after reaping
+        var strays: [pid_t] = []
+        if hasEnded {
+            let status = Self.reap(processID)
+            ended = ended ?? status
+            strays = ChildTable.endOrphans(of: program)
+        } else {
+            // Another user's process may not be signalled, and one that waits for a disk does not hear.
+            ChildTable.gaveUp(processID, of: program)
+            ended = .goesOn(processID)
+        }
+        return ChildProcess.Outcome(
+            ending: ended ?? .exited(-1), standardOutput: Array(written.prefix(rules.outputLimit)),
+            standardError: complaint, strays: strays)
+    }
+
+    /// To the process wherever it went, and to the group that it was given.
+    private borrowing func signal(_ number: CInt) {
+        _ = clinux_pidfd_send_signal(exit.raw, number)
+        kill(-processID, number)
+    }
+
+    /// For half a second at most.
+    private borrowing func waitForEnd() {
+        var watched = pollfd(fd: exit.raw, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&watched, 1, 500)
+    }
+
+    private var hasEnded: Bool {
+        var watched = pollfd(fd: exit.raw, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&watched, 1, 0) > 0
+    }
+
+    /// Takes what is there without waiting, a bounded part of it, so that one who writes without end does not keep the
+    /// limits from being looked at; false at the end of the stream.
+    private static func drain(
+        _ descriptor: borrowing OwnedDescriptor, into bytes: inout [UInt8], keepingLast tail: Int?, _ limit: Int
+    ) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        for _ in 0..<16 where bytes.count <= limit {
+            let count = unsafe read(descriptor.raw, &buffer, buffer.count)
+            guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
+            bytes += buffer.prefix(count)
+            if let tail, bytes.count > tail { bytes.removeFirst(bytes.count - tail) }
+        }
+        return true
+    }
+
+    private static func reap(_ processID: pid_t) -> ChildProcess.Ending {
+        defer { ChildTable.didEnd(processID) }
+        var status: CInt = 0
+        while unsafe waitpid(processID, &status, 0) < 0 {
+            guard errno == EINTR else { return .exited(-1) }
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
+    }
+}
+
+extension StartedProcess {
+    /// posix_spawn(3): leader of a new group, signals unblocked and as by default, input empty.
+    static func spawn(
+        _ program: String, _ arguments: [String], _ environment: [String], output: CInt, errors: CInt
+    ) throws(SystemError) -> pid_t {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        // Libraries may have opened descriptors without close-on-exec.
+        unsafe clinux_close_from(&actions, 3)
+
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        // Our main thread blocks the signals that it waits for; the child must be endable by them.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        var all = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        unsafe posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        var processID: pid_t = 0
+        let code = unsafe withStringVector(arguments) { argv in
+            unsafe withStringVector(environment) { envp in
+                unsafe posix_spawnp(&processID, program, &actions, &attributes, argv, envp)
+            }
+        }
+        guard code == 0 else { throw SystemError(call: "start \(program)", number: code) }
+        return processID
+    }
+}
+
+/// Calls `body` with a null-terminated array of C strings, valid during the call.
+private func withStringVector<Result>(
+    _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe strings.map { unsafe strdup($0) } + [nil]
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
+        guard let start = buffer.baseAddress else { preconditionFailure("the vector has at least its end") }
+        return unsafe body(start)
+    }
+}
+
+extension Duration {
+    /// For poll(2): milliseconds, rounded up; zero when past.
+    var pollTimeout: CInt {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        guard seconds < 1_000_000 else { return .max }
+        return CInt(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,71 @@
+import CLinux
+import Glibc
+
+/// Runs `service` while the main thread waits for SIGTERM, SIGINT, or SIGHUP, which says
+/// that its terminal is gone, unless `nohup` has told it not to care.
+///
+/// A signal cancels the service, which winds up and returns the exit status; another one ends the process at once, and
+/// so does the end of its patience, should something hang.
+/// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
+package func runService(_ service: @escaping @Sendable () async -> CInt) -> Never {
+    // A core file would hold tokens and keys. Where a sandbox forbids the call, the unit's LimitCORE=0 has done it.
+    _ = clinux_forbid_core_files()
+    signal(SIGPIPE, SIG_IGN)  // a closed pipe or socket is an error of write, not the end of the process
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    // One by one: in a function that never returns, Swift 6.2.3 drops the stores that fill an array literal.
+    unsafe sigaddset(&signals, SIGTERM)
+    unsafe sigaddset(&signals, SIGINT)
+    if clinux_is_ignored(SIGHUP) == 0 { unsafe sigaddset(&signals, SIGHUP) }
+    unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+    let running = Task {
+        let status = await service()
+        await StandardError.lastWords()
+        await onThread(named: "last-children") { ChildTable.endAll() }
+        exit(status)
+    }
+    var first: CInt = 0
+    unsafe sigwait(&signals, &first)
+    let endingSince = MonotonicTime.now
+    running.cancel()
+    while true {
+        let left = patience - (MonotonicTime.now - endingSince)
+        guard left > .zero else { break }
+        var timeout = timespec(left)
+        let received = unsafe sigtimedwait(&signals, nil, &timeout)
+        // Supervisors signal the process and then its group: what comes at once is the same wish.
+        if received > 0, MonotonicTime.now - endingSince > sameWish {
+            ChildTable.endAll()
+            _exit(128 + received)
+        }
+    }
+    StandardError.write(Array("the stop took longer than \(patience) and was cut short\n".utf8))
+    StandardError.flush(within: .milliseconds(250))
+    ChildTable.endAll()
+    _exit(128 + first)
+}
+
+/// From the first signal to the end, less than a service manager waits.
+private let patience = Duration.milliseconds(9500)
+
+/// Signals that follow each other so closely are one wish.
+private let sameWish = Duration.milliseconds(100)
+
+extension timespec {
+    fileprivate init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self.init(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    }
+}
+
+/// The end of a process that lacks what it cannot be without.
+enum LastLine {
+    /// Says why in one line and ends the process with status 69, service unavailable; nothing accepted is lost by that.
+    static func end(_ words: String) -> Never {
+        let line = Array("waypost: \(words)\n".utf8)
+        _ = unsafe write(STDERR_FILENO, line, line.count)
+        ChildTable.endAll()
+        _exit(69)
+    }
+}

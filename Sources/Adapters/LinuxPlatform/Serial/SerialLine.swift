@@ -1,0 +1,152 @@
+import CLinux
+import Glibc
+
+/// An open serial line for reading: 8 data bits, no parity, 1 stop bit, every byte as it comes, owned by us alone.
+///
+/// Opened for reading only, so that nothing, not even an echo, ever reaches the receiver. A class, because an open line
+/// is handed around as one of several kinds; the descriptor is closed with the last reference.
+package final class SerialLine: Sendable {
+    /// The rates that receivers use, ascending.
+    package static let supportedBaudRates: [Int] = speeds.keys.sorted()
+
+    private static let speeds: [Int: speed_t] = [
+        4800: speed_t(B4800), 9600: speed_t(B9600), 19_200: speed_t(B19200), 38_400: speed_t(B38400),
+        57_600: speed_t(B57600), 115_200: speed_t(B115200), 230_400: speed_t(B230400), 460_800: speed_t(B460800),
+        921_600: speed_t(B921600),
+    ]
+
+    private let descriptor: OwnedDescriptor
+
+    /// Opens the device at `path`, which may be a link, and takes it for ourselves.
+    package init(path: String, baudRate: Int) throws(SerialLineError) {
+        guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(path: path, baudRate: baudRate) }
+        let descriptor = try Self.open(path)
+        guard isatty(descriptor.raw) == 1 else { throw .notASerialLine(path: path) }
+        try Self.take(descriptor.raw, path)
+        do throws(SerialLineError) {
+            try Self.configure(descriptor.raw, path, speed)
+            // tcsetattr succeeds when it could do any of what it was asked, so the rate is read back.
+            guard Self.speed(of: descriptor.raw) == speed else {
+                throw .baudRateNotTaken(path: path, baudRate: baudRate)
+            }
+        } catch {
+            clinux_clear_exclusive(descriptor.raw)
+            throw error
+        }
+        self.descriptor = descriptor  // last: only a line that we own may be given back by deinit
+    }
+
+    deinit {
+        // A pseudo-terminal outlives its last close; the mark must not.
+        clinux_clear_exclusive(descriptor.raw)
+    }
+
+    /// For `poll`.
+    package var raw: CInt { descriptor.raw }
+
+    /// Reads what has arrived; zero means that the device has gone, `EAGAIN` that nothing is there.
+    package func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Int {
+        try descriptor.read(into: &buffer)
+    }
+
+    private static func open(_ path: String) throws(SerialLineError) -> OwnedDescriptor {
+        do throws(SystemError) {
+            return try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        } catch {
+            throw SerialLineError(opening: path, error)
+        }
+    }
+
+    /// Two locks: `flock` keeps out those who ask (and ourselves a second time), `TIOCEXCL` those who do not.
+    private static func take(_ raw: CInt, _ path: String) throws(SerialLineError) {
+        guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
+            throw .busy(path: path, holders: DeviceHolder.inTheWay(of: path))
+        }
+        // Root is let past TIOCEXCL; the mark alone may be left over from a program that was killed.
+        if clinux_is_exclusive(raw) == 1 {
+            let others = DeviceHolder.others(of: path)
+            guard others.isEmpty else { throw .busy(path: path, holders: others) }
+        }
+        clinux_set_exclusive(raw)
+    }
+
+    private static func configure(_ raw: CInt, _ path: String, _ speed: speed_t) throws(SerialLineError) {
+        do throws(SystemError) {
+            var settings = termios()
+            try valueOrSystemError("settings cannot be read") { unsafe tcgetattr(raw, &settings) }
+            unsafe cfmakeraw(&settings)  // also: reads return from one byte on
+            settings.c_iflag &= ~tcflag_t(IXOFF | IXANY | INPCK)
+            settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+            settings.c_cflag &= ~(tcflag_t(CSTOPB | HUPCL) | tcflag_t(CRTSCTS))
+            unsafe cfsetispeed(&settings, speed)
+            unsafe cfsetospeed(&settings, speed)
+            try valueOrSystemError("cannot be set up") { unsafe tcsetattr(raw, TCSANOW, &settings) }
+            // What came in at the old rate is noise.
+            try valueOrSystemError("cannot be flushed") { tcflush(raw, TCIFLUSH) }
+        } catch {
+            throw .system(path: path, error)
+        }
+    }
+
+    private static func speed(of raw: CInt) -> speed_t? {
+        var settings = termios()
+        return unsafe tcgetattr(raw, &settings) == 0 ? unsafe cfgetispeed(&settings) : nil
+    }
+}
+
+/// Why a serial line could not be opened.
+package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible {
+    case unsupportedBaudRate(path: String, baudRate: Int)
+    /// The driver kept another rate.
+    case baudRateNotTaken(path: String, baudRate: Int)
+    case missing(path: String)
+    case permissionDenied(path: String)
+    /// Other programs have it; nobody is named where `/proc` does not tell.
+    case busy(path: String, holders: [DeviceHolder])
+    case notASerialLine(path: String)
+    case system(path: String, SystemError)
+
+    package var description: String { "\(path): \(reason)" }
+
+    /// What is wrong with the line and what to do about it, without its path.
+    package var reason: String {
+        switch self {
+        case .unsupportedBaudRate(_, let baudRate):
+            let rates = SerialLine.supportedBaudRates.map(String.init)
+            return "\(baudRate) is not a baud rate of a receiver; "
+                + "use \(rates.dropLast().joined(separator: ", ")) or \(rates.last ?? "")"
+        case .baudRateNotTaken(_, let baudRate):
+            return "does not take \(baudRate) baud; choose a rate that its driver supports"
+        case .missing:
+            return "not there; plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"
+        case .permissionDenied:
+            return "not for this user to open; add it to the group that owns the device "
+                + "(usermod -aG dialout USER) and start again"
+        case .busy(let path, let holders):
+            return "held by \(DeviceHolder.explanation(of: holders, for: path))"
+        case .notASerialLine:
+            return "not a serial line; name a device such as /dev/ttyUSB0"
+        case .system(_, let error):
+            return "\(error)"
+        }
+    }
+
+    private var path: String {
+        switch self {
+        case .unsupportedBaudRate(let path, _), .baudRateNotTaken(let path, _), .missing(let path),
+            .permissionDenied(let path), .busy(let path, _), .notASerialLine(let path), .system(let path, _):
+            path
+        }
+    }
+
+    /// The meaning of a failed `open`.
+    init(opening path: String, _ error: SystemError) {
+        switch error.number {
+        case ENOENT, ENXIO, ENODEV, EIO, ENOTDIR: self = .missing(path: path)
+        case EACCES, EPERM: self = .permissionDenied(path: path)
+        case EBUSY: self = .busy(path: path, holders: DeviceHolder.inTheWay(of: path))
+        case EISDIR: self = .notASerialLine(path: path)
+        default: self = .system(path: path, SystemError(call: "cannot be opened", number: error.number))
+        }
+    }
+}

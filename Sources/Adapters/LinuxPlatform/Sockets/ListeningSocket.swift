@@ -1,0 +1,180 @@
+import CLinux
+import Glibc
+
+/// A socket that accepts connections from this machine; a Unix socket's file goes with it.
+package final class ListeningSocket: Sendable {
+    /// Where clients find it, the port being the real one.
+    package let address: LocalAddress
+    private let descriptor: Locked<OwnedDescriptor?>
+
+    /// Listens on `address`. A Unix socket of this user's that a dead process left behind is replaced, and nothing else
+    /// that lies there; a new one is its owner's alone.
+    package init(on address: LocalAddress) throws(ListenError) {
+        guard let target = address.socketAddress else {
+            throw .system(address, SystemError(call: "listen", number: EADDRNOTAVAIL))
+        }
+        do {
+            let socket = try Self.makeSocket(family: target.family)
+            if case .unix(let path) = address {
+                try Self.require(path)
+                Self.removeAbandoned(path, target)
+            }
+            try valueOrSystemError("bind") { unsafe target.withPointer { unsafe bind(socket.raw, $0, $1) } }
+            // Whoever finds no place here asks again after a second: so many wait while a service rests.
+            try valueOrSystemError("listen") { listen(socket.raw, 1024) }
+            if case .loopback(let host, 0) = address {
+                self.address = .loopback(host: host, port: SocketAddress.port(of: socket.raw))
+            } else {
+                self.address = address
+            }
+            descriptor = Locked(consume socket)
+        } catch {
+            if error.number == EADDRINUSE { throw .inUse(address) }
+            throw .system(address, error)
+        }
+    }
+
+    deinit { close() }
+
+    /// For `poll`; -1 once closed.
+    package var raw: CInt { descriptor.withLock { $0?.raw ?? -1 } }
+
+    /// The next waiting connection, not blocking; `nil` when there is none, or it has gone again.
+    package func accept() throws(SystemError) -> OwnedDescriptor? {
+        let listening = raw
+        let accepted = clinux_accept(listening)
+        if accepted >= 0 { return OwnedDescriptor(owning: accepted) }
+        let number = errno
+        if [EAGAIN, EINTR, ECONNABORTED].contains(number) { return nil }
+        throw SystemError(call: "accept on \(address)", number: number)
+    }
+
+    /// Stops listening.
+    package func close() {
+        let wasOpen = descriptor.withLock { descriptor in
+            let wasOpen = descriptor != nil
+            descriptor = nil
+            return wasOpen
+        }
+        // Another process may have put its own there.
+        if wasOpen, case .unix(let path) = address, let target = address.socketAddress {
+            Self.removeAbandoned(path, target)
+        }
+    }
+
+    /// Makes sure that a socket of `user` may be made at `path`: that nothing lies there, or one that is his.
+    ///
+    /// - Throws: with a refusal when it may not.
+    package static func require(_ path: String, for user: UInt32 = geteuid()) throws(SystemError) {
+        try FolderTrust.require(FileSystem.parent(of: path), .sticky, for: user)
+        guard let status = try FileStatus(at: path) else { return }
+        guard status.kind == .socket else {
+            throw SystemError(
+                refusing: path,
+                because: "\(path) is \(status.kind.rawValue), not a socket, and is left alone; choose another path, as "
+                    + "unix:/run/waypost/status")
+        }
+        guard status.owner == user else {
+            throw SystemError(
+                refusing: path,
+                because:
+                    "\(path) is a socket of \(FileStatus.words(status.owner)), and is left alone; choose another path")
+        }
+    }
+
+    /// Removes a socket of this user's behind which nobody listens.
+    private static func removeAbandoned(_ path: String, _ target: SocketAddress) {
+        guard let status = try? FileStatus(at: path), status.kind == .socket, status.owner == geteuid(),
+            isAbandoned(target)
+        else { return }
+        unsafe unlink(path)
+    }
+
+    private static func makeSocket(family: CInt) throws(SystemError) -> OwnedDescriptor {
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let owned = OwnedDescriptor(owning: try valueOrSystemError("socket") { socket(family, kind, 0) })
+        if family == AF_UNIX {
+            // Before bind, so that the file never exists with wider rights.
+            try valueOrSystemError("set the mode of the socket") { fchmod(owned.raw, 0o600) }
+        } else {
+            // Connections of a service that has just ended do not hold up its successor.
+            var one: CInt = 1
+            try valueOrSystemError("setsockopt") {
+                unsafe setsockopt(owned.raw, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<CInt>.size))
+            }
+        }
+        return owned
+    }
+
+    /// Whether nobody listens behind a Unix socket's file.
+    private static func isAbandoned(_ target: SocketAddress) -> Bool {
+        guard let probe = try? makeSocket(family: target.family) else { return false }
+        return unsafe target.withPointer { unsafe connect(probe.raw, $0, $1) } != 0 && errno == ECONNREFUSED
+    }
+}
+
+/// Makes `close` send a reset instead of an orderly end.
+package func resetOnClose(_ socket: CInt) {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    _ = unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+}
+
+/// Why nothing listens on an address.
+package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
+    case inUse(LocalAddress)
+    case system(LocalAddress, SystemError)
+
+    package var description: String {
+        switch self {
+        case .inUse(let address): "cannot listen on \(address): another process holds it; \(remedy(address))"
+        case .system(let address, let error): "cannot listen on \(address): \(error.reason)"
+        }
+    }
+
+    /// Whether the path is not to be used at all, whoever listens.
+    package var isRefusal: Bool { if case .system(_, let error) = self { error.refusal != nil } else { false } }
+
+    private func remedy(_ address: LocalAddress) -> String {
+        guard case .loopback(_, let port) = address else { return "stop it, or choose another path" }
+        let holder = listeningProcess(port: port).map { " (\($0))" } ?? ""
+        return "stop it\(holder), or choose another port (0 takes a free one)"
+    }
+}
+
+/// Who listens on a TCP port of this machine, as `process 4711, nginx`; `nil` when it cannot be told, as for the
+/// process of another user.
+///
+/// The kernel's table of sockets gives the socket's inode, and the descriptor links of processes lead to it.
+package func listeningProcess(port: UInt16) -> String? {
+    let digits = String(port, radix: 16, uppercase: true)
+    let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits
+    var link: String?
+    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        for line in contents(ofFile: table).split(separator: "\n").dropFirst() {
+            let columns = line.split(separator: " ")
+            guard columns.count > 9, columns[1].hasSuffix(suffix), columns[3] == "0A" else { continue }
+            link = "socket:[\(columns[9])]"
+        }
+    }
+    guard let link else { return nil }
+    for processID in FileSystem.visibleNames(inFolder: "/proc").compactMap({ Int32($0) }) {
+        let folder = "/proc/\(processID)/fd"
+        for name in FileSystem.visibleNames(inFolder: folder)
+        where FileSystem.linkTarget(at: "\(folder)/\(name)") == link {
+            return "process \(processID)" + (commandName(ofProcess: processID).map { ", \($0)" } ?? "")
+        }
+    }
+    return nil
+}
+
+private func contents(ofFile path: String) -> String {
+    guard let file = try? OwnedDescriptor(opening: path, O_RDONLY) else { return "" }
+    var text: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    while text.count < 1 << 22 {
+        let count = unsafe read(file.raw, &chunk, chunk.count)
+        guard count > 0 else { break }
+        text += chunk[..<count]
+    }
+    return String(decoding: text, as: UTF8.self)
+}

@@ -1,0 +1,139 @@
+import CLinux
+import Glibc
+
+/// A socket address as the kernel's calls take it.
+struct SocketAddress {
+    let family: CInt
+    private var storage = sockaddr_storage()
+    private let length: socklen_t
+
+    /// An address of 127.0.0.0/8 or `::1`; `nil` for any other.
+    init?(loopbackHost host: String, port: UInt16) {
+        var ipv4 = sockaddr_in()
+        var ipv6 = sockaddr_in6()
+        if unsafe inet_pton(AF_INET, host, &ipv4.sin_addr) == 1 {
+            guard UInt32(bigEndian: ipv4.sin_addr.s_addr) >> 24 == 127 else { return nil }
+            ipv4.sin_family = sa_family_t(AF_INET)
+            ipv4.sin_port = port.bigEndian
+            (family, length) = (AF_INET, socklen_t(MemoryLayout<sockaddr_in>.size))
+            unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: ipv4, as: sockaddr_in.self) }
+        } else if unsafe inet_pton(AF_INET6, host, &ipv6.sin6_addr) == 1 {
+            let isLoopback = unsafe withUnsafeBytes(of: &ipv6.sin6_addr) {
+                unsafe $0.elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+            }
+            guard isLoopback else { return nil }
+            ipv6.sin6_family = sa_family_t(AF_INET6)
+            ipv6.sin6_port = port.bigEndian
+            (family, length) = (AF_INET6, socklen_t(MemoryLayout<sockaddr_in6>.size))
+            unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: ipv6, as: sockaddr_in6.self) }
+        } else {
+            return nil
+        }
+    }
+
+    /// A Unix socket in the file system; `nil` when the path is too long.
+    init?(path: String) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        (family, length) = (AF_UNIX, socklen_t(MemoryLayout<sockaddr_un>.size))
+        unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: address, as: sockaddr_un.self) }
+    }
+
+    /// A Unix socket that has a name but no file, unix(7); `nil` when the name is too long.
+    init?(abstractName name: String) {
+        guard let address = SocketAddress(path: "\0" + name) else { return nil }
+        // Here every byte counts, so that the name ends where the address does.
+        let nameOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? MemoryLayout<sa_family_t>.size
+        (family, storage, length) = (address.family, address.storage, socklen_t(nameOffset + 1 + name.utf8.count))
+    }
+
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        unsafe withUnsafePointer(to: storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
+        }
+    }
+
+    /// The port that the kernel gave a bound socket.
+    static func port(of socket: CInt) -> UInt16 {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(socket, $0, &length) }
+        }
+        // In both families the port is the second field of 16 bits.
+        return unsafe withUnsafeBytes(of: &address) {
+            UInt16(bigEndian: unsafe $0.load(fromByteOffset: 2, as: UInt16.self))
+        }
+    }
+}
+
+/// An address that only this machine can reach: a loopback host and port, or a Unix socket.
+///
+/// A value of this type is the proof; there is no way to name a public address to `ListeningSocket`.
+package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
+    /// `host` is a numeric loopback address, or `localhost`; port 0 takes a free one.
+    case loopback(host: String, port: UInt16)
+    case unix(path: String)
+
+    /// Why a text is not such an address; what it says goes behind the text.
+    package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
+        case malformed(String)
+        case invalidPort(String)
+        case notLoopback(host: String)
+        case pathTooLong(String)
+
+        package var description: String {
+            switch self {
+            case .malformed: "is not an address; write 127.0.0.1:PORT, [::1]:PORT or unix:/PATH"
+            case .invalidPort(let port): "has the port \"\(port)\"; use 0 to 65535 (0 takes a free one)"
+            case .notLoopback(let host):
+                "would let other machines reach \(host); use 127.0.0.1, ::1, localhost or unix:/PATH"
+            case .pathTooLong: "is too long for a Unix socket; use at most 107 bytes"
+            }
+        }
+    }
+
+    /// Reads `HOST:PORT`, `[::1]:PORT`, or `unix:/PATH`.
+    package init(_ text: String) throws(Problem) {
+        if text.hasPrefix("unix:") {
+            let path = String(text.dropFirst(5))
+            guard path.hasPrefix("/") else { throw .malformed(text) }
+            guard path.utf8.count <= 107 else { throw .pathTooLong(path) }
+            self = .unix(path: path)
+            return
+        }
+        guard let colon = text.lastIndex(of: ":") else { throw .malformed(text) }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+        } else if host.contains(":") {
+            throw .malformed(text)  // an IPv6 address needs its brackets
+        }
+        let port = text[text.index(after: colon)...]
+        guard !host.isEmpty, !port.isEmpty else { throw .malformed(text) }
+        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port) else {
+            throw .invalidPort(String(port))
+        }
+        self = .loopback(host: host, port: number)
+        guard socketAddress != nil else { throw .notLoopback(host: host) }
+    }
+
+    package var description: String {
+        switch self {
+        case .loopback(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unix(let path): "unix:\(path)"
+        }
+    }
+
+    /// The kernel's form; `nil` when the host is not a loopback address or the path does not fit.
+    var socketAddress: SocketAddress? {
+        switch self {
+        case .loopback(let host, let port):
+            SocketAddress(loopbackHost: host == "localhost" ? "127.0.0.1" : host, port: port)
+        case .unix(let path): SocketAddress(path: path)
+        }
+    }
+}

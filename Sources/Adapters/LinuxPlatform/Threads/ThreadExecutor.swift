@@ -1,0 +1,119 @@
+import CLinux
+import Glibc
+
+/// Runs an actor's jobs, one after another, on a thread of its own: for actors whose calls block (SQLite's fsync,
+/// file reads). The thread ends when the executor is released.
+package final class ThreadExecutor: SerialExecutor {
+    private let queue: JobQueue
+
+    package init(named name: String) {
+        let queue = JobQueue()
+        self.queue = queue
+        startThread(named: name) { queue.run() }
+    }
+
+    deinit { queue.stop() }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        unsafe queue.append(UnownedJob(job), for: asUnownedSerialExecutor())
+    }
+}
+
+/// What executor and thread share, so that the thread does not keep the executor alive.
+///
+/// `@unchecked Sendable`: every stored value is reached only under the mutex.
+@safe private final class JobQueue: @unchecked Sendable {
+    /// A job and the executor it belongs to.
+    @unsafe private struct Entry {
+        let job: UnownedJob
+        let executor: UnownedSerialExecutor
+    }
+
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t> = .allocate(capacity: 1)
+    private let filled: UnsafeMutablePointer<pthread_cond_t> = .allocate(capacity: 1)
+    private var jobs: [Entry] = unsafe []
+    private var isStopped = false
+
+    init() {
+        unsafe pthread_mutex_init(mutex, nil)
+        unsafe pthread_cond_init(filled, nil)
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(filled)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe filled.deallocate()
+        unsafe mutex.deallocate()
+    }
+
+    func append(_ job: UnownedJob, for executor: UnownedSerialExecutor) {
+        unsafe pthread_mutex_lock(mutex)
+        unsafe jobs.append(Entry(job: job, executor: executor))
+        unsafe pthread_cond_signal(filled)
+        unsafe pthread_mutex_unlock(mutex)
+    }
+
+    func stop() {
+        unsafe pthread_mutex_lock(mutex)
+        isStopped = true
+        unsafe pthread_cond_signal(filled)
+        unsafe pthread_mutex_unlock(mutex)
+    }
+
+    /// Until stopped and empty.
+    func run() {
+        while true {
+            unsafe pthread_mutex_lock(mutex)
+            while unsafe jobs.isEmpty, !isStopped { unsafe pthread_cond_wait(filled, mutex) }
+            let due = unsafe jobs
+            unsafe jobs.removeAll(keepingCapacity: true)
+            unsafe pthread_mutex_unlock(mutex)
+            if unsafe due.isEmpty { return }
+            for index in unsafe due.indices { unsafe due[index].job.runSynchronously(on: due[index].executor) }
+        }
+    }
+}
+
+/// Starts a thread for calls that block; in a task they would starve the shared pool.
+///
+/// When the system has no room for one it is tried again for five seconds; then the process ends with words.
+package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
+    let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body)).toOpaque()
+    var thread = pthread_t()
+    var code = unsafe pthread_create(&thread, nil, runThreadBody, context)
+    for _ in 0..<50 where code == EAGAIN {
+        _ = poll(nil, 0, 100)
+        code = unsafe pthread_create(&thread, nil, runThreadBody, context)
+    }
+    guard code == 0 else {
+        LastLine.end(
+            "thread \(name) cannot be started: \(unsafe String(cString: strerror(code))); raise the limits of memory "
+                + "and processes (ulimit -v, -d and -u, TasksMax=)")
+    }
+    pthread_detach(thread)
+}
+
+private final class ThreadBody: Sendable {
+    let name: String
+    let run: @Sendable () -> Void
+    init(name: String, run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
+}
+
+private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context = unsafe context else { return nil }
+    let body = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
+    unsafe clinux_set_thread_name(pthread_self(), String(body.name.prefix(15)))  // the kernel's limit
+    body.run()
+    return nil
+}
+
+/// Runs `body`, which blocks, on a thread of its own and answers with its result.
+///
+/// Cancelling the task does not end `body`; a body that can take long needs a way of its own.
+package func onThread<Value: Sendable>(
+    named name: String, _ body: @escaping @Sendable () -> Value
+) async -> Value {
+    await withCheckedContinuation { continuation in
+        startThread(named: name) { continuation.resume(returning: body()) }
+    }
+}

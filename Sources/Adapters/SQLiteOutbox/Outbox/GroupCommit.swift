@@ -1,0 +1,75 @@
+import LocationReporting
+
+/// Updates that are accepted and wait for the commit of their window, in order; their sequences follow those on the
+/// disk.
+struct GatheredUpdates: Sendable, Hashable {
+    /// One of them.
+    struct Element: Sendable, Hashable {
+        let update: LocationUpdate
+        /// Whether it is the newest whatever its time.
+        let overrulesEarlier: Bool
+    }
+
+    private(set) var elements: [Element] = []
+    /// When the first of them came.
+    private var since = Duration.zero
+
+    var isEmpty: Bool { elements.isEmpty }
+    var count: Int { elements.count }
+
+    mutating func append(_ element: Element, at now: Duration) {
+        if isEmpty { since = now }
+        elements.append(element)
+    }
+
+    mutating func removeLast() { elements.removeLast() }
+
+    /// Forgets the first `count`, which are on the disk.
+    mutating func removeFirst(_ count: Int) { elements.removeFirst(min(count, elements.count)) }
+
+    /// Whether they are to be written now, when the next look at them comes after `interval`.
+    func isCommitDue(_ durability: OutboxDurability, at now: Duration, nextLookAfter interval: Duration) -> Bool {
+        durability.isCommitDue(count: count, age: now - since, nextLookAfter: interval)
+    }
+
+    /// With the sequences that they will have.
+    func stored(after lastSequence: Int64) -> [StoredUpdate] {
+        zip(1..., elements).map { StoredUpdate(sequence: lastSequence + $0, update: $1.update) }
+    }
+
+    /// What `account` will be once they are written.
+    func added(to account: OutboxAccount) -> OutboxAccount {
+        elements.reduce(into: account) { sum, element in
+            _ = sum.accept(element.update, overrulingEarlier: element.overrulesEarlier)
+        }
+    }
+}
+
+/// When accepted updates reach the disk.
+package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
+    /// Each with a commit of its own, before it counts.
+    case full
+    /// Several with one commit, within `window`: a crash may take those that it has not reached.
+    case economy
+
+    /// The most that a crash may take: so many updates, and none accepted longer ago than `span`.
+    package struct Window: Sendable, Hashable {
+        package let updates: Int
+        package let span: Duration
+    }
+
+    /// `nil` when a crash takes nothing.
+    package var window: Window? {
+        switch self {
+        case .full: nil
+        case .economy: Window(updates: 30, span: .seconds(60))
+        }
+    }
+
+    /// Whether `count` updates, the first of them accepted `age` ago, are to be written now, when the next look at
+    /// them comes after `interval`.
+    func isCommitDue(count: Int, age: Duration, nextLookAfter interval: Duration) -> Bool {
+        guard let window else { return count > 0 }
+        return count >= window.updates || count > 0 && age + interval >= window.span
+    }
+}

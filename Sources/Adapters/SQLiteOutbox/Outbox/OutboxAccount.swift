@@ -1,0 +1,195 @@
+package import GNSS
+import LocationReporting
+
+/// Everything the store knows besides the rows: pure bookkeeping, changed in memory and written by the transaction
+/// that makes it true.
+struct OutboxAccount: Sendable, Hashable {
+    /// The sequence of the last accepted update, which is how many were accepted.
+    var lastSequence: Int64 = 0
+    /// Counted up and down row by row, not derived from the others: that is what makes the balance a check.
+    var pending: Int64 = 0
+    var delivered: Int64 = 0
+    var quarantined = UpdateTally()
+    var evictions = Evictions()
+    var thinning = ThinningProgress()
+    /// How often the ledger's row has been written: of two copies the later one is known by it.
+    var revision: Int64 = 0
+    /// The newest by time of fix of all that were accepted, except those in quarantine: pending or delivered.
+    var newest: StoredUpdate?
+    /// The newest by time of fix of those delivered.
+    var newestDelivered: StoredUpdate?
+
+    var ledger: Ledger {
+        Ledger(
+            accepted: lastSequence, delivered: delivered, pending: pending, evicted: evictions.count,
+            quarantined: quarantined.count)
+    }
+
+    /// `overrulingEarlier` makes the update the newest whatever its time: those before it were wrong.
+    mutating func accept(_ update: LocationUpdate, overrulingEarlier: Bool = false) -> StoredUpdate {
+        lastSequence += 1
+        pending += 1
+        let stored = StoredUpdate(sequence: lastSequence, update: update)
+        newest = overrulingEarlier ? stored : Self.newer(newest, stored)
+        return stored
+    }
+
+    mutating func deliver(_ stored: StoredUpdate) {
+        pending -= 1
+        delivered += 1
+        // What lies after the newest was overruled: it must not come back as the newest.
+        func counts(_ stored: StoredUpdate) -> Bool {
+            newest.map { stored.update.timeOfFix <= $0.update.timeOfFix } ?? true
+        }
+        let earlier = newestDelivered.flatMap { counts($0) ? $0 : nil }
+        newestDelivered = counts(stored) ? Self.newer(earlier, stored) : earlier
+    }
+
+    mutating func evict(_ stored: StoredUpdate, _ reason: EvictionReason) {
+        pending -= 1
+        evictions[reason].add(stored.update.timeOfFix)
+    }
+
+    /// `newest` has to be found again by the caller when it is the one set aside.
+    mutating func quarantine(_ stored: StoredUpdate) {
+        pending -= 1
+        quarantined.add(stored.update.timeOfFix)
+    }
+
+    /// Out of quarantine, to be delivered once more.
+    mutating func requeue(_ stored: StoredUpdate) {
+        quarantined.count -= 1
+        pending += 1
+        newest = Self.newer(newest, stored)
+    }
+
+    /// Out of quarantine, given up.
+    mutating func discard(_ tally: UpdateTally) {
+        quarantined.count -= tally.count
+        evictions[.discarded].add(tally)
+    }
+
+    /// Tells which times quarantine covers once some have left it; `kept` are those whose rows are there. While there
+    /// are more than rows, the range that covered all of them goes on.
+    mutating func narrowQuarantine(to kept: [StoredUpdate]) {
+        guard kept.count == quarantined.count else { return }
+        quarantined = UpdateTally()
+        for stored in kept { quarantined.add(stored.update.timeOfFix) }
+    }
+
+    /// How many updates there may be, and how often the ledger may have been written: no vehicle comes near that, but
+    /// whoever may write the file writes what he likes. Between two limits is more room than work ever takes, so that
+    /// what is written can be read, and what a repair leaves is believed whenever it is opened.
+    enum Limit {
+        /// Of what a record can say.
+        static let record: Int64 = 1 << 53
+        /// Of a store that is opened; beyond, it is damaged.
+        static let opening: Int64 = 1 << 52
+        /// Of what a repair takes over.
+        static let repair: Int64 = 1 << 51
+    }
+
+    /// Whether work can have led to these figures: none is below zero, or beyond `limit`.
+    func isPlausible(upTo limit: Int64) -> Bool {
+        ([lastSequence, pending, delivered, quarantined.count, revision]
+            + EvictionReason.allCases.map { evictions[$0].count }).allSatisfy { 0...limit ~= $0 }
+    }
+
+    /// Whether `other` knows of updates or of removals that this one does not: accounts of one store only grow.
+    func isOlder(than other: OutboxAccount) -> Bool {
+        lastSequence < other.lastSequence || revision < other.revision
+    }
+
+    /// Of equal times of fix the one accepted later is the newer.
+    static func newer(_ one: StoredUpdate?, _ other: StoredUpdate?) -> StoredUpdate? {
+        guard let one else { return other }
+        guard let other else { return one }
+        return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one
+    }
+}
+
+/// What was given up, by reason.
+package struct Evictions: Sendable, Hashable {
+    private var tallies = [UpdateTally](repeating: UpdateTally(), count: EvictionReason.allCases.count)
+
+    package init() {}
+
+    package subscript(reason: EvictionReason) -> UpdateTally {
+        get { tallies[Self.index(of: reason)] }
+        set { tallies[Self.index(of: reason)] = newValue }
+    }
+
+    /// The word `evicted` of the ledger.
+    package var count: Int64 { tallies.reduce(0) { $0 + $1.count } }
+
+    func write(into writer: inout RecordWriter) {
+        for tally in tallies { tally.write(into: &writer) }
+    }
+
+    init?(from reader: inout RecordReader) {
+        for index in tallies.indices {
+            guard let tally = UpdateTally(from: &reader) else { return nil }
+            tallies[index] = tally
+        }
+    }
+
+    private static func index(of reason: EvictionReason) -> Int {
+        switch reason {
+        case .thinned: 0
+        case .oldest: 1
+        case .age: 2
+        case .damage: 3
+        case .discarded: 4
+        }
+    }
+}
+
+/// Why an accepted update was given up. The ledger's row holds a tally of each in this order: new ones go last.
+package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
+    /// Near the byte cap, and what is left tells its place to within a stated bound.
+    case thinned
+    /// At the byte cap, where thinning frees no more.
+    case oldest
+    /// Older than `outbox.maximumAgeDays`, by the newest time of fix.
+    case age
+    /// Not found again after damage.
+    case damage
+    /// By an operator, out of quarantine.
+    case discarded
+}
+
+/// How many updates met one fate, and from which time.
+package struct UpdateTally: Sendable, Hashable {
+    package var count: Int64 = 0
+    /// From the earliest to the latest time of fix, as far as they are known; rows lost to damage do not tell theirs.
+    package var timesOfFix: ClosedRange<UTCTime>?
+
+    package init(count: Int64 = 0, timesOfFix: ClosedRange<UTCTime>? = nil) {
+        (self.count, self.timesOfFix) = (count, timesOfFix)
+    }
+
+    mutating func add(_ timeOfFix: UTCTime) { add(UpdateTally(count: 1, timesOfFix: timeOfFix...timeOfFix)) }
+
+    mutating func add(_ other: Self) {
+        count += other.count
+        guard let more = other.timesOfFix else { return }
+        let range = timesOfFix ?? more
+        timesOfFix = min(range.lowerBound, more.lowerBound)...max(range.upperBound, more.upperBound)
+    }
+
+    func write(into writer: inout RecordWriter) {
+        writer.write(count)
+        writer.write(byte: timesOfFix == nil ? 0 : 1)
+        guard let timesOfFix else { return }
+        writer.write(timesOfFix.lowerBound.millisecondsSince1970)
+        writer.write(timesOfFix.upperBound.millisecondsSince1970)
+    }
+
+    init?(from reader: inout RecordReader) {
+        guard let count = reader.count(), let hasRange = reader.byte() else { return nil }
+        self.init(count: count)
+        guard hasRange == 1 else { return }
+        guard let first = reader.time(), let last = reader.time(), first <= last else { return nil }
+        timesOfFix = first...last
+    }
+}

@@ -1,0 +1,226 @@
+import LinuxPlatform
+package import LocationReporting
+package import ReportedText
+
+/// Asks the process that owns a store for what only the owner may do: its account is in that process's memory.
+///
+/// Its calls block for the time of a small write; for one thread.
+package final class OutboxRequester {
+    private let connection: SQLiteConnection
+    private let insert: SQLiteStatement
+    private let fetch: SQLiteStatement
+    private let remove: SQLiteStatement
+
+    /// - Throws: `unusable` when the store cannot be written, or its owner is of a release that takes no requests;
+    ///   `newerSchema`.
+    package init(path: String) throws(OutboxError) {
+        do throws(StoreError) {
+            let path = try withSystem(path) { () throws(SystemError) in
+                let files = try StoreFiles(at: path)
+                try files.requireOwn(for: EffectiveUser.current)
+                return files.path
+            }
+            _ = try StoreHeader(path: path)
+            let connection = try SQLiteConnection(path: path, access: .readWrite)
+            connection.setCheckpointOnClose(false)
+            let version = try StoreSchema.version(of: connection)
+            guard version == StoreFormat.version else {
+                throw StoreError(.olderOwner, path: path, reason: "schema \(version)")
+            }
+            try connection.execute(StoreFormat.requesterSettings)
+            insert = try SQLiteStatement(connection, "INSERT INTO requests (body) VALUES (?1)")
+            fetch = try SQLiteStatement(connection, "SELECT answer FROM requests WHERE id = ?1 AND answer IS NOT NULL")
+            remove = try SQLiteStatement(connection, "DELETE FROM requests WHERE id = ?1")
+            self.connection = connection
+        } catch { throw OutboxReader.readerError(error) }
+    }
+
+    /// Leaves a request for the owner; its number, for the answer.
+    package func submit(_ request: QuarantineRequest) throws(OutboxError) -> Int64 {
+        do throws(StoreError) {
+            try insert.bind(request.bytes, at: 1)
+            try insert.run()
+            return connection.lastInsertedID
+        } catch { throw OutboxReader.readerError(error) }
+    }
+
+    /// The answer, which is then forgotten; `nil` while the request waits.
+    package func answer(to id: Int64) throws(OutboxError) -> QuarantineAnswer? {
+        do throws(StoreError) {
+            guard let answer = try fetchAnswer(id) else { return nil }
+            try removeRequest(id)
+            return answer
+        } catch { throw OutboxReader.readerError(error) }
+    }
+
+    /// Takes the request back. The answer, should it have come in this moment; `nil` when nothing was or will be done.
+    package func withdraw(_ id: Int64) throws(OutboxError) -> QuarantineAnswer? {
+        do throws(StoreError) {
+            try connection.execute("BEGIN IMMEDIATE")
+            let answer = try fetchAnswer(id)
+            try removeRequest(id)
+            try connection.execute("COMMIT")
+            return answer
+        } catch { throw OutboxReader.readerError(error) }
+    }
+
+    private func fetchAnswer(_ id: Int64) throws(StoreError) -> QuarantineAnswer? {
+        defer { fetch.reset() }
+        try fetch.bind(id, at: 1)
+        return try fetch.step() ? QuarantineAnswer(fetch.blob(0)) : nil
+    }
+
+    private func removeRequest(_ id: Int64) throws(StoreError) {
+        try remove.bind(id, at: 1)
+        try remove.run()
+    }
+}
+
+/// What an operator wants done with quarantined updates.
+package struct QuarantineRequest: Sendable, Hashable {
+    package enum Action: UInt8, Sendable, Hashable {
+        /// Pending again, to be delivered once more.
+        case requeue = 1
+        /// Given up, and counted as evicted.
+        case discard = 2
+    }
+
+    package let action: Action
+    /// Which ones; `nil` for all there are.
+    package let sequences: Set<Int64>?
+
+    package init(_ action: Action, _ sequences: Set<Int64>?) { (self.action, self.sequences) = (action, sequences) }
+
+    var bytes: [UInt8] {
+        var writer = RecordWriter()
+        writer.write(byte: action.rawValue)
+        writer.write(Int64(sequences?.count ?? -1))
+        for sequence in (sequences ?? []).sorted() { writer.write(sequence) }
+        return writer.bytes
+    }
+
+    /// `nil` when the bytes are not what was written, or a newer release's.
+    init?(_ bytes: [UInt8]) {
+        var reader = RecordReader(bytes[...])
+        guard let action = reader.byte().flatMap(Action.init), let count = reader.signed() else { return nil }
+        var sequences: Set<Int64> = []
+        for _ in 0..<max(0, min(count, Int64(bytes.count))) {
+            guard let sequence = reader.signed() else { return nil }
+            sequences.insert(sequence)
+        }
+        self.init(action, count < 0 ? nil : sequences)
+    }
+}
+
+/// What became of a `QuarantineRequest`.
+package enum QuarantineAnswer: Sendable, Hashable {
+    /// So many are pending again, or given up. `notKept` counts those that could not be requeued because only the last
+    /// 256 are kept: they stay in quarantine.
+    case done(count: Int64, notKept: Int64)
+    /// Nothing was changed: these are not in quarantine.
+    case unknown([Int64])
+    /// Nothing was changed: whoever owns the store does not know such a request.
+    case notUnderstood
+
+    var bytes: [UInt8] {
+        var writer = RecordWriter()
+        switch self {
+        case .notUnderstood: writer.write(byte: 0)
+        case .done(let count, let notKept):
+            writer.write(byte: 1)
+            writer.write(count)
+            writer.write(notKept)
+        case .unknown(let sequences):
+            writer.write(byte: 2)
+            for sequence in sequences { writer.write(sequence) }
+        }
+        return writer.bytes
+    }
+
+    init(_ bytes: [UInt8]) {
+        var reader = RecordReader(bytes[...])
+        self = .notUnderstood
+        switch reader.byte() {
+        case 1:
+            if let count = reader.signed(), let notKept = reader.signed() {
+                self = .done(count: count, notKept: notKept)
+            }
+        case 2:
+            var sequences: [Int64] = []
+            while let sequence = reader.signed() { sequences.append(sequence) }
+            self = .unknown(sequences)
+        default: break
+        }
+    }
+}
+
+/// An update that the server rejected for good, with the server's words.
+package struct QuarantinedUpdate: Sendable, Hashable {
+    package let stored: StoredUpdate
+    /// The server's words, cut to `maximumReasonBytes`.
+    package let reason: ReportedText
+
+    /// Enough for Fleet Engine's error bodies, and few enough for a row to fit on one page.
+    package static let maximumReasonBytes = 512
+
+    package init(stored: StoredUpdate, reason: ReportedText) {
+        self.stored = stored
+        self.reason = reason.cut(to: Self.maximumReasonBytes)
+    }
+
+    var bytes: [UInt8] {
+        var writer = RecordWriter()
+        stored.update.write(into: &writer)
+        writer.write(bytes: reason.description.utf8)
+        return SealedRecord.seal(.quarantined, id: stored.sequence, payload: writer.bytes)
+    }
+
+    /// `nil` when the bytes are not what was written for this sequence.
+    init?(_ bytes: ArraySlice<UInt8>, sequence: Int64) {
+        guard RecordReader.plausibleSequences.contains(sequence),
+            case (.quarantined, var reader)? = SealedRecord.open(bytes, id: sequence),
+            let update = LocationUpdate(from: &reader)
+        else { return nil }
+        self.init(
+            stored: StoredUpdate(sequence: sequence, update: update),
+            reason: ReportedText(bytes: reader.rest, limit: Self.maximumReasonBytes))
+    }
+}
+
+/// What tools have asked of the store's owner: a row each, with its answer once it has been taken up.
+final class RequestTable {
+    private let unanswered: SQLiteStatement
+    private let write: SQLiteStatement
+    private let forget: SQLiteStatement
+
+    /// Requests taken up at one look; the next look takes more.
+    static let atOnce = 16
+    /// Answers that nobody has fetched, because the tool was ended: so many are left.
+    private static let kept: Int64 = 64
+
+    init(_ connection: borrowing SQLiteConnection) throws(StoreError) {
+        unanswered = try SQLiteStatement(
+            connection, "SELECT id, body FROM requests WHERE answer IS NULL ORDER BY id LIMIT ?1")
+        write = try SQLiteStatement(connection, "UPDATE requests SET answer = ?2 WHERE id = ?1")
+        forget = try SQLiteStatement(connection, "DELETE FROM requests WHERE answer IS NOT NULL AND id < ?1")
+    }
+
+    /// Those without an answer, oldest first; `nil` in place of one that cannot be read.
+    func open() throws(StoreError) -> [(id: Int64, request: QuarantineRequest?)] {
+        defer { unanswered.reset() }
+        try unanswered.bind(Int64(Self.atOnce), at: 1)
+        var requests: [(id: Int64, request: QuarantineRequest?)] = []
+        while try unanswered.step() {
+            requests.append((unanswered.integer(0), QuarantineRequest(unanswered.blob(1))))
+        }
+        return requests
+    }
+
+    func answer(_ id: Int64, _ answer: QuarantineAnswer) throws(StoreError) {
+        try write.bind(id, at: 1)
+        try write.bind(answer.bytes, at: 2)
+        try write.run()
+        try forget.bind(max(0, id) - Self.kept, at: 1)
+        try forget.run()
+    }
+}

@@ -1,0 +1,195 @@
+package import GNSS
+package import LinuxPlatform
+package import LocationReporting
+package import ReportedText
+
+/// The outbox on disk: SQLite on a thread of its own, one process at a time.
+///
+/// An update counts when SQLite has put its commit on the disk, or with economic durability when it waits for the
+/// commit of a stated window. Acknowledgements of live updates are written by the commit of the next append, so that
+/// one commit an update is all; a crash in between repeats one delivery.
+/// `docs/architecture.md` has the whole; `StoreFormat` the form of the file.
+package actor SQLiteOutbox: Outbox {
+    private enum State {
+        case open(OutboxEngine)
+        /// It could not be opened yet, and was last tried then, on the clock of `OutboxSettings.uptime`.
+        case failed(OutboxError, triedAt: Duration)
+        case closed
+    }
+
+    private let executor: any SerialExecutor
+    private let configuration: OutboxSettings
+    private var state = State.closed
+
+    /// A store that cannot be opened is tried again at the first call after this time; one that a repair did not help,
+    /// after that of the engine.
+    private static let retryInterval = Duration.seconds(2)
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    /// Opens the store, creates it with its folder when there is none, replaces it when it is damaged (which
+    /// `configuration.reportRecovery` tells).
+    ///
+    /// Its calls block, so that `executor` needs a thread of its own.
+    ///
+    /// - Throws: `locked`, `full`, `newerSchema`, or `unusable`.
+    package static func open(
+        _ configuration: OutboxSettings, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
+    ) async throws(OutboxError) -> SQLiteOutbox {
+        let outbox = SQLiteOutbox(configuration, executor)
+        try await outbox.start()
+        return outbox
+    }
+
+    /// The same, and where the disk does not let it (full, read-only, not sound), an outbox whose calls throw why, and
+    /// which opens the store as soon as it can.
+    ///
+    /// - Throws: `locked` or `newerSchema`, which no waiting mends.
+    package static func openInTime(
+        _ configuration: OutboxSettings, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
+    ) async throws(OutboxError) -> SQLiteOutbox {
+        let outbox = SQLiteOutbox(configuration, executor)
+        do throws(OutboxError) { try await outbox.start() } catch {
+            if error.code == .locked || error.code == .newerSchema { throw error }
+        }
+        return outbox
+    }
+
+    private init(_ configuration: OutboxSettings, _ executor: any SerialExecutor) {
+        (self.configuration, self.executor) = (configuration, executor)
+    }
+
+    /// Why the store is not open yet; `nil` once it has been.
+    package var openingFailure: OutboxError? {
+        if case .failed(let error, _) = state { error } else { nil }
+    }
+
+    private func start() throws(OutboxError) {
+        do throws(OutboxError) { state = .open(try OutboxEngine(configuration)) } catch {
+            state = .failed(error, triedAt: configuration.uptime())
+            throw error
+        }
+    }
+
+    @discardableResult
+    package func append(
+        _ update: LocationUpdate, overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate {
+        try opened().append(update, overrulingEarlier: overrulingEarlier)
+    }
+
+    package func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+        try opened().nextBatch(maximumPastLocations: maximumPastLocations)
+    }
+
+    package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) { try opened().acknowledge(batch) }
+
+    package func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
+        try opened().quarantine(update, reason: reason)
+    }
+
+    package func newest() async throws(OutboxError) -> StoredUpdate? { try opened().newest() }
+
+    package func ledger() async throws(OutboxError) -> Ledger { try opened().ledger() }
+
+    /// The ledger with reasons and times.
+    package func summary() async throws(OutboxError) -> StoreSummary { try opened().summary() }
+
+    /// How often `attend` is to be called.
+    package static var attendanceInterval: Duration { OutboxEngine.attendanceInterval }
+
+    /// Writes what has waited long enough, and takes up what tools have asked for; whether anything is pending again.
+    package func attend() async throws(OutboxError) -> Bool { try opened().attend() }
+
+    /// Does with quarantined updates what an operator wants.
+    package func carryOut(_ request: QuarantineRequest) async throws(OutboxError) -> QuarantineAnswer {
+        try opened().carryOut(request)
+    }
+
+    /// Releases the lock as well; closing twice is no error, every other call afterwards is.
+    package func close() async throws(OutboxError) {
+        if case .open(let engine) = state { try engine.close() }
+        state = .closed
+    }
+
+    private func opened() throws(OutboxError) -> OutboxEngine {
+        if case .failed(let error, let triedAt) = state {
+            let interval = error.code == .damaged ? OutboxEngine.repairInterval : Self.retryInterval
+            guard configuration.uptime() - triedAt >= interval else { throw error }
+            try start()
+        }
+        guard case .open(let engine) = state else {
+            throw OutboxError(.closed, "the outbox has been closed; nothing is accepted any more")
+        }
+        return engine
+    }
+}
+
+/// Stores made at once, for measurements that need a large backlog.
+extension SQLiteOutbox {
+    /// Puts a new store with `count` pending updates at `path`, whatever was there; nobody may have it open.
+    package static func fill(
+        _ path: String, on disk: any StoreDisk = SystemDisk(), count: Int, update: (Int) -> LocationUpdate
+    ) throws(OutboxError) {
+        do throws(StoreError) {
+            let files = try withSystem(path) { () throws(SystemError) in try StoreFiles(at: path, on: disk) }
+            try StoreBuilder.build(files) { builder throws(StoreError) in
+                var account = OutboxAccount()
+                for index in 0..<count {
+                    let stored = account.accept(update(index))
+                    let record = UpdateRecord(stored, newestSequence: account.newest?.sequence ?? stored.sequence)
+                    try builder.insertPending(record.bytes, sequence: stored.sequence)
+                }
+                return account
+            }
+            try withSystem(path) { () throws(SystemError) in try files.adoptRebuilt() }
+        } catch { throw outboxError(error) }
+    }
+}
+
+/// What `SQLiteOutbox` needs to know.
+package struct OutboxSettings: Sendable {
+    /// The database; other files lie beside it under names that begin with this one.
+    package var path: String
+    /// Bytes of the database in use above which pending updates give way; at least 64 KiB.
+    package var maximumBytes: Int64
+    /// Pending updates so much older than the newest, by their times of fix, are given up; `nil`: none is too old.
+    package var maximumAge: Duration?
+    /// When accepted updates reach the disk.
+    package var durability = OutboxDurability.full
+    /// Whether a damaged store is replaced. A tool leaves that to the service, whose files these are.
+    package var repairsDamage = true
+    /// Time since any moment, for the window of `durability`.
+    package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
+    /// Names files that are set aside.
+    package var now: @Sendable () -> UTCTime
+    /// Called on the outbox's thread when a damaged store has been replaced, at opening or later.
+    package var reportRecovery: @Sendable (StoreRecovery) -> Void
+    /// Called on the outbox's thread, once, with what an operator should know although updates are stored.
+    package var reportWarning: @Sendable (String) -> Void = { _ in }
+    /// Makes the store full at that many pages of 1 KiB, as a full disk does; `nil`: only the disk is the limit.
+    package var pageLimit: Int64?
+    /// Where all of it lies.
+    package var disk: any StoreDisk
+
+    /// What follows the name of the database in those of the files beside it.
+    package static let companions = [
+        "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
+    ]
+
+    package init(
+        path: String, maximumBytes: Int64, now: @escaping @Sendable () -> UTCTime,
+        disk: any StoreDisk = SystemDisk(), reportRecovery: @escaping @Sendable (StoreRecovery) -> Void
+    ) {
+        self.path = path
+        self.maximumBytes = max(maximumBytes, 64 * 1024)
+        self.now = now
+        self.disk = disk
+        self.reportRecovery = reportRecovery
+    }
+
+    /// Makes sure that `user` can own the store, as far as its place tells; touches nothing.
+    package func requireOwnFiles(for user: UInt32) throws(SystemError) {
+        try StoreFiles(at: path, on: disk, for: user).requireOwn(for: user)
+    }
+}

@@ -1,0 +1,76 @@
+package import LinuxPlatform
+
+/// The disk under an outbox: the port for every file operation that the outbox makes itself, and for those of SQLite.
+///
+/// Each call means what the one of `FileSystem` or `FileLock` with its name means. `SystemDisk` is the real one; a test
+/// gives one that fails, fills up or loses what was not synchronized.
+package protocol StoreDisk: Sendable {
+    /// The SQLite VFS (sqlite.org/vfs.html) that databases are opened through; `nil`: SQLite's default.
+    var databaseFileSystem: String? { get }
+
+    func entry(at path: String) throws(SystemError) -> FileSystem.Entry?
+    func names(inFolder path: String) throws(SystemError) -> [String]
+    /// At most `count` bytes from `offset` on; fewer where the file ends.
+    func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8]
+
+    func createFolder(at path: String) throws(SystemError)
+    func createFile(at path: String) throws(SystemError)
+    func reserve(_ bytes: Int64, at path: String) throws(SystemError)
+    func rename(_ source: String, to destination: String) throws(SystemError)
+    func removeFile(at path: String) throws(SystemError)
+
+    func synchronizeFile(at path: String) throws(SystemError)
+    func synchronizeFolder(at path: String) throws(SystemError)
+
+    func lock(at path: String) throws(FileLock.Failure) -> FileLock
+    func lock(file path: String) throws(FileLock.Failure) -> FileLock
+}
+
+extension StoreDisk {
+    /// The size of a file in bytes; 0 when there is none.
+    package func fileSize(at path: String) throws(SystemError) -> Int64 {
+        guard case .file(let bytes) = try entry(at: path) else { return 0 }
+        return bytes
+    }
+}
+
+/// The file systems of this machine.
+package struct SystemDisk: StoreDisk {
+    package var databaseFileSystem: String? { nil }
+
+    package init() {}
+
+    package func entry(at path: String) throws(SystemError) -> FileSystem.Entry? { try FileSystem.entry(at: path) }
+
+    package func names(inFolder path: String) throws(SystemError) -> [String] {
+        try FileSystem.names(inFolder: path)
+    }
+
+    package func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
+        try FileSystem.read(count, at: offset, of: path)
+    }
+
+    package func createFolder(at path: String) throws(SystemError) { try FileSystem.createFolder(at: path) }
+
+    package func createFile(at path: String) throws(SystemError) { try FileSystem.createFile(at: path) }
+
+    package func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
+        try FileSystem.reserve(bytes, at: path)
+    }
+
+    package func rename(_ source: String, to destination: String) throws(SystemError) {
+        try FileSystem.rename(source, to: destination)
+    }
+
+    package func removeFile(at path: String) throws(SystemError) { try FileSystem.removeFile(at: path) }
+
+    package func synchronizeFile(at path: String) throws(SystemError) { try FileSystem.synchronizeFile(at: path) }
+
+    package func synchronizeFolder(at path: String) throws(SystemError) {
+        try FileSystem.synchronizeFolder(at: path)
+    }
+
+    package func lock(at path: String) throws(FileLock.Failure) -> FileLock { try FileLock(path: path) }
+
+    package func lock(file path: String) throws(FileLock.Failure) -> FileLock { try FileLock(file: path) }
+}

@@ -1,0 +1,107 @@
+import GNSS
+import LinuxPlatform
+import ReportedText
+
+/// What one log came to: what the decoder met, and the track of its fixes.
+struct LogSummary: Sendable {
+    let name: String
+    let statistics: DecoderStatistics
+    let track: TrackSummary
+
+    /// Decodes logs one after another, up to the first that fails; what was read of that one counts too.
+    static func survey(_ decoding: LogDecoding) async -> (
+        logs: [LogSummary], total: TrackSummary, failure: (any Error)?
+    ) {
+        var logs: [LogSummary] = []
+        let total = Locked(TrackSummary())
+        var failure: (any Error)?
+        for path in decoding.paths where failure == nil && !Task.isCancelled {
+            let track = Locked(TrackSummary())
+            let isAlone = decoding.paths.count == 1
+            var single = decoding
+            single.paths = [path]
+            let result = await single.run(progress: LogProgress.line()) {
+                fixes throws(SystemError) in
+                track.withLock { track in for fix in fixes { track.add(fix) } }
+                if !isAlone { total.withLock { total in for fix in fixes { total.add(fix) } } }
+            }
+            logs += result.outcomes.map {
+                LogSummary(name: $0.name, statistics: $0.statistics, track: track.withLock { $0 })
+            }
+            failure = result.failure
+        }
+        let alone = decoding.paths.count == 1 ? logs.first?.track : nil
+        return (logs, alone ?? total.withLock { $0 }, failure)
+    }
+}
+
+/// What a decoder met in one log, in words.
+struct LogAccount {
+    /// What the log tells of the receiver; empty when it tells nothing.
+    let receiver: [String]
+    /// As `GP GPS`.
+    let talkers: [String]
+    /// As `1,680 in 1,680 lines, 91.9 kB`.
+    let size: String
+    /// As `GNGGA 300`.
+    let sentences: [String]
+    /// Why sentences are not used, the most frequent reason first.
+    let refusals: [(count: Int, text: String)]
+    /// As `208 of 300 epochs; 92 without a position`.
+    let fixes: String
+    /// Each with the line where it came first.
+    let warnings: [String]
+
+    init(_ statistics: DecoderStatistics) {
+        let addresses = statistics.sentencesByAddress
+        receiver = Self.receiver(statistics)
+        let known = Set(addresses.compactMap { Talker.talker(ofAddress: $0.address) })
+        talkers = known.sorted().map { talker in Talker.meaning(of: talker).map { "\(talker) \($0)" } ?? talker }
+        var size = "\(FigureText.grouped(statistics.sentences)) in \(FigureText.count(statistics.lines, "line")), "
+        size += FigureText.bytes(statistics.bytes)
+        if statistics.binaryBytes > 0 {
+            size += ", of them \(FigureText.bytes(statistics.binaryBytes)) of UBX and RTCM frames"
+        }
+        self.size = size
+        sentences = addresses.map { "\($0.address) \(FigureText.grouped($0.count))" }
+        refusals = SentenceRefusal.allCases.map { ($0, statistics.refusals($0)) }.filter { $0.1.count > 0 }
+            .sorted { $0.1.count > $1.1.count }
+            .map { reason, found in
+                let remedy = reason == .missingChecksum ? " (--accept-missing-checksum takes them)" : ""
+                return (found.count, "\(reason), \(found.count > 1 ? "first " : "")in line \(found.firstLine)\(remedy)")
+            }
+        fixes = Self.fixes(statistics)
+        warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
+            .sorted { $0.1.firstLine < $1.1.firstLine }
+            .map { warning, found in
+                "\(warning) (\(found.count > 1 ? "\(FigureText.grouped(found.count)) times, first " : "")"
+                    + "in line \(found.firstLine))"
+            }
+    }
+
+    private static func receiver(_ statistics: DecoderStatistics) -> [String] {
+        var makers: [String] = []
+        for (address, _) in statistics.sentencesByAddress {
+            guard let maker = ReceiverMaker.name(ofAddress: address), !makers.contains(maker) else { continue }
+            makers.append(maker)
+        }
+        let banners = statistics.banners.map(\.description)
+        return makers.filter { maker in !banners.contains { $0.hasPrefix(maker) } } + banners
+    }
+
+    private static func fixes(_ statistics: DecoderStatistics) -> String {
+        let others = [
+            (statistics.voidEpochs, "without a position"), (statistics.repeatedEpochs, "repeated"),
+            (statistics.undatedFixes, "without a date"),
+        ]
+        let rest = others.filter { $0.0 > 0 }.map { "\(FigureText.grouped($0.0)) \($0.1)" }
+        let epochs = FigureText.count(statistics.epochs, "epoch")
+        guard statistics.fixes > 0 else {
+            return "none in \(epochs)" + (rest.isEmpty ? "" : ": ") + rest.joined(separator: ", ")
+        }
+        let front =
+            rest.isEmpty
+            ? FigureText.grouped(statistics.fixes) : "\(FigureText.grouped(statistics.fixes)) of \(epochs); "
+        return front + rest.joined(separator: ", ")
+    }
+}

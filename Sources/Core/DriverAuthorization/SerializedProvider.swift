@@ -1,0 +1,139 @@
+import Foundation
+import ReportedText
+import VehicleAuthorization
+
+/// A provider held to its contract: one call a context at a time, the first answer counts, an answer must come within
+/// the time limit, a late one is used for nothing, and a caller who is cancelled does not wait.
+actor HeldProvider {
+    private typealias Outcome = Result<AuthorizationToken, AuthorizationError>
+
+    private let provider: ConfinedProvider
+    private let breaches: ContractBreaches
+    private let timeLimit: Duration
+    private let clock: any Clock<Duration>
+    /// Those who wait for a call that is under way.
+    private var waiters: [AuthorizationContext: [AsyncStream<Outcome>.Continuation]] = [:]
+    /// A call whose time is over and from which the provider has not returned.
+    private var stuck: ProviderCall?
+
+    init(
+        _ forms: sending ProviderForms, timeLimit: Duration, clock: any Clock<Duration>,
+        report: (@Sendable (AuthorizationWarning) -> Void)?
+    ) {
+        provider = ConfinedProvider(forms)
+        breaches = ContractBreaches(report: report)
+        (self.timeLimit, self.clock) = (timeLimit, clock)
+    }
+
+    func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        if let problem = context.problem { throw problem }
+        if waiters[context] == nil { try begin(context) }
+        let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self, bufferingPolicy: .bufferingNewest(1))
+        waiters[context, default: []].append(waiter)
+        for await outcome in outcomes { return try outcome.get() }
+        throw AuthorizationError(.cancelled, "the wait for the provider's token was cancelled")
+    }
+
+    /// Calls the provider in tasks of their own: what it does must not hold up the caller.
+    private func begin(_ context: AuthorizationContext) throws(AuthorizationError) {
+        if stuck?.isInside == true {
+            throw AuthorizationError(
+                .unavailable,
+                "the provider has not returned from an earlier fetchToken; it blocks the thread that calls it"
+            )
+        }
+        let call = ProviderCall(breaches)
+        let asking = Task { [provider] in await provider.ask(context, call) }
+        let waiting = Task { [clock, timeLimit] in
+            try await clock.sleep(for: timeLimit)
+            expire(call)
+        }
+        Task {
+            let answer = await call.answer()
+            asking.cancel()
+            waiting.cancel()
+            let outcome = Self.outcome(of: answer)
+            for waiter in waiters.removeValue(forKey: context) ?? [] {
+                waiter.yield(outcome)
+                waiter.finish()
+            }
+        }
+    }
+
+    private func expire(_ call: ProviderCall) {
+        var words = "the provider did not call back within \(timeLimit.secondsText)"
+        if call.isInside {
+            stuck = call
+            breaches.note(.neverReturned)
+        } else if call.wasMade {
+            breaches.note(.neverCalledBack)
+        } else {
+            words = "the provider was held up by another fetchToken for \(timeLimit.secondsText)"
+        }
+        call.end(with: AuthorizationError(.unavailable, words))
+    }
+
+    private static func outcome(of answer: ProviderCall.Answer) -> Outcome {
+        do {
+            let value = try answer.get()
+            guard !value.isEmpty else { throw ProviderContractError.emptyAnswer }
+            return .success(AuthorizationToken(value: value, lifetime: TokenExpiry.lifetime(ofToken: value)))
+        } catch let error as AuthorizationError {
+            return .failure(error)
+        } catch let error as ProviderContractError {
+            return .failure(AuthorizationError(.unusableAnswer, error.description))
+        } catch {
+            // The provider's own words could hold anything, a token too.
+            let plain = error as NSError
+            return .failure(
+                AuthorizationError(
+                    .unavailable, "the provider failed: \(ReportedText(plain.domain)), code \(plain.code)"))
+        }
+    }
+}
+
+/// The two forms of a provider's `fetchToken`, whichever SDK it comes from. Not `Sendable`: the provider need not be.
+struct ProviderForms {
+    typealias Completion = @Sendable (String?, (any Error)?) -> Void
+
+    let completing: (AuthorizationContext, @escaping Completion) -> Void
+    let asynchronous: (AuthorizationContext) async throws -> String
+}
+
+/// A provider and the queue that it is called on, one call after another: it may be as unsafe with threads as it likes.
+actor ConfinedProvider {
+    private let forms: ProviderForms
+    private let queue = ProviderQueue()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
+
+    init(_ forms: sending ProviderForms) { self.forms = forms }
+
+    /// Asks the provider; what it answers goes to `call`, whenever it does.
+    func ask(_ context: AuthorizationContext, _ call: ProviderCall) async {
+        // While an earlier call held the queue, whoever waited for this one may have gone.
+        guard call.enter() else { return }
+        forms.completing(context) { call.callBack($0, $1) }
+        guard !call.leave() else { return }
+        do {
+            call.callBack(try await forms.asynchronous(context), nil)
+        } catch {
+            call.callBack(nil, error, isFinal: true)
+        }
+    }
+}
+
+/// Runs an actor's jobs one after another on a thread that may block: what a provider does there holds up nobody else.
+final class ProviderQueue: SerialExecutor {
+    private let queue = OperationQueue()
+
+    init() {
+        queue.name = "waypost-provider"
+        queue.maxConcurrentOperationCount = 1
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.addOperation { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}

@@ -1,0 +1,280 @@
+/// Puts the sentences of an epoch together and decides when it is complete.
+///
+/// An epoch gives its fix once: when the learned last sentence has come, when the line falls quiet, when another time
+/// begins, or at the end of input.
+struct EpochAssembler {
+    private(set) var epoch = Epoch()
+    /// What became of the epoch under way; `nil` while it is not complete.
+    private(set) var completion: EpochCompletion?
+    /// What became of the epoch before it; `nil` when that never had a time.
+    private(set) var previousCompletion: EpochCompletion?
+    /// Counts the epochs begun.
+    private(set) var serial = 0
+    /// Whether the line has been quiet since: what has no time of its own then belongs to the next epoch.
+    private var isClosed = false
+    private var cycle = CycleLearner()
+    private(set) var calendar: FixCalendar
+    /// The heading stated last, until a fix takes it: a compass goes at its own pace, beside the epochs.
+    private(set) var bodyHeadingDegrees: Double?
+    /// When the sentence to come was sent, while an epoch is under way.
+    private var nextTransmission: UTCTime?
+    /// Fixes from before the first date.
+    private var undated: [Fix] = []
+    /// When fixes went out last; a time that comes again is a frozen clock or a repeated epoch.
+    private var recent = InlineArray<8, Int64>(repeating: .min)
+    private var recentIndex = 0
+    private var previousTime: TimeOfDay?
+    /// Time between the last two epochs with a position.
+    private(set) var intervalMilliseconds: Int32 = 1000
+
+    private(set) var epochs = 0
+    private(set) var fixes = 0
+    private(set) var voidEpochs = 0
+    private(set) var repeatedEpochs = 0
+    /// One bit a warning that has come up since it was last asked.
+    private var warnings: UInt64 = 0
+    /// Fixes that went out of memory before a date came.
+    private(set) var undatedDropped = 0
+
+    /// Fixes kept until the first date comes; the oldest go first.
+    private static let undatedCapacity = 256
+
+    init(dates: NMEADecoderOptions.Dates) {
+        calendar = FixCalendar(dates: dates)
+    }
+
+    /// A warning that has come up; `nil` when all are taken.
+    @inline(__always)
+    mutating func takeWarning() -> ReceiverWarning? {
+        guard warnings != 0 else { return nil }
+        let bit = warnings.trailingZeroBitCount
+        warnings &= warnings - 1
+        return ReceiverWarning(rawValue: bit)
+    }
+
+    private mutating func warn(_ warning: ReceiverWarning) { warnings |= 1 << UInt64(warning.rawValue) }
+
+    /// Fixes that still wait for a date.
+    var undatedCount: Int { undated.count }
+    /// Whether a quiet line would complete an epoch.
+    var isWaiting: Bool { completion == nil && epoch.hasPosition }
+
+    @inline(__always)
+    mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
+        if let time = sentence.timeOfDay {
+            enter(time, emit)
+        } else if sentence.status == .valid || sentence.status == .unstated {
+            if isClosed { return }
+        } else if !epoch.lacksTime {
+            begin(emit)
+            epoch.lacksTime = true
+        }
+        epoch.take(sentence, type)
+        advance(type, emit)
+    }
+
+    @inline(__always)
+    mutating func take(_ sentence: MotionSentence, _ emit: (Fix) -> Void) {
+        guard enterUntimed(emit) else { return }
+        if sentence.status != .void, sentence.status != .excluded { epoch.take(sentence) }
+        advance(.vtg, emit)
+    }
+
+    @inline(__always)
+    mutating func take(_ sentence: SatellitesSentence, _ emit: (Fix) -> Void) {
+        guard enterUntimed(emit) else { return }
+        epoch.take(sentence)
+        advance(.gsa, emit)
+    }
+
+    mutating func take(_ sentence: AccuracySentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
+        if let time = sentence.timeOfDay {
+            if let current = epoch.timeOfDay, !current.isSameEpoch(as: time), time.milliseconds(since: current) < 0 {
+                return  // about an epoch that is over
+            }
+            enter(time, emit)
+        } else {
+            guard enterUntimed(emit) else { return }
+        }
+        epoch.take(sentence, type)
+        advance(type, emit)
+    }
+
+    mutating func take(_ sentence: HeadingSentence) {
+        bodyHeadingDegrees = sentence.headingDegrees ?? bodyHeadingDegrees
+    }
+
+    /// The time of transmission that a tag block states: it dates fixes while nothing better does.
+    ///
+    /// It is about the sentence to come, which may begin another epoch.
+    mutating func noteTransmission(at time: UTCTime) {
+        if epoch.lastPlace == nil { calendar.noteTransmission(at: time) } else { nextTransmission = time }
+    }
+
+    /// A date from a sentence that does not vouch for a fix.
+    mutating func take(_ sentence: DateSentence, _ emit: (Fix) -> Void) {
+        calendar.consider(sentence)
+        guard !undated.isEmpty, let previousTime else { return }
+        if calendar.instant(of: previousTime, dated: nil) != nil { releaseUndated(emit) }
+    }
+
+    /// Completes the epoch because the line is quiet: what comes next begins another.
+    mutating func lineIsQuiet(_ emit: (Fix) -> Void) {
+        guard epoch.hasPosition else { return }  // what is said so far may still become a fix
+        complete(emit)
+        isClosed = true
+    }
+
+    /// Completes the epoch because nothing more will come; fixes that never got a date are given up.
+    mutating func finish(_ emit: (Fix) -> Void) {
+        begin(emit)
+        undatedDropped += undated.count
+        undated.removeAll(keepingCapacity: true)
+    }
+
+    /// Goes to the epoch of `time`.
+    @inline(__always)
+    private mutating func enter(_ time: TimeOfDay, _ emit: (Fix) -> Void) {
+        if let current = epoch.timeOfDay {
+            if current.isSameEpoch(as: time) { return }
+            begin(emit)
+        } else if epoch.lacksTime {
+            begin(emit)
+        }
+        epoch.timeOfDay = time
+    }
+
+    /// Whether a sentence without a time is of use: the rest of an epoch that a pause has cut short is not, and must
+    /// not be taken for the beginning of the next.
+    @inline(__always)
+    private mutating func enterUntimed(_ emit: (Fix) -> Void) -> Bool {
+        guard isClosed else { return true }
+        if cycle.isEnding(missingAfter: epoch.lastPlace) { return false }
+        begin(emit)
+        return true
+    }
+
+    /// Counts a sentence; completes the epoch when it is the learned last one of those that add something.
+    @inline(__always)
+    private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
+        guard let place = epoch.count(type) else { return }
+        if completion == nil, cycle.endsEpoch(place) { complete(emit) }
+    }
+
+    /// Completes the epoch, learns from it, and begins the next.
+    private mutating func begin(_ emit: (Fix) -> Void) {
+        complete(emit)
+        if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition {
+            cycle.epochEnded(with: place, byPause: isClosed)
+        }
+        epoch = Epoch()
+        (previousCompletion, completion, isClosed) = (completion, nil, false)
+        serial += 1
+        if let nextTransmission { calendar.noteTransmission(at: nextTransmission) }
+        nextTransmission = nil
+    }
+
+    /// Gives the epoch's fix, once.
+    private mutating func complete(_ emit: (Fix) -> Void) {
+        guard completion == nil, let time = epoch.timeOfDay else { return }
+        epochs += 1
+        switch epoch.verdict() {
+        case .nothing: completion = .nothing
+        case .void:
+            voidEpochs += 1
+            completion = epoch.isExcluded ? .excluded : .void
+            if epoch.isExcluded { warn(.simulatedOrManual) }
+        case .fix(let fix) where fix.latitude == 0 && fix.longitude == 0:
+            voidEpochs += 1
+            completion = .nullIsland
+            warn(.nullIsland)
+        case .fix(var fix):
+            fix.bodyHeadingDegrees = bodyHeadingDegrees
+            completion = date(fix, at: time, emit)
+        }
+        bodyHeadingDegrees = nil
+    }
+
+    /// Gives `fix` its date and hands it out, or keeps it until there is a date.
+    private mutating func date(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
+        if let previousTime {
+            let interval = abs(time.milliseconds(since: previousTime))
+            if (20...60_000).contains(interval) { intervalMilliseconds = interval }
+        }
+        previousTime = time
+        var fix = fix
+        let instant = calendar.instant(of: time, dated: epoch.dated)
+        if let warning = calendar.takeWarning() { warn(warning) }
+        guard let instant else {
+            if undated.count == Self.undatedCapacity {
+                undated.removeFirst()
+                undatedDropped += 1
+            }
+            undated.append(fix)
+            return .undated
+        }
+        if !undated.isEmpty { releaseUndated(emit) }
+        fix.timeOfFix = instant
+        return deliver(fix, emit)
+    }
+
+    private mutating func releaseUndated(_ emit: (Fix) -> Void) {
+        for index in undated.indices {
+            var fix = undated[index]
+            let time = TimeOfDay(milliseconds: Int32(fix.timeOfFix.millisecondsSince1970))
+            guard let instant = calendar.instant(ofEarlier: time) else { return }
+            fix.timeOfFix = instant
+            deliver(fix, emit)
+        }
+        undated.removeAll(keepingCapacity: true)
+    }
+
+    @discardableResult
+    private mutating func deliver(_ fix: Fix, _ emit: (Fix) -> Void) -> EpochCompletion {
+        let instant = fix.timeOfFix.millisecondsSince1970
+        for index in recent.indices where recent[index] == instant {
+            repeatedEpochs += 1
+            return .repeated
+        }
+        recent[recentIndex] = instant
+        recentIndex = (recentIndex + 1) % recent.count
+        fixes += 1
+        emit(fix)
+        return .fix
+    }
+}
+
+/// Learns with which sentence a receiver's epochs end, so that a fix need not wait for the next epoch to begin.
+struct CycleLearner {
+    /// A sentence's place in an epoch: the `ordinal`th of its type, as receivers repeat GSA and GGA by constellation.
+    struct Place: Hashable {
+        let type: SentenceType
+        let ordinal: UInt8
+    }
+
+    private var candidate: Place?
+    private var agreements = 0
+    /// Epochs in a row that a pause has ended before the trusted sentence came.
+    private var pauses = 0
+    /// Epochs in a row that must end alike before the ending is trusted.
+    private static let needed = 2
+
+    /// Whether an epoch of this receiver is complete with the sentence at `place`.
+    @inline(__always)
+    func endsEpoch(_ place: Place) -> Bool { agreements >= Self.needed && place == candidate }
+
+    /// Whether the trusted ending is still to come when `place` came last.
+    func isEnding(missingAfter place: Place?) -> Bool { agreements >= Self.needed && place != candidate }
+
+    /// Tells with which useful sentence an epoch really ended; one that ends differently unlearns. A pause within an
+    /// epoch, as a busy machine makes one, cuts it short and says nothing about the receiver, unless it comes again.
+    mutating func epochEnded(with place: Place, byPause: Bool = false) {
+        if place == candidate {
+            (agreements, pauses) = (min(agreements + 1, Self.needed), 0)
+        } else if byPause, agreements >= Self.needed, pauses < Self.needed {
+            pauses += 1
+        } else {
+            (candidate, agreements, pauses) = (place, 1, 0)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/// Frames of the binary protocols that share a line with sentences; their payloads may contain `$`.
+enum BinaryFrame {
+    enum Outcome {
+        /// A whole frame of so many bytes whose check agrees.
+        case frame(length: Int)
+        /// Not a frame: go on one byte further.
+        case notAFrame
+        case incomplete
+    }
+
+    static let ubxStart: UInt8 = 0xB5
+    static let rtcmStart: UInt8 = 0xD3
+    /// The longest UBX message in use (satellite measurements, assistance data) stays below; a longer length is noise.
+    static let maximumUBXPayload = 8192
+    /// Header, payload and check of the longest frame.
+    static let maximumLength = maximumUBXPayload + 8
+
+    /// Judges what begins with `B5` at `start`: `B5 62 class id length16 payload check check`.
+    static func ubx(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
+        let available = bytes.count - start
+        guard available >= 2 else { return .incomplete }
+        guard unsafe bytes[start + 1] == 0x62 else { return .notAFrame }
+        guard available >= 6 else { return .incomplete }
+        let payload = unsafe Int(bytes[start + 4]) | Int(bytes[start + 5]) << 8
+        guard payload <= maximumUBXPayload else { return .notAFrame }
+        let length = payload + 8
+        guard available >= length else { return .incomplete }
+        var (sum, sumOfSums) = (UInt8(0), UInt8(0))
+        for index in start + 2..<start + length - 2 {
+            unsafe sum &+= bytes[index]
+            sumOfSums &+= sum
+        }
+        let agrees = unsafe sum == bytes[start + length - 2] && sumOfSums == bytes[start + length - 1]
+        return agrees ? .frame(length: length) : .notAFrame
+    }
+
+    /// Judges what begins with `D3` at `start`: `D3`, six zero bits, ten bits of length, payload, CRC-24Q.
+    static func rtcm(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, _ crc: CRC24Q) -> Outcome {
+        let available = bytes.count - start
+        guard available >= 2 else { return .incomplete }
+        guard unsafe bytes[start + 1] & 0xFC == 0 else { return .notAFrame }
+        guard available >= 3 else { return .incomplete }
+        let payload = unsafe Int(bytes[start + 1] & 3) << 8 | Int(bytes[start + 2])
+        let length = payload + 6
+        guard available >= length else { return .incomplete }
+        // The check runs to zero over a frame together with its own check bytes.
+        return unsafe crc.remainder(of: bytes, from: start, to: start + length) == 0
+            ? .frame(length: length) : .notAFrame
+    }
+}
+
+/// The check of RTCM 3 frames (polynomial 0x1864CFB), eight bytes at a step.
+struct CRC24Q: Sendable {
+    /// Eight tables of 256: the remainder of a byte followed by 0 to 7 zero bytes.
+    private let tables: [UInt32]
+
+    /// The only one there need be.
+    static let standard = CRC24Q()
+
+    private init() {
+        var tables = [UInt32](repeating: 0, count: 8 * 256)
+        for byte in 0..<256 {
+            var remainder = UInt32(byte) << 16
+            for _ in 0..<8 {
+                remainder <<= 1
+                if remainder & 0x100_0000 != 0 { remainder ^= 0x186_4CFB }
+            }
+            tables[byte] = remainder
+        }
+        for index in 256..<tables.count {
+            let before = tables[index - 256]
+            tables[index] = (before << 8 & 0xFF_FFFF) ^ tables[Int(before >> 16)]
+        }
+        self.tables = tables
+    }
+
+    /// The remainder of `bytes[start..<end]`.
+    func remainder(of bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> UInt32 {
+        unsafe tables.withUnsafeBufferPointer { tables in
+            var remainder: UInt32 = 0
+            var index = start
+            while index + 8 <= end {
+                let high = unsafe UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+                let mixed = remainder ^ high
+                // In four pairs: one expression for all is more than Swift 6.2 type-checks in its time.
+                let first = unsafe tables[7 * 256 + Int(mixed >> 16)] ^ tables[6 * 256 + Int(mixed >> 8 & 255)]
+                let second = unsafe tables[5 * 256 + Int(mixed & 255)] ^ tables[4 * 256 + Int(bytes[index + 3])]
+                let third = unsafe tables[3 * 256 + Int(bytes[index + 4])] ^ tables[2 * 256 + Int(bytes[index + 5])]
+                let fourth = unsafe tables[256 + Int(bytes[index + 6])] ^ tables[Int(bytes[index + 7])]
+                remainder = first ^ second ^ third ^ fourth
+                index += 8
+            }
+            while index < end {
+                unsafe remainder = (remainder << 8 & 0xFF_FFFF) ^ tables[Int(remainder >> 16 ^ UInt32(bytes[index]))]
+                index += 1
+            }
+            return remainder
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package import ReportedText
+
+/// What a decoder has met so far: the account behind summaries and warnings.
+package struct DecoderStatistics: Sendable {
+    /// How often something came, and where it came first.
+    package struct Occurrences: Sendable, Hashable {
+        package fileprivate(set) var count = 0
+        /// Counts line feeds from 1; 0 while `count` is 0.
+        package fileprivate(set) var firstLine = 0
+        /// Counts bytes from 0.
+        package fileprivate(set) var firstByte = 0
+
+        fileprivate mutating func add(line: Int, byte: Int) {
+            if count == 0 { (firstLine, firstByte) = (line, byte) }
+            count += 1
+        }
+    }
+
+    package internal(set) var bytes = 0
+    /// Line feeds so far.
+    package internal(set) var lines = 0
+    /// Bytes in UBX and RTCM 3 frames.
+    package internal(set) var binaryBytes = 0
+    /// Distinct times of day that gave or could have given a fix.
+    package internal(set) var epochs = 0
+    package internal(set) var fixes = 0
+    /// Epochs whose flags say that there is no position, or contradict each other.
+    package internal(set) var voidEpochs = 0
+    /// Epochs with the time of one just before: a frozen clock.
+    package internal(set) var repeatedEpochs = 0
+    /// Fixes that wait for a first date, or waited in vain.
+    package internal(set) var undatedFixes = 0
+
+    var addresses = AddressCounts()
+    var receiverBanners = ReceiverBanners()
+    private var refused = InlineArray<7, Occurrences>(repeating: Occurrences())
+    private var warned = InlineArray<9, Occurrences>(repeating: Occurrences())
+
+    init() {}
+
+    /// Sentences with a right checksum, by address: talker and type, cut to eight bytes.
+    package var sentencesByAddress: [(address: String, count: Int)] { addresses.sorted }
+    /// Sentences with a right checksum.
+    package var sentences: Int { addresses.total }
+    /// What the receiver said of its make and firmware, if it did: the first few texts.
+    package var banners: [ReportedText] { receiverBanners.all }
+    package func refusals(_ reason: SentenceRefusal) -> Occurrences { refused[reason.rawValue] }
+    package func warnings(_ warning: ReceiverWarning) -> Occurrences { warned[warning.rawValue] }
+
+    mutating func add(_ reason: SentenceRefusal, line: Int, byte: Int) {
+        refused[reason.rawValue].add(line: line, byte: byte)
+    }
+
+    mutating func add(_ warning: ReceiverWarning, line: Int, byte: Int) {
+        warned[warning.rawValue].add(line: line, byte: byte)
+    }
+}
+
+/// Sentences counted by address (talker and type), in a table of fixed size.
+struct AddressCounts: Sendable {
+    private struct Entry {
+        var address: UInt64 = 0
+        var count = 0
+    }
+
+    private var entries = [Entry](repeating: Entry(), count: Self.capacity)
+    /// Sentences whose address found no more room.
+    private(set) var others = 0
+
+    /// A power of two; a receiver uses a dozen addresses, a log of many perhaps a hundred.
+    private static let capacity = 256
+    /// Places looked at for one address.
+    private static let reach = 8
+
+    /// Counts one sentence; `address` holds up to eight bytes, first byte lowest.
+    @inline(__always)
+    mutating func add(_ address: UInt64) {
+        var place = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 56)
+        for _ in 0..<Self.reach {
+            if entries[place].address == address || entries[place].count == 0 {
+                entries[place].address = address
+                entries[place].count += 1
+                return
+            }
+            place = (place + 1) & (Self.capacity - 1)
+        }
+        others += 1
+    }
+
+    /// Addresses with their counts, in alphabetical order; addresses of more than eight bytes are cut.
+    var sorted: [(address: String, count: Int)] {
+        entries.filter { $0.count > 0 }.map { (Self.text($0.address), $0.count) }.sorted { $0.0 < $1.0 }
+    }
+
+    var total: Int { entries.reduce(others) { $0 + $1.count } }
+
+    private static func text(_ address: UInt64) -> String {
+        var text = ""
+        var rest = address
+        while rest != 0 {
+            text.unicodeScalars.append(Unicode.Scalar(UInt8(truncatingIfNeeded: rest)))
+            rest >>= 8
+        }
+        return text
+    }
+}

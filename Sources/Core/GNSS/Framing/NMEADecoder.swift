@@ -1,0 +1,453 @@
+/// Bytes of a receiver to fixes: the scanner and the epoch assembler behind one door.
+///
+/// Feed it chunks of any size; the same bytes give the same fixes however they are cut.
+package struct NMEADecoder: Sendable {
+    let options: NMEADecoderOptions
+    var account = DecoderStatistics()
+    var assembler: EpochAssembler
+    let crc = CRC24Q.standard
+    /// The beginning of a sentence or frame whose end has not come yet; its size never changes.
+    private var carry = [UInt8](repeating: 0, count: BinaryFrame.maximumLength + Self.topUp)
+    private var carried = 0
+    private var opening = StreamOpening()
+    /// Whether the last byte ended a line: only there `#` begins a comment.
+    var isAtLineStart = true
+    var isInComment = false
+    var lastReceivedAt: Duration?
+    /// Whether a binary frame waits for its end.
+    var isWithBinary = false
+    /// Place in the stream of the buffer being scanned, in bytes.
+    var origin = 0
+    /// One bit a kind of warning that has come since it was last taken.
+    private var untoldWarnings: UInt64 = 0
+
+    /// Bytes that are added to the carried ones at a time, until what they began is complete.
+    private static let topUp = 512
+
+    package init(options: NMEADecoderOptions = NMEADecoderOptions()) {
+        self.options = options
+        assembler = EpochAssembler(dates: options.dates)
+    }
+
+    /// What has been met so far.
+    package var statistics: DecoderStatistics {
+        var account = account
+        account.epochs = assembler.epochs
+        account.fixes = assembler.fixes
+        account.voidEpochs = assembler.voidEpochs
+        account.repeatedEpochs = assembler.repeatedEpochs
+        account.undatedFixes = assembler.undatedDropped + assembler.undatedCount
+        return account
+    }
+
+    /// Takes the next bytes; `receivedAt` is monotonic time since any fixed moment and only serves the idle time-out.
+    ///
+    /// Bytes of a recorded log all come at the same moment: the pauses of its reader say nothing about the receiver.
+    package mutating func decode(_ bytes: Span<UInt8>, receivedAt: Duration, _ emit: (Fix) -> Void) {
+        guard bytes.count > 0 else { return }
+        lineIsIdle(at: receivedAt, emit)
+        lastReceivedAt = receivedAt
+        unsafe bytes.withUnsafeBufferPointer { unsafe decode($0, emit) }
+    }
+
+    /// A kind of warning that has come since it was last taken; `nil` when all are. `statistics` counts each.
+    package mutating func takeWarning() -> ReceiverWarning? {
+        guard untoldWarnings != 0 else { return nil }
+        let bit = untoldWarnings.trailingZeroBitCount
+        untoldWarnings &= untoldWarnings - 1
+        return ReceiverWarning(rawValue: bit)
+    }
+
+    /// Counts a warning, and keeps it to be told.
+    mutating func warn(_ warning: ReceiverWarning, line: Int, byte: Int) {
+        account.add(warning, line: line, byte: byte)
+        untoldWarnings |= 1 << UInt64(warning.rawValue)
+    }
+
+    /// When, on the scale of `receivedAt`, a quiet line completes the epoch under way; `nil` when none is.
+    package var idleDeadline: Duration? {
+        guard let lastReceivedAt, assembler.isWaiting || isWithBinary else { return nil }
+        return lastReceivedAt + idleTime
+    }
+
+    /// A third of the interval between epochs, at most a quarter of a second.
+    private var idleTime: Duration { .milliseconds(min(250, Int(assembler.intervalMilliseconds) * 3 / 10)) }
+
+    /// Tells that the line has been quiet until `now`; completes the epoch once its deadline has passed.
+    package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
+        guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
+        if isWithBinary { giveUpBinary(emit) }
+        assembler.lineIsQuiet(emit)
+        noteWarnings(at: account.bytes)
+    }
+
+    /// Tells that nothing more will come; completes the epoch under way.
+    package mutating func finish(_ emit: (Fix) -> Void) {
+        // A byte that no sentence holds ends what the last bytes began: a sentence that the end has cut is none,
+        // whatever may be missing from it.
+        carry[carried] = 0
+        carried += 1
+        account.bytes += 1
+        giveUpBinary(emit)
+        account.bytes -= 1
+        carried = 0
+        assembler.finish(emit)
+        noteWarnings(at: account.bytes)
+        (isAtLineStart, isInComment) = (true, false)
+    }
+
+    /// Takes what cannot be a binary frame any more, as the line is quiet within it, for noise.
+    private mutating func giveUpBinary(_ emit: (Fix) -> Void) {
+        origin = account.bytes - carried
+        var pending: [UInt8] = []
+        swap(&pending, &carry)
+        unsafe pending.withUnsafeMutableBufferPointer { buffer in
+            let consumed = unsafe scan(
+                UnsafeBufferPointer(rebasing: buffer[..<carried]), from: 0, until: carried, isFinal: true, emit)
+            unsafe keep(buffer, from: consumed, to: carried)
+        }
+        swap(&pending, &carry)
+        isWithBinary = false
+    }
+
+    private mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void) {
+        var from = 0
+        if carried > 0 {
+            var pending: [UInt8] = []
+            swap(&pending, &carry)
+            unsafe pending.withUnsafeMutableBufferPointer { buffer in
+                unsafe from = complete(buffer, with: bytes, emit)
+            }
+            swap(&pending, &carry)
+        }
+        if from < bytes.count {
+            origin = account.bytes
+            let consumed = unsafe scan(bytes, from: from, until: bytes.count, isFinal: false, emit)
+            let left = bytes.count - consumed
+            if left > 0 {
+                for index in 0..<left { unsafe carry[index] = bytes[consumed + index] }
+                carried = left
+            }
+        }
+        let isOpening = unsafe opening.add(bytes, after: account.bytes)
+        account.bytes += bytes.count
+        if isOpening, opening.isUTF16 { warn(.utf16Text, line: 1, byte: 0) }
+    }
+
+    /// Adds bytes to the carried ones until none of them is left; gives the index of the first byte not used.
+    private mutating func complete(
+        _ buffer: UnsafeMutableBufferPointer<UInt8>, with bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void
+    ) -> Int {
+        var from = 0
+        while carried > 0, from < bytes.count {
+            let before = carried
+            let added = min(Self.topUp, bytes.count - from, buffer.count - before)
+            for index in 0..<added { unsafe buffer[before + index] = bytes[from + index] }
+            let count = before + added
+            origin = account.bytes + from - before
+            let consumed = unsafe scan(
+                UnsafeBufferPointer(rebasing: buffer[..<count]), from: 0, until: count, isFinal: false, emit)
+            if consumed >= before {
+                carried = 0
+                return from + consumed - before
+            }
+            unsafe keep(buffer, from: consumed, to: count)
+            from += added
+        }
+        return from
+    }
+
+    /// Moves what is not consumed to the front of the carry-over.
+    private mutating func keep(_ buffer: UnsafeMutableBufferPointer<UInt8>, from: Int, to: Int) {
+        if from > 0 {
+            for index in from..<to { unsafe buffer[index - from] = buffer[index] }
+        }
+        carried = to - from
+    }
+}
+
+/// How `NMEADecoder` treats what receivers do not do alike; the defaults suit recorded logs.
+package struct NMEADecoderOptions: Sendable {
+    /// Which dates are believed.
+    package enum Dates: Sendable {
+        /// Every date is kept as stated: for recorded logs.
+        case asStated
+        /// Dates are moved by the multiple of 1024 weeks that brings them nearest to `reference`, which is asked at
+        /// each date. Not believed is what then still lies more than two days before `earliest`, or has been moved to
+        /// more than a year after `reference`. For live receivers.
+        ///
+        /// `reference` is the present to within years, `earliest` a moment that has certainly passed.
+        case repaired(reference: @Sendable () -> UTCTime, earliest: UTCTime)
+    }
+
+    package var dates: Dates
+    /// Whether sentences without a checksum count; old receivers send none.
+    package var acceptsMissingChecksum: Bool
+
+    package init(dates: Dates = .asStated, acceptsMissingChecksum: Bool = false) {
+        (self.dates, self.acceptsMissingChecksum) = (dates, acceptsMissingChecksum)
+    }
+}
+
+extension NMEADecoderOptions.Dates {
+    /// Dates further before the earliest than this are not believed: clocks differ a little.
+    private static let toleranceMilliseconds = 2 * UTCTime.millisecondsPerDay
+    /// A date that had to be moved may lie so far after the present as it is known: the host may have slept for long.
+    /// Further, the receiver's date was wrong for another reason.
+    private static let longestAheadMilliseconds = 366 * UTCTime.millisecondsPerDay
+    /// The week number in the GPS message has ten bits.
+    private static let rolloverMilliseconds = 1024 * 7 * UTCTime.millisecondsPerDay
+
+    /// The instant that a receiver means by a stated one, repaired where that is wanted, and what the stated one is
+    /// guilty of; no instant when the stated one cannot be right.
+    package func instant(meantBy stated: UTCTime) -> (instant: UTCTime?, warning: ReceiverWarning?) {
+        guard case .repaired(let reference, _) = self else { return (stated, nil) }
+        let present = reference().millisecondsSince1970
+        let gap = present - stated.millisecondsSince1970
+        let half = Self.rolloverMilliseconds / 2
+        let periods = (gap >= 0 ? gap + half : gap - half) / Self.rolloverMilliseconds
+        let repaired = stated.millisecondsSince1970 + periods * Self.rolloverMilliseconds
+        let instant = UTCTime(millisecondsSince1970: repaired)
+        let isMovedTooFar = periods != 0 && repaired > present + Self.longestAheadMilliseconds
+        guard canBeTrue(instant), !isMovedTooFar else { return (nil, .dateTooEarly) }
+        return (instant, periods == 0 ? nil : .weekRolloverRepaired)
+    }
+
+    /// Whether an instant is not before the earliest that can be true.
+    func canBeTrue(_ instant: UTCTime) -> Bool {
+        guard case .repaired(_, let earliest) = self else { return true }
+        return instant.millisecondsSince1970 >= earliest.millisecondsSince1970 - Self.toleranceMilliseconds
+    }
+}
+
+/// Finding sentences and frames among whatever else a line carries.
+extension NMEADecoder {
+    /// Handles every complete sentence and frame that begins before `limit`, though it may end beyond; gives the index
+    /// at which an incomplete one begins, or the first one that was not looked at.
+    mutating func scan(
+        _ bytes: UnsafeBufferPointer<UInt8>, from: Int, until limit: Int, isFinal: Bool, _ emit: (Fix) -> Void
+    ) -> Int {
+        var index = from
+        isWithBinary = false
+        while index < limit {
+            let byte = unsafe bytes[index]
+            if isInComment {
+                if byte < 0x20, byte != UInt8(ascii: "\t") { isInComment = false } else { index += 1 }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "$"), UInt8(ascii: "!"):
+                let frame = unsafe SentenceFrame(
+                    in: bytes, startingAt: index, acceptsMissingChecksum: options.acceptsMissingChecksum)
+                isAtLineStart = false
+                switch frame.outcome {
+                case .sentence: unsafe handle(bytes, from: index, to: frame.end, emit)
+                case .refused(let reason): account.add(reason, line: account.lines + 1, byte: origin + index)
+                case .startAlone: break
+                case .incomplete: return index
+                }
+                index = frame.next
+            case BinaryFrame.ubxStart, BinaryFrame.rtcmStart:
+                let outcome =
+                    unsafe byte == BinaryFrame.ubxStart
+                    ? BinaryFrame.ubx(in: bytes, startingAt: index)
+                    : BinaryFrame.rtcm(in: bytes, startingAt: index, crc)
+                isAtLineStart = false
+                switch outcome {
+                case .frame(let length):
+                    unsafe account.lines += Self.lineFeeds(in: bytes, from: index, to: index + length)
+                    account.binaryBytes += length
+                    index += length
+                case .notAFrame: index += 1
+                case .incomplete:
+                    guard isFinal else {
+                        isWithBinary = true
+                        return index
+                    }
+                    index += 1
+                }
+            case UInt8(ascii: "\n"):
+                account.lines += 1
+                isAtLineStart = true
+                index += 1
+            case UInt8(ascii: "\r"):
+                isAtLineStart = true
+                index += 1
+            case TagBlock.mark:
+                isAtLineStart = false
+                switch unsafe TagBlock.outcome(in: bytes, startingAt: index) {
+                case .block(let length, let transmittedAt):
+                    if let transmittedAt { assembler.noteTransmission(at: transmittedAt) }
+                    index += length
+                case .incomplete where !isFinal: return index
+                case .notABlock, .incomplete: index += 1
+                }
+            case UInt8(ascii: "#") where isAtLineStart:
+                isInComment = true
+                index += 1
+            default:
+                isAtLineStart = false
+                index += 1
+            }
+        }
+        return index
+    }
+
+    /// Counts line feeds, eight bytes at a time: lines are numbered as an editor numbers them, binary bytes or not.
+    private static func lineFeeds(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int {
+        let raw = UnsafeRawBufferPointer(bytes)
+        var (count, index) = (0, start)
+        while index + 8 <= end {
+            let word = unsafe raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            count += WordScan.count(of: UInt8(ascii: "\n"), in: word)
+            index += 8
+        }
+        while index < end {
+            if unsafe bytes[index] == UInt8(ascii: "\n") { count += 1 }
+            index += 1
+        }
+        return count
+    }
+}
+
+/// What becomes of one sentence whose checksum agrees.
+extension NMEADecoder {
+    /// Reads the sentence whose start byte is at `start` and whose fields end at `end`.
+    @inline(__always)
+    mutating func handle(
+        _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, _ emit: (Fix) -> Void
+    ) {
+        let (address, length) = unsafe Self.address(in: bytes, from: start + 1, to: end)
+        account.addresses.add(address)
+        guard unsafe bytes[start] == UInt8(ascii: "$") else { return }
+        let type = SentenceType(address: address, length: length)
+        if type == .txt || type == .other {
+            unsafe noteBanner(bytes, address, from: min(start + length + 2, end), to: end, isText: type == .txt)
+        }
+        guard type != .other, let base = bytes.baseAddress else { return }
+        var fields = unsafe FieldCursor(from: base + min(start + length + 2, end), to: base + end)
+        if !read(type, at: start, &fields, emit) {
+            account.add(
+                fields.fault == .outOfRange ? .outOfRange : .malformedField, line: account.lines + 1,
+                byte: origin + start)
+        }
+        noteWarnings(at: origin + start)
+    }
+
+    /// Keeps what a receiver says of itself; `isText` for TXT, whose words stand behind three numbers.
+    @inline(__always)
+    private mutating func noteBanner(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ address: UInt64, from start: Int, to end: Int, isText: Bool
+    ) {
+        guard isText || ReceiverBanners.states(address) else { return }
+        var (place, numbers) = (start, isText ? 3 : 0)
+        while numbers > 0, place < end {
+            if unsafe bytes[place] == UInt8(ascii: ",") { numbers -= 1 }
+            place += 1
+        }
+        unsafe account.receiverBanners.note(bytes, from: place, to: end)
+    }
+
+    /// Counts what the assembler has found, as seen at a place in the stream.
+    @inline(__always)
+    mutating func noteWarnings(at byte: Int) {
+        while let warning = assembler.takeWarning() { warn(warning, line: account.lines + 1, byte: byte) }
+    }
+
+    /// Gives the sentence to the assembler; `false` when a field is at fault.
+    @inline(__always)
+    private mutating func read(_ type: SentenceType, at start: Int, _ fields: inout FieldCursor, _ emit: (Fix) -> Void)
+        -> Bool
+    {
+        switch type {
+        case .rmc:
+            guard let sentence = PositionSentence(rmc: &fields) else { return false }
+            assembler.take(sentence, type, emit)
+        case .gga:
+            guard let sentence = PositionSentence(gga: &fields) else { return false }
+            assembler.take(sentence, type, emit)
+        case .gns:
+            guard let sentence = PositionSentence(gns: &fields) else { return false }
+            assembler.take(sentence, type, emit)
+        case .gll:
+            guard let sentence = PositionSentence(gll: &fields) else { return false }
+            assembler.take(sentence, type, emit)
+        case .vtg:
+            guard let sentence = MotionSentence(vtg: &fields) else { return false }
+            assembler.take(sentence, emit)
+        case .gsa:
+            guard let sentence = SatellitesSentence(gsa: &fields) else { return false }
+            assembler.take(sentence, emit)
+        case .gst:
+            guard let sentence = AccuracySentence(gst: &fields) else { return false }
+            assembler.take(sentence, type, emit)
+        case .gbs:
+            guard let sentence = AccuracySentence(gbs: &fields) else { return false }
+            assembler.take(sentence, type, emit)
+        case .pgrme:
+            guard let sentence = AccuracySentence(pgrme: &fields) else { return false }
+            assembler.take(sentence, type, emit)
+        case .pqtmepe:
+            guard let sentence = AccuracySentence(pqtmepe: &fields) else { return false }
+            assembler.take(sentence, type, emit)
+        case .psrfepe:
+            guard let sentence = AccuracySentence(psrfepe: &fields) else { return false }
+            assembler.take(sentence, type, emit)
+        case .zda:
+            guard let sentence = DateSentence(zda: &fields) else { return fields.fault == .none }
+            assembler.take(sentence, emit)
+        case .hdt:
+            guard let sentence = HeadingSentence(hdt: &fields) else { return false }
+            assembler.take(sentence)
+        case .ths:
+            guard let sentence = HeadingSentence(ths: &fields) else { return false }
+            assembler.take(sentence)
+        case .pubx00, .pubx04: return readMakersPosition(&fields, emit)
+        case .dtm:
+            if let warning = ReceiverNotice.warning(dtm: &fields) {
+                warn(warning, line: account.lines + 1, byte: origin + start)
+            }
+        case .txt:
+            if let warning = ReceiverNotice.warning(txt: &fields) {
+                warn(warning, line: account.lines + 1, byte: origin + start)
+            }
+        case .other: break
+        }
+        return true
+    }
+
+    /// PUBX: the first field tells which of u-blox's own sentences it is.
+    private mutating func readMakersPosition(_ fields: inout FieldCursor, _ emit: (Fix) -> Void) -> Bool {
+        switch fields.decimal()?.whole {
+        case 0:
+            guard let sentence = PositionSentence(pubx00: &fields) else { return false }
+            assembler.take(sentence, .pubx00, emit)
+        case 4:
+            guard let sentence = DateSentence(pubx04: &fields) else { return fields.fault == .none }
+            assembler.take(sentence, emit)
+        default: break
+        }
+        return true
+    }
+
+    /// The address at `start`: its first eight bytes, first byte lowest, and its length.
+    @inline(__always)
+    static func address(
+        in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
+    ) -> (address: UInt64, length: Int) {
+        if start + 8 <= bytes.count {
+            let raw = UnsafeRawBufferPointer(bytes)
+            let word = unsafe UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+            let comma = WordScan.marks(of: UInt8(ascii: ","), in: word)
+            let length = comma.trailingZeroBitCount / 8
+            if comma != 0, start + length <= end { return (word & ((1 << UInt64(length * 8)) &- 1), length) }
+        }
+        var address: UInt64 = 0
+        var length = 0
+        while start + length < end, unsafe bytes[start + length] != UInt8(ascii: ",") {
+            if length < 8 { unsafe address |= UInt64(bytes[start + length]) << UInt64(length * 8) }
+            length += 1
+        }
+        return (address, length)
+    }
+}

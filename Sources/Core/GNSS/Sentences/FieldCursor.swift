@@ -1,0 +1,316 @@
+/// Reads the fields of one framed sentence from left to right.
+///
+/// The byte behind the last field (`*`, CR or LF) stops every run of digits, so that only steps over unknown text
+/// need to look at `end`. Fields behind the last one read as empty, as the standard's later additions require.
+@safe struct FieldCursor {
+    /// What is wrong with the fields read so far.
+    enum Fault: UInt8 {
+        case none, malformed, outOfRange
+        /// A latitude without a longitude, or the reverse.
+        case halfPosition
+    }
+
+    private var position: UnsafePointer<UInt8>
+    private let end: UnsafePointer<UInt8>
+    var fault = Fault.none
+    /// Behind the field at fault, its comma included; serves explanations alone.
+    private var faultEnd: UnsafePointer<UInt8>
+
+    /// - Parameters:
+    ///   - position: the first byte of the first field.
+    ///   - end: the byte that ends the sentence; readable, neither digit nor comma.
+    @inline(__always)
+    init(from position: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>) {
+        unsafe (self.position, self.end, faultEnd) = (position, end, position)
+    }
+
+    /// Whether no field is left.
+    var isAtEnd: Bool { unsafe position == end }
+
+    @inline(__always)
+    mutating func note(_ fault: Fault) {
+        guard self.fault == .none else { return }
+        self.fault = fault
+        unsafe faultEnd = position
+    }
+
+    /// How many bytes behind `start`, the first field, the field at fault ends, its comma included.
+    func faultOffset(from start: UnsafePointer<UInt8>) -> Int { unsafe faultEnd - start }
+
+    /// Steps over `count` fields.
+    @inline(__always)
+    mutating func skip(_ count: Int = 1) {
+        var (place, left) = unsafe (position, count)
+        while left > 0, unsafe place != end {
+            if unsafe place.pointee == UInt8(ascii: ",") { left -= 1 }
+            unsafe place += 1
+        }
+        unsafe position = place
+    }
+
+    /// The first byte of a field, 0 when it is empty.
+    @inline(__always)
+    mutating func letter() -> UInt8 {
+        guard unsafe position != end else { return 0 }
+        let byte = unsafe position.pointee
+        if byte == UInt8(ascii: ",") {
+            unsafe position += 1
+            return 0
+        }
+        if unsafe position + 1 == end {
+            unsafe position = end
+        } else if unsafe position[1] == UInt8(ascii: ",") {
+            unsafe position += 2
+        } else {
+            skip()
+        }
+        return byte
+    }
+
+    /// The bytes of a field of up to eight, first byte lowest; longer fields are cut.
+    mutating func word() -> UInt64 {
+        var (word, shift) = (UInt64(0), UInt64(0))
+        while unsafe position != end, unsafe position.pointee != UInt8(ascii: ",") {
+            if shift < 64 { unsafe word |= UInt64(position.pointee) << shift }
+            shift += 8
+            unsafe position += 1
+        }
+        if unsafe position != end { unsafe position += 1 }
+        return word
+    }
+
+    /// Whether the rest of the sentence holds `text`, which is in capitals; case does not matter.
+    func contains(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in
+            var place = unsafe position
+            while unsafe end - place >= text.count {
+                if text.indices.allSatisfy({ unsafe Self.capital(place[$0]) == text[$0] }) { return true }
+                unsafe place += 1
+            }
+            return false
+        }
+    }
+
+    private static func capital(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 0x20 : byte
+    }
+
+    /// A number; `nil` when the field is empty, or malformed, which is noted.
+    @inline(__always)
+    mutating func decimal() -> Decimal? {
+        var place = unsafe position
+        var first = unsafe place.pointee
+        if first == UInt8(ascii: ",") {
+            unsafe position = place + 1
+            return nil
+        }
+        if unsafe place == end { return nil }
+        var isNegative = false
+        if first == UInt8(ascii: "-") || first == UInt8(ascii: "+") {
+            isNegative = first == UInt8(ascii: "-")
+            unsafe place += 1
+            first = unsafe place.pointee
+        }
+        var whole: Int64 = 0
+        let start = unsafe place
+        var digit = first &- UInt8(ascii: "0")
+        while digit < 10 {
+            whole = whole &* 10 &+ Int64(digit)
+            unsafe place += 1
+            digit = unsafe place.pointee &- UInt8(ascii: "0")
+        }
+        let wholeDigits = unsafe place - start
+        var fraction: Int64 = 0
+        var decimals = 0
+        if unsafe place.pointee == UInt8(ascii: ".") {
+            unsafe place += 1
+            digit = unsafe place.pointee &- UInt8(ascii: "0")
+            while digit < 10 {
+                if decimals < 9 {
+                    fraction = fraction &* 10 &+ Int64(digit)
+                    decimals += 1
+                }
+                unsafe place += 1
+                digit = unsafe place.pointee &- UInt8(ascii: "0")
+            }
+        }
+        var hasDigits = wholeDigits + decimals > 0
+        if unsafe place == end {
+            unsafe position = place
+        } else if unsafe place.pointee == UInt8(ascii: ",") {
+            unsafe position = place + 1
+        } else {
+            unsafe position = place
+            skip()
+            hasDigits = false
+        }
+        guard hasDigits, wholeDigits <= 9 else {
+            note(.malformed)
+            return nil
+        }
+        return Decimal(isNegative: isNegative, whole: whole, fraction: fraction, decimals: decimals)
+    }
+
+    /// A number in `range`; `nil` when the field is empty or at fault, which is noted.
+    @inline(__always)
+    mutating func number(in range: ClosedRange<Double>) -> Double? {
+        guard let value = decimal()?.value else { return nil }
+        guard range.contains(value) else {
+            note(.outOfRange)
+            return nil
+        }
+        return value
+    }
+}
+
+/// Fields with a unit of their own.
+extension FieldCursor {
+    /// `hhmmss`, with or without a fraction; a bare dot is legal.
+    @inline(__always)
+    mutating func timeOfDay() -> TimeOfDay? {
+        guard let number = decimal() else { return nil }
+        let (hour, minute, second) = (number.whole / 10_000, number.whole / 100 % 100, number.whole % 100)
+        let isLeapSecond = second == 60 && minute == 59 && hour == 23
+        guard !number.isNegative, hour < 24, minute < 60, second < 60 || isLeapSecond else {
+            note(.outOfRange)
+            return nil
+        }
+        let milliseconds =
+            number.decimals <= 3
+            ? number.fraction * Decimal.powerOfTen(3 - number.decimals)
+            : number.fraction / Decimal.powerOfTen(number.decimals - 3)
+        return TimeOfDay(milliseconds: Int32((hour * 3600 + minute * 60 + second) * 1000 + milliseconds))
+    }
+
+    /// A coordinate and its letter, as `5231.50000,N`: degrees and minutes written as one number.
+    @inline(__always)
+    mutating func coordinate(positive: UInt8, negative: UInt8, maximumDegrees: Int64) -> Double? {
+        let number = decimal()
+        let hemisphere = letter()
+        guard let number else {
+            if hemisphere != 0, hemisphere != positive, hemisphere != negative { note(.malformed) }
+            return nil
+        }
+        guard hemisphere == positive || hemisphere == negative else {
+            note(.malformed)
+            return nil
+        }
+        let scale = Decimal.powerOfTen(number.decimals)
+        let (degrees, minutes) = (number.whole / 100, number.whole % 100)
+        let total = (degrees * 60 + minutes) * scale + number.fraction
+        guard !number.isNegative, minutes < 60, total <= maximumDegrees * 60 * scale else {
+            note(.outOfRange)
+            return nil
+        }
+        let value = Double(total) / Double(60 * scale)
+        return hemisphere == negative ? -value : value
+    }
+
+    @inline(__always)
+    mutating func latitude() -> Double? {
+        coordinate(positive: UInt8(ascii: "N"), negative: UInt8(ascii: "S"), maximumDegrees: 90)
+    }
+
+    @inline(__always)
+    mutating func longitude() -> Double? {
+        coordinate(positive: UInt8(ascii: "E"), negative: UInt8(ascii: "W"), maximumDegrees: 180)
+    }
+
+    /// Knots to metres per second; up to 1,000 kn, the limit of receivers that may be exported.
+    @inline(__always)
+    mutating func speedInKnots() -> Double? {
+        number(in: 0...1000).map { $0 * 1852 / 3600 }
+    }
+
+    @inline(__always)
+    mutating func speedInKilometersPerHour() -> Double? {
+        number(in: 0...1852).map { $0 / 3.6 }
+    }
+
+    /// Degrees from north, 0..<360.
+    @inline(__always)
+    mutating func course() -> Double? {
+        number(in: 0...360).map { $0 == 360 ? 0 : $0 }
+    }
+
+    /// A dilution of precision; 0 and 99 upwards stand for unknown.
+    @inline(__always)
+    mutating func dilution() -> Double? {
+        guard let value = number(in: 0...9999) else { return nil }
+        return value > 0 && value < 99 ? value : nil
+    }
+
+    /// An error estimate in metres; 0 stands for unknown.
+    @inline(__always)
+    mutating func errorInMeters() -> Double? {
+        guard let value = number(in: 0...999_999_999) else { return nil }
+        return value > 0 ? value : nil
+    }
+
+    /// `ddmmyy` as days since 1970-01-01; two-digit years from 80 on are of the last century (GPS began in 1980).
+    ///
+    /// A bad date is no fault: receivers with a right position state dates of month 0 and the like.
+    mutating func date() -> Int32? {
+        let faultBefore = fault
+        let number = decimal()
+        fault = faultBefore
+        guard let number, number.decimals == 0, !number.isNegative else { return nil }
+        let (day, month, year) = (number.whole / 10_000, number.whole / 100 % 100, number.whole % 100)
+        return Self.days(year: Int(year < 80 ? year + 2000 : year + 1900), month: Int(month), day: Int(day))
+    }
+
+    /// Days since 1970-01-01 of a date that exists; `nil` for any other.
+    static func days(year: Int, month: Int, day: Int) -> Int32? {
+        guard (1980...2999).contains(year) else { return nil }
+        let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let daysOfMonth =
+            switch month {
+            case 1, 3, 5, 7, 8, 10, 12: 31
+            case 4, 6, 9, 11: 30
+            case 2: isLeapYear ? 29 : 28
+            default: 0
+            }
+        guard (1...max(1, daysOfMonth)).contains(day), daysOfMonth > 0 else { return nil }
+        return Int32(
+            UTCTime(year: year, month: month, day: day).millisecondsSince1970 / UTCTime.millisecondsPerDay)
+    }
+}
+
+/// A decimal number exactly as written.
+struct Decimal {
+    let isNegative: Bool
+    /// The digits before the point.
+    let whole: Int64
+    /// The digits behind the point, as a number.
+    let fraction: Int64
+    /// How many digits `fraction` has: 0...9; further ones were dropped.
+    let decimals: Int
+
+    /// All digits as one number: units of the last decimal, without sign.
+    @inline(__always)
+    var mantissa: Int64 { whole * Self.powerOfTen(decimals) + fraction }
+
+    /// Nearest double: both operands are exact, so that one division rounds once.
+    @inline(__always)
+    var value: Double {
+        let magnitude = decimals == 0 ? Double(whole) : Double(mantissa) / Double(Self.powerOfTen(decimals))
+        return isNegative ? -magnitude : magnitude
+    }
+
+    /// 10^`exponent` for 0...9.
+    @inline(__always)
+    static func powerOfTen(_ exponent: Int) -> Int64 {
+        switch exponent {
+        case 0: 1
+        case 1: 10
+        case 2: 100
+        case 3: 1000
+        case 4: 10_000
+        case 5: 100_000
+        case 6: 1_000_000
+        case 7: 10_000_000
+        case 8: 100_000_000
+        default: 1_000_000_000
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// VTG: course and speed over ground.
+struct MotionSentence {
+    var speedMetersPerSecond: Double?
+    var courseDegrees: Double?
+    /// Void when the mode letter says so; unstated before NMEA 2.3.
+    var status = SolutionStatus.unstated
+
+    @inline(__always)
+    init?(vtg fields: inout FieldCursor) {
+        courseDegrees = fields.course()
+        let mark = fields.letter()
+        if mark == 0 || mark == UInt8(ascii: "T") {
+            fields.skip(2)
+            speedMetersPerSecond = fields.speedInKnots()
+            fields.skip()
+            let kilometersPerHour = fields.speedInKilometersPerHour()
+            speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
+            fields.skip()
+            status = SolutionStatus.ofMode(fields.letter()).0
+        } else {
+            // The form before NMEA 2: four numbers without their letters; the second was the magnetic course.
+            speedMetersPerSecond = fields.speedInKnots()
+            let kilometersPerHour = fields.speedInKilometersPerHour()
+            speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
+        }
+        guard status != .void, status != .excluded else { return }
+        guard fields.fault == .none else { return nil }
+    }
+}
+
+/// HDT and THS: where the vehicle's front points, which at standstill no course over ground can tell.
+struct HeadingSentence {
+    /// Degrees from true north, 0..<360; `nil` when the receiver knows none.
+    var headingDegrees: Double?
+
+    /// HDT: heading and `T`.
+    init?(hdt fields: inout FieldCursor) {
+        headingDegrees = fields.course()
+        let mark = fields.letter()
+        if mark != 0, mark != UInt8(ascii: "T") { fields.note(.malformed) }
+        guard fields.fault == .none else { return nil }
+    }
+
+    /// THS: heading and a mode letter; simulated, manual and void headings are none.
+    init?(ths fields: inout FieldCursor) {
+        headingDegrees = fields.course()
+        switch fields.letter() {
+        case UInt8(ascii: "A"), UInt8(ascii: "E"), UInt8(ascii: "D"): break
+        case UInt8(ascii: "V"), UInt8(ascii: "M"), UInt8(ascii: "S"), UInt8(ascii: "N"), 0: headingDegrees = nil
+        default: fields.note(.malformed)
+        }
+        guard fields.fault == .none else { return nil }
+    }
+}

@@ -1,0 +1,146 @@
+import ReportedText
+
+/// DTM and TXT: what a receiver says about itself.
+enum ReceiverNotice {
+    /// DTM: a datum that shifts positions. `W84` is WGS 84; the field may also be empty.
+    static func warning(dtm fields: inout FieldCursor) -> ReceiverWarning? {
+        let datum = fields.word()
+        let wgs84: UInt64 = 0x34_38_57  // "W84", first byte lowest
+        return datum == 0 || datum == wgs84 ? nil : .foreignDatum
+    }
+
+    /// TXT: antenna supervisor and output buffer; the words are those of u-blox, MTK and Unicore.
+    static func warning(txt fields: inout FieldCursor) -> ReceiverWarning? {
+        fields.skip(3)
+        if fields.contains("ANT") {
+            if fields.contains("OPEN") { return .antennaOpen }
+            if fields.contains("SHORT") { return .antennaShort }
+        }
+        return fields.contains("TXBUF") ? .transmitBufferFull : nil
+    }
+}
+
+/// Who makes a receiver, told by the sentences of its maker's own.
+package enum ReceiverMaker {
+    /// Name of the maker whose sentence has that address, as `Garmin` for `PGRME`; `nil` when none is known.
+    package static func name(ofAddress address: String) -> String? {
+        makers.first { address.hasPrefix($0.prefix) }?.name
+    }
+
+    private static let makers: [(prefix: String, name: String)] = [
+        ("PUBX", "u-blox"), ("PMTK", "MediaTek"), ("PAIR", "Airoha"), ("PSRF", "SiRF"), ("PGRM", "Garmin"),
+        ("PQTM", "Quectel"), ("PSTM", "STMicroelectronics"), ("PSTI", "SkyTraq"), ("PDTINFO", "Unicore"),
+        ("GYOACC", "Unicore"), ("SNRSTAT", "Unicore"), ("PASHR", "Ashtech"), ("PTNL", "Trimble"), ("PMGN", "Magellan"),
+        ("PFEC", "Furuno"), ("PERD", "Furuno"), ("PGLOR", "Broadcom"), ("PRWI", "Rockwell"), ("PSAT", "Hemisphere"),
+        ("PTNTA", "Spectratime"), ("PMOT", "Motorola"), ("PJK", "Jackson Labs"), ("PXEM", "Xsens"),
+    ]
+}
+
+/// What a receiver says or shows that the operator should know, though fixes go on.
+package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    /// DTM names a datum other than WGS 84.
+    case foreignDatum
+    case antennaOpen, antennaShort
+    /// The receiver's serial port is too slow for what it has to say.
+    case transmitBufferFull
+    /// Dates were off by a multiple of 1024 weeks and have been repaired.
+    case weekRolloverRepaired
+    /// Dates before any that can be true, which no number of 1024 weeks explains.
+    case dateTooEarly
+    /// Positions of a simulator or typed in by hand; they give no fix.
+    case simulatedOrManual
+    /// Position 0, 0: a gateway without data; gives no fix.
+    case nullIsland
+    /// The bytes are UTF-16 text: a log saved by an editor.
+    case utf16Text
+
+    /// One word for a metric's label.
+    package var label: String {
+        switch self {
+        case .foreignDatum: "foreign_datum"
+        case .antennaOpen: "antenna_open"
+        case .antennaShort: "antenna_short"
+        case .transmitBufferFull: "transmit_buffer_full"
+        case .weekRolloverRepaired: "week_rollover_repaired"
+        case .dateTooEarly: "date_too_early"
+        case .simulatedOrManual: "simulated_or_manual"
+        case .nullIsland: "zero_position"
+        case .utf16Text: "utf16_text"
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .foreignDatum: "the receiver's datum is not WGS 84: positions are shifted; set it to W84"
+        case .antennaOpen: "the receiver reports an open antenna line: check the antenna's plug"
+        case .antennaShort: "the receiver reports a short circuit in the antenna line: check cable and antenna"
+        case .transmitBufferFull: "the receiver drops sentences: raise its baud rate or switch sentences off"
+        case .weekRolloverRepaired:
+            "the receiver's dates are off by a multiple of 1024 weeks: repaired; update its firmware"
+        case .dateTooEarly: "the receiver states dates that lie in the past: its fixes wait for a right date"
+        case .simulatedOrManual: "the receiver sends simulated or manually entered positions: not used"
+        case .nullIsland: "the receiver states the position 0, 0: not used"
+        case .utf16Text: "the input is UTF-16 text: convert it to plain text, as with iconv -f UTF-16 -t ASCII"
+        }
+    }
+}
+
+/// What a receiver says of its make and firmware when it starts: the texts of a few rare sentences.
+struct ReceiverBanners: Sendable {
+    /// The first few distinct ones.
+    private var texts: [[UInt8]] = []
+
+    private static let capacity = 8
+    private static let longest = 80
+    /// Makers' own sentences that state a version, by the first eight bytes of their address.
+    private static let addresses: [UInt64] = [
+        "PMTK011", "PMTK705", "PSRFTXT", "PGRMT", "PQTMVERN", "PSTMVER", "PDTINFO", "PAIR021", "PMGNVER",
+    ].map { (address: String) in
+        address.utf8.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The texts, in the order in which they came.
+    var all: [ReportedText] {
+        texts.map { text in
+            ReportedText(
+                bytes: text.split { $0 == UInt8(ascii: ",") }.map { field in
+                    field.split(separator: UInt8(ascii: " ")).joined(separator: " ".utf8)
+                }.joined(separator: ", ".utf8))
+        }
+    }
+
+    /// Whether the sentence of that address states a version; TXT is not among them, for it may say anything.
+    @inline(__always)
+    static func states(_ address: UInt64) -> Bool {
+        UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P") && addresses.contains(address)
+    }
+
+    /// Notes the fields from `start` to `end`, unless they are known or say nothing of the receiver itself.
+    mutating func note(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) {
+        guard texts.count < Self.capacity, start < end else { return }
+        let text = unsafe UnsafeBufferPointer(rebasing: bytes[start..<min(end, start + Self.longest)])
+        let isKnown = texts.contains { known in
+            known.count == text.count && known.indices.allSatisfy { unsafe known[$0] == text[$0] }
+        }
+        guard !isKnown, unsafe Self.isTelling(text) else { return }
+        unsafe texts.append(Array(text))
+    }
+
+    /// Whether there are words in it, and not those of antenna supervisor, licence or output buffer.
+    private static func isTelling(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        for start in ["ANTS", "LIC", "txbuf", "Resetting", "$"] as [StaticString] {
+            let isStart = start.withUTF8Buffer { word in
+                text.count >= word.count && word.indices.allSatisfy { unsafe text[$0] == word[$0] }
+            }
+            if isStart { return false }
+        }
+        var (letters, hasWord, hasMore) = (0, false, false)
+        for index in text.indices {
+            let isLetter = unsafe (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(text[index] | 0x20)
+            letters = isLetter ? letters + 1 : 0
+            hasWord = hasWord || letters == 2
+            hasMore = hasMore || !isLetter
+        }
+        return hasWord && hasMore
+    }
+}

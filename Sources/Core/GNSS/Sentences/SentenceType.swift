@@ -1,0 +1,87 @@
+/// The sentences that a fix is made of, and those that warn; every other type is only counted.
+enum SentenceType: UInt8 {
+    case rmc, gga, gns, gll, vtg, gsa, gst, gbs, zda, pubx00, pubx04, pgrme, pqtmepe, psrfepe, dtm, txt, hdt, ths, other
+
+    /// The type of an address given as its first eight bytes, first byte lowest, and how many bytes it has.
+    ///
+    /// Any talker will do. Addresses with `P` are a maker's own, except Quectel's talker `PQ`.
+    @inline(__always)
+    init(address: UInt64, length: Int) {
+        let isMakers = UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P")
+        if length == 5, !isMakers || UInt8(truncatingIfNeeded: address >> 8) == UInt8(ascii: "Q") {
+            switch address >> 16 & 0xFF_FFFF {
+            case Self.code("RMC"): self = .rmc
+            case Self.code("GGA"): self = .gga
+            case Self.code("GNS"): self = .gns
+            case Self.code("GLL"): self = .gll
+            case Self.code("VTG"): self = .vtg
+            case Self.code("GSA"): self = .gsa
+            case Self.code("GST"): self = .gst
+            case Self.code("GBS"): self = .gbs
+            case Self.code("ZDA"): self = .zda
+            case Self.code("DTM"): self = .dtm
+            case Self.code("TXT"): self = .txt
+            case Self.code("HDT"): self = .hdt
+            case Self.code("THS"): self = .ths
+            default: self = .other
+            }
+            return
+        }
+        guard isMakers else {
+            self = .other
+            return
+        }
+        switch (length, address) {
+        case (5, Self.code("PGRME")): self = .pgrme
+        case (7, Self.code("PQTMEPE")): self = .pqtmepe
+        case (7, Self.code("PSRFEPE")): self = .psrfepe
+        case (4, Self.code("PUBX")): self = .pubx00  // its first field tells; see `NMEADecoder`
+        default: self = .other
+        }
+    }
+
+    /// ASCII text as a number, first byte lowest.
+    @inline(__always)
+    private static func code(_ text: StaticString) -> UInt64 {
+        var code: UInt64 = 0
+        text.withUTF8Buffer { bytes in
+            for index in bytes.indices { unsafe code |= UInt64(bytes[index]) << UInt64(index * 8) }
+        }
+        return code
+    }
+}
+
+/// Whose position a sentence states: the two letters in front of its type.
+package enum Talker {
+    /// The talker of an address, as `GP` of `GPRMC`; `nil` for a maker's own sentence and for what is no NMEA address.
+    package static func talker(ofAddress address: String) -> String? {
+        guard address.utf8.count == 5, address.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else { return nil }
+        guard address.hasPrefix("P"), !address.hasPrefix("PQ") else { return String(address.prefix(2)) }
+        return nil
+    }
+
+    /// The constellation or device that a talker stands for; `nil` when it is not one that receivers use.
+    package static func meaning(of talker: String) -> String? {
+        switch talker {
+        case "GP": "GPS"
+        case "GL": "GLONASS"
+        case "GA": "Galileo"
+        case "GB", "BD": "BeiDou"
+        case "GQ", "QZ": "QZSS"
+        case "GI": "NavIC"
+        case "GN": "several constellations"
+        case "PQ": "Quectel's BeiDou and QZSS"
+        case "II", "IN": "integrated navigation"
+        case "EC": "chart system"
+        case "SN": "electronic positioning"
+        case "LC": "Loran C"
+        case "HE": "gyrocompass"
+        case "HC": "magnetic compass"
+        case "SD": "depth sounder"
+        case "VW": "speed log"
+        case "WI": "weather instruments"
+        case "AI": "AIS transponder"
+        default: nil
+        }
+    }
+}

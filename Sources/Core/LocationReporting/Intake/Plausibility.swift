@@ -1,0 +1,125 @@
+package import GNSS
+
+/// Decides whether a fix can be true: position, time, and the way from the last one.
+///
+/// Nothing is locked out for good: when three fixes in a row agree with each other, they are right and the earlier one
+/// was wrong.
+package struct Plausibility: Sendable {
+    /// How many fixes must agree to overrule an earlier one.
+    static let quorum = 3
+
+    /// A time further ahead than this needs others that confirm it: a vehicle is parked for a night, a receiver errs by
+    /// years.
+    static let longestSilence = Duration.seconds(12 * 3600)
+
+    private let earliest: UTCTime?
+    private let expected: UTCTime?
+    private let newest: UTCTime?
+    private var lastBelieved: Fix?
+    private var candidate: Fix?
+    private var candidateCount = 0
+
+    /// - Parameters:
+    ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
+    ///   - expected: about the present, if only by a clock that may be wrong; a first fix near it is believed at once,
+    ///     any other when three agree. `nil` believes any first fix.
+    ///   - newest: the newest time of fix that an earlier run believed; a first fix that is not after it is believed
+    ///     when three agree, and then the earlier run was wrong. `nil` for recorded logs, which may be older.
+    package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: UTCTime? = nil) {
+        (self.earliest, self.expected, self.newest) = (earliest, expected, newest)
+    }
+
+    /// Judges the next fix; `latest` is the latest time that can be true, when anything trustworthy knows the present.
+    package mutating func judge(_ fix: Fix, latest: UTCTime?) -> FixVerdict {
+        guard (-90...90).contains(fix.latitude), (-180...180).contains(fix.longitude) else {
+            return .refused(.positionOutOfRange)
+        }
+        guard fix.latitude != 0 || fix.longitude != 0 else { return .refused(.nullIsland) }
+        if let earliest, fix.timeOfFix < earliest { return .refused(.before(earliest)) }
+        if let latest, fix.timeOfFix > latest { return .refused(.after(latest)) }
+
+        guard let refusal = objection(to: fix) else {
+            believe(fix)
+            return .believed(overrulesEarlier: false)
+        }
+        let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
+        candidateCount = agrees ? candidateCount + 1 : 1
+        candidate = fix
+        guard candidateCount >= Self.quorum else { return .refused(refusal) }
+        let overrules = (lastBelieved?.timeOfFix ?? newest).map { $0 >= fix.timeOfFix } ?? false
+        believe(fix)
+        return .believed(overrulesEarlier: overrules)
+    }
+
+    /// What speaks against `fix` as long as it stands alone.
+    private func objection(to fix: Fix) -> FixRefusal? {
+        if let lastBelieved { return Self.contradiction(between: lastBelieved, and: fix) }
+        if let newest, fix.timeOfFix <= newest { return .notAdvancing }
+        guard let expected else { return nil }
+        let distance = expected.duration(to: fix.timeOfFix)
+        return distance > Self.longestSilence || distance < .zero - Self.longestSilence ? .unconfirmedTime : nil
+    }
+
+    private mutating func believe(_ fix: Fix) {
+        (lastBelieved, candidate, candidateCount) = (fix, nil, 0)
+    }
+
+    /// Why `next` cannot follow `previous`; `nil` when it can.
+    private static func contradiction(between previous: Fix, and next: Fix) -> FixRefusal? {
+        guard next.timeOfFix > previous.timeOfFix else { return .notAdvancing }
+        guard previous.timeOfFix.duration(to: next.timeOfFix) <= longestSilence else { return .unconfirmedTime }
+        if let rate = next.impossibleAcceleration(since: previous) {
+            return .acceleration(metersPerSecondSquared: Int(rate.rounded()))
+        }
+        return next.isWithinReach(of: previous) ? nil : .jump(meters: Int(previous.distance(to: next).rounded()))
+    }
+}
+
+/// What `Plausibility` makes of a fix.
+package enum FixVerdict: Sendable, Hashable {
+    /// `overrulesEarlier` when it contradicts what was believed before, and that was wrong.
+    case believed(overrulesEarlier: Bool)
+    case refused(FixRefusal)
+}
+
+/// Why a fix is not believed.
+package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
+    case positionOutOfRange
+    /// Exactly 0, 0: what gateways without data send.
+    case nullIsland
+    case before(UTCTime)
+    case after(UTCTime)
+    case notAdvancing
+    /// Far from every time known so far; believed once others confirm it.
+    case unconfirmedTime
+    case jump(meters: Int)
+    /// The speeds that it and the last fix state cannot follow each other.
+    case acceleration(metersPerSecondSquared: Int)
+
+    /// One word for a metric's label.
+    package var label: String {
+        switch self {
+        case .positionOutOfRange: "position_out_of_range"
+        case .nullIsland: "zero_position"
+        case .before: "before_build"
+        case .after: "in_the_future"
+        case .notAdvancing: "not_advancing"
+        case .unconfirmedTime: "unconfirmed_time"
+        case .jump: "jump"
+        case .acceleration: "acceleration"
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .positionOutOfRange: "its position is outside -90...90 or -180...180 degrees"
+        case .nullIsland: "its position is exactly 0, 0, which receivers send when they have none"
+        case .before(let floor): "its time is before \(floor), when this release was built"
+        case .after(let limit): "its time is after \(limit), which is in the future"
+        case .notAdvancing: "its time is not after that of the last fix"
+        case .unconfirmedTime: "its time is far from what was known before, and no other fix confirms it yet"
+        case .acceleration(let rate): "its speed would take an acceleration of \(rate) m/s² since the last fix"
+        case .jump(let meters): "it is \(meters) m from the last fix, farther than any vehicle goes in that time"
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package import ReportedText
+
+/// Where accepted updates wait until Fleet Engine has them: the port that `SQLiteOutbox` implements.
+package protocol Outbox: Sendable {
+    /// Accepts `update`: when this returns, it survives a crash and a power cut, unless its owner has chosen a window
+    /// in which the last ones may be lost.
+    ///
+    /// `overrulingEarlier` makes it the newest though its time of fix is earlier: those before it were wrong.
+    @discardableResult
+    func append(
+        _ update: LocationUpdate, overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate
+
+    /// The newest update with up to `maximumPastLocations` of the oldest pending ones; `nil` when nothing is pending.
+    func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch?
+
+    /// Counts everything pending in `batch` as delivered.
+    ///
+    /// The count may reach the disk with the next append: a crash in between repeats a delivery and loses nothing.
+    func acknowledge(_ batch: UploadBatch) async throws(OutboxError)
+
+    /// Sets one pending update aside with the server's words; it no longer blocks the rest.
+    func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError)
+
+    /// The newest update ever accepted, delivered or not, unless it is in quarantine; `nil` for a new store.
+    func newest() async throws(OutboxError) -> StoredUpdate?
+
+    func ledger() async throws(OutboxError) -> Ledger
+
+    /// Writes what is still only in memory (acknowledgements) and releases the store.
+    func close() async throws(OutboxError)
+}
+
+extension Outbox {
+    /// Accepts `update`, which is the newest if its time of fix is.
+    @discardableResult
+    package func append(_ update: LocationUpdate) async throws(OutboxError) -> StoredUpdate {
+        try await append(update, overrulingEarlier: false)
+    }
+}
+
+/// An update with its place in the order of acceptance.
+package struct StoredUpdate: Sendable, Hashable {
+    /// Counts accepted updates from 1, without gaps, for the life of the store.
+    package let sequence: Int64
+    package let update: LocationUpdate
+
+    package init(sequence: Int64, update: LocationUpdate) {
+        (self.sequence, self.update) = (sequence, update)
+    }
+}
+
+/// Why the outbox could not do what was asked.
+package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
+        /// Another process owns the store.
+        case locked
+        /// No space is left on the device; what was accepted is safe, the new update is not accepted.
+        case full
+        /// The store cannot be read or written.
+        case unusable
+        /// The store was damaged, repaired, and is damaged again.
+        case damaged
+        /// The store was written by a newer release.
+        case newerSchema
+        /// The store has been closed.
+        case closed
+    }
+
+    package let code: Code
+    /// Which file, what happened, what to do.
+    package let detail: String
+
+    package init(_ code: Code, _ detail: String) { (self.code, self.detail) = (code, detail) }
+
+    package var description: String { detail }
+}
+
+/// The account of every update that was ever accepted.
+package struct Ledger: Sendable, Hashable {
+    package var accepted: Int64
+    package var delivered: Int64
+    package var pending: Int64
+    package var evicted: Int64
+    package var quarantined: Int64
+
+    package init(
+        accepted: Int64 = 0, delivered: Int64 = 0, pending: Int64 = 0, evicted: Int64 = 0, quarantined: Int64 = 0
+    ) {
+        self.accepted = accepted
+        self.delivered = delivered
+        self.pending = pending
+        self.evicted = evicted
+        self.quarantined = quarantined
+    }
+
+    /// Whether every accepted update is accounted for.
+    package var balances: Bool { accepted == delivered + pending + evicted + quarantined }
+}
+
+extension Ledger {
+    /// The account of several stores together.
+    package static func + (one: Self, other: Self) -> Self {
+        Self(
+            accepted: one.accepted + other.accepted, delivered: one.delivered + other.delivered,
+            pending: one.pending + other.pending, evicted: one.evicted + other.evicted,
+            quarantined: one.quarantined + other.quarantined)
+    }
+}

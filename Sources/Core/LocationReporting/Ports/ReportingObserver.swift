@@ -1,0 +1,40 @@
+package import FleetEngine
+package import GNSS
+package import HTTPMessages
+package import ReportedText
+package import VehicleAuthorization
+
+/// Hears what happens; called from many tasks, must return at once.
+package protocol ReportingObserver: Sendable {
+    func observe(_ event: ReportingEvent)
+}
+
+/// What happens on the way of a fix, for logs, metrics and status.
+package enum ReportingEvent: Sendable {
+    case receiver(ReceiverState)
+    case receiverWarning(ReceiverWarning)
+    case progress(bytesRead: Int64, totalBytes: Int64?)
+    case fix(Fix)
+    case refused(Fix, FixRefusal)
+    /// The update is in the outbox.
+    case accepted(StoredUpdate)
+    /// The outbox could not take the update; it is sent from memory while it is the newest.
+    case notStored(OutboxError)
+    /// A request is about to go out.
+    case uploading(UploadBatch)
+    case delivered(UploadBatch, traffic: HTTPTraffic, took: Duration)
+    /// An attempt failed; `traffic` is what it cost.
+    case failed(UploadOutcome, traffic: HTTPTraffic)
+    case noToken(AuthorizationError)
+    case outboxFailed(OutboxError)
+    /// Nothing is sent for `delay`.
+    case waiting(delay: Duration, reason: ReportedText)
+    case quarantined(StoredUpdate, reason: ReportedText)
+    /// What Fleet Engine's clock says, as its answer to a delivery states.
+    case serverTime(UTCTime)
+    /// Nothing is left to send that can be read: everything accepted is delivered or set aside, or waits in an outbox
+    /// that does not answer.
+    case idle
+    /// The vehicle's state was sent by itself.
+    case stateSent(VehicleState, traffic: HTTPTraffic)
+}
