@@ -74,7 +74,7 @@ examples: prepare ## build Examples and run them against the simulator
 bench: prepare   ## one JSON object a case on standard output
 	@scripts/bench
 
-fuzz: prepare    ## every byte parser, for SECONDS in all
+fuzz: prepare    ## every byte parser and the redaction, for SECONDS in all
 	@scripts/fuzz $(SECONDS)
 
 coverage: prepare ## what the tests of Core cover of it, which has a floor

@@ -62,6 +62,12 @@ import WaypostTestSupport
         "MOD=NEO-M8N-0, FWVER=SPG 4.04 (7f89f7), PROTVER=32.01", "the key: none, a token; see https://host/token: no",
         "Zürich 東 ±4 m…", "providers/p/vehicles/Xk29dLmPq8sT3vWz1yAb is unknown", "set keyJson or privateKeyJSON",
         "my-company-delivery-vehicle-0000017",
+        // Figures that are no characters.
+        "tried 10.0.0.41, 10.0.0.42, 192.168.66.77 and 2001:0db8:85a3:0000:0000:8a2e:0370:7334",
+        "from 2026-11-22 15:59:36 to 2026-11-23 16:45:37, 48.85837, 2.294481, 35 m, then 52.52437, 13.41053, 34 m",
+        "fingerprint 3A:5F:00:41:C2:77:9B:6E:21:58:F3:40:66:6C:8D:72:45:E0:2D:39:91:53:7A:B4:60:2F:33:48:0C:55:6B:4E",
+        "$GPGSV,3,1,11,03,03,111,00,04,15,270,00,06,01,010,00,13,06,292,00", "aa:bb:cc:41:42:43, 41:42:43:44:45:46",
+        "$GPGSA,A,3,22,25,28,32,36,40,44,48,51,56,,,2.0,1.2,1.6", "use 4800, 9600, 19200, 38400, 57600 or 115200",
     ])
     func leavesUsefulWords(text: String) { #expect(ReportedText(text).description == text) }
 
@@ -81,6 +87,46 @@ import WaypostTestSupport
         #expect(
             ReportedText("refused: <\(echo)> is no token").description.utf8.count < 60 || echo.contains(" ")
                 || echo == echo.uppercased())
+    }
+
+    private static func figures(_ text: String, radix: Int, digits: Int = 1, mark: String = "", _ gap: String) -> String
+    {
+        text.utf8.map { byte in
+            let figure = String(byte, radix: radix)
+            return mark + String(repeating: "0", count: max(0, digits - figure.utf8.count)) + figure
+        }.joined(separator: gap)
+    }
+
+    /// The figures of its characters, whichever language or tool wrote them: whoever's token it is.
+    @Test(arguments: [
+        figures(token, radix: 16, ":"), figures(token, radix: 16, " "), figures(token, radix: 10, ", "),
+        figures(token, radix: 10, ",\n            "), figures(token, radix: 16, mark: "0x", ", "),
+        figures(token, radix: 8, mark: "\\", ""), figures(token, radix: 2, " "),
+        figures(token, radix: 2, digits: 8, " "),
+        figures(token, radix: 16, digits: 4, mark: "U+", " "), figures(token, radix: 16, mark: "\\u{", "}"),
+        figures(token, radix: 16, mark: "=", ""), figures(token, radix: 16, digits: 6, mark: "\\", " "),
+        figures(token, radix: 16, digits: 8, mark: "\\U", ""), figures(token, radix: 10, mark: "&#", ""),
+        figures(token.uppercased(), radix: 16, "-").uppercased(), figures(token, radix: 16, "\u{2009}"),
+        stride(from: 0, to: 120, by: 2).map { figures(String(token.dropFirst($0).prefix(2)), radix: 16, "") }
+            .joined(separator: " "),
+        figures(String(token.prefix(12)), radix: 16, " "), figures(token, radix: 16, "00 ") + "00",
+        figures("123456789012", radix: 16, ""),
+    ])
+    func strikesOutATokenInFigures(echo: String) {
+        for secrets in [[], [Self.token]] {
+            let shown = ReportedText("refused: <\(echo)> is no token", without: secrets).description
+            #expect(shown.hasPrefix("refused: <") && shown.hasSuffix("> is no token") && shown.contains("…"))
+            #expect(shown.utf8.count < 36, "\(shown)")
+        }
+    }
+
+    @Test(arguments: [
+        String(String.UnicodeScalarView(token.unicodeScalars.compactMap { Unicode.Scalar($0.value + 0xFEE0) })),
+        token.unicodeScalars.map { "\\u" + String($0.value + 0xFEE0, radix: 16) }.joined(),
+        token.unicodeScalars.map { "&#x" + String($0.value + 0xFEE0, radix: 16) + ";" }.joined(),
+    ])
+    func strikesOutATokenInWideLetters(echo: String) {
+        #expect(ReportedText("refused: <\(echo)> is no token").description == "refused: <…> is no token")
     }
 
     @Test func strikesOutAShortTokenInAnyForm() {
@@ -146,7 +192,8 @@ import WaypostTestSupport
             ("%25", 100_000), ("\\", 100_000), ("\\u005c", 100_000), ("&#38;", 100_000), ("://", 100_000),
             ("://a", 100_000),
             ("@", 100_000), ("\"", 100_000), ("token:\"", 100_000), (" ", 100_000), ("-", 100_000), ("/", 100_000),
-            ("e\u{301}", 100_000), ("a1B2c3D4", 100_000), ("\u{200B}", 100_000),
+            ("e\u{301}", 100_000), ("a1B2c3D4", 100_000), ("\u{200B}", 100_000), ("65 ", 100_000), ("6", 100_000),
+            ("65 41 zz ", 100_000), ("\u{FF45}", 100_000), ("65 …", 100_000),
         ])
     func takesTimeInProportionToTheText(part: String, size: Int) {
         let text = String(repeating: part, count: size / part.utf8.count)

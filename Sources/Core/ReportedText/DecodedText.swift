@@ -2,7 +2,7 @@
 /// the redaction looks at, for a token is one in a URL and in JSON too.
 ///
 /// Undone are `%2E`, `\u002E`, `\x2E`, a backslash before a punctuation mark or before `n`, `r`, `t`, and HTML's
-/// `&#46;`, `&amp;`, `&quot;`. Characters that nobody sees are left out.
+/// `&#46;`, `&amp;`, `&quot;`. Characters that nobody sees are left out, wide ones (`．`) are those that they look like.
 struct DecodedText {
     private(set) var bytes: [UInt8] = []
     /// Where in the source each byte begins; it ends where the next one begins.
@@ -24,6 +24,7 @@ struct DecodedText {
         guard let last = bytes.last else { return false }
         if last < 0x20 || last == 0x7F, !last.isBlank { return replace(1, with: nil) }
         if last >= 0x80 {
+            if let wide = wideCharacter { return replace(3, with: wide) }
             let length = invisibleLength
             return length > 0 && replace(length, with: nil)
         }
@@ -69,7 +70,8 @@ struct DecodedText {
         let start = starts[starts.count - count]
         bytes.removeLast(count)
         starts.removeLast(count)
-        if let value, !Self.invisible.contains(value) {
+        if var value, !Self.invisible.contains(value) {
+            if Self.wide.contains(value) { value -= Self.wide.lowerBound - 0x21 }
             bytes.append(value < 0x100 ? UInt8(value) : Self.beyond)
             starts.append(start)
         }
@@ -82,6 +84,9 @@ struct DecodedText {
     /// Of those that an escape may stand for.
     private static let invisible: Set<Int> = Set(0x200B...0x200F).union(0x202A...0x202E).union(0x2060...0x206F)
         .union([0xFEFF])
+
+    /// The visible characters of ASCII once more.
+    private static let wide = 0xFF01...0xFF5E
 
     private static func meaning(ofEscaped byte: UInt8) -> Int? {
         switch byte {
@@ -106,6 +111,15 @@ struct DecodedText {
             value = value * radix + figure
         }
         return value
+    }
+
+    /// The one at the end, if it is one.
+    private var wideCharacter: Int? {
+        guard bytes.count >= 3, bytes[bytes.count - 3] == 0xEF, 0xBC...0xBD ~= bytes[bytes.count - 2] else {
+            return nil
+        }
+        let value = 0xF000 | Int(bytes[bytes.count - 2] & 0x3F) << 6 | Int(bytes[bytes.count - 1] & 0x3F)
+        return Self.wide.contains(value) ? value : nil
     }
 
     /// Of a soft hyphen, a zero-width character, a mark of direction or a variation selector at the end; 0 for others.

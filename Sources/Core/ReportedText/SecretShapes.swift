@@ -1,4 +1,5 @@
-/// What looks like a secret, whoever's it is: JSON Web Tokens and parts of them, long words without sense.
+/// What looks like a secret, whoever's it is: JSON Web Tokens and parts of them, long words without sense, the figures
+/// of many characters.
 ///
 /// A word may be a token by what it begins with (`eyJ`, as every JSON object in base64), by its length, or because
 /// small letters, capitals and digits take turns in it as they do in no name, path, version or UUID. The id in the name
@@ -8,6 +9,10 @@ struct SecretShapes {
     private static let shortestRandom = 20
     /// What has no gap in so many letters is nobody's word.
     private static let longestWord = 40
+    /// Fewer figures in a row may be anybody's, and as letters of a secret would be left too.
+    private static let fewestFigures = 12
+    /// Between two figures: a comma, a line's end, what indents the next.
+    private static let longestGap = 24
 
     private let bytes: [UInt8]
 
@@ -30,6 +35,7 @@ struct SecretShapes {
                 index = word.upperBound
             }
         }
+        strikeFigures(&marks)
     }
 
     private func end(ofWordAt start: Int) -> Int {
@@ -115,6 +121,60 @@ struct SecretShapes {
 
     private func parts(of range: Range<Int>, between marks: Set<UInt8>) -> [Range<Int>] {
         bytes[range].split { marks.contains($0) }.map { $0.startIndex..<$0.endIndex }
+    }
+
+    // MARK: - Characters in figures
+
+    /// A run of figures that stand for characters, in whatever writing: `65:79:4a`, `0x65, 0x79`, `101 121 74`,
+    /// `\145\171`, `U+0065`, `6579 4a68`. Addresses, times and positions hold figures that stand for none.
+    private func strikeFigures(_ marks: inout StruckBytes) {
+        var (run, count, index) = (0..<0, 0, 0)
+        while index < bytes.count {
+            guard bytes[index].isAlphanumeric else {
+                index += 1
+                continue
+            }
+            let word = index..<(bytes[index...].firstIndex { !$0.isAlphanumeric } ?? bytes.count)
+            index = word.upperBound
+            let characters = characters(in: bytes[word])
+            if characters == 0 { continue }
+            if let characters, count > 0, word.lowerBound - run.upperBound <= Self.longestGap {
+                (run, count) = (run.lowerBound..<word.upperBound, count + characters)
+            } else {
+                if count >= Self.fewestFigures { marks.strike(run) }
+                (run, count) = (word, characters ?? 0)
+            }
+        }
+        if count >= Self.fewestFigures { marks.strike(run) }
+    }
+
+    /// For how many visible characters a word stands; `nil` when it is a word of another kind.
+    private func characters(in word: ArraySlice<UInt8>) -> Int? {
+        // The letter of `U+0065`, or one that stands for itself between figures.
+        guard word.count > 1 else { return 0 }
+        let mark = word.first == UInt8(ascii: "0") ? word.dropFirst().first : word.first
+        let isMarked = mark.map { $0 | 0x20 == UInt8(ascii: "x") || $0 | 0x20 == UInt8(ascii: "u") } ?? false
+        let figures = isMarked ? word.dropFirst(mark == word.first ? 1 : 2) : word
+        guard figures.allSatisfy(\.isHexadecimal) else { return nil }
+        if figures.count <= 8, [16, 10, 8, 2].contains(where: { isVisible(figures, radix: $0) }) { return 1 }
+        // Several characters together, or each in 16 bits.
+        guard figures.count % 2 == 0 else { return nil }
+        var count = 0
+        for start in stride(from: figures.startIndex, to: figures.endIndex, by: 2) {
+            let pair = figures[start..<start + 2]
+            if isVisible(pair, radix: 16) { count += 1 } else if pair.contains(where: { $0 != 0x30 }) { return nil }
+        }
+        return count
+    }
+
+    private func isVisible(_ figures: ArraySlice<UInt8>, radix: Int) -> Bool {
+        var value = 0
+        for figure in figures {
+            let digit = figure.isDigit ? Int(figure) - 48 : Int(figure | 0x20) - 87
+            guard digit < radix else { return false }
+            value = value * radix + digit
+        }
+        return 0x20...0x7E ~= value
     }
 
     private func isRandom(_ word: Range<Int>) -> Bool {
