@@ -2,12 +2,11 @@ import FoundationEssentials
 import Testing
 import WaypostTestSupport
 
-/// The README's examples of `authorization`, as somebody copies them.
+/// The examples of `authorization` in docs/configuration.md, as somebody copies them.
 @Suite struct DocumentedAuthorization {
     static let examples: [String] = {
-        guard let text = try? String(contentsOf: Fixtures.checkout.appending(path: "README.md"), encoding: .utf8) else {
-            return []
-        }
+        let page = Fixtures.checkout.appending(path: "docs/configuration.md")
+        guard let text = try? String(contentsOf: page, encoding: .utf8) else { return [] }
         return text.split(separator: "```json\n").dropFirst().compactMap { part in
             part.firstRange(of: "```").map { String(part[..<$0.lowerBound]) }
         }.filter { $0.hasPrefix("\"authorization\"") }

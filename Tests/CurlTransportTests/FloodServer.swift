@@ -34,8 +34,10 @@ struct FloodServer: Sendable {
         (caFile, url) = (certificate, "https://localhost:\(port)/")
     }
 
-    /// How often it has told of `event`: a `connection` or a `request`.
-    func count(_ event: String) -> Int { program.output.lines.filter { $0.text == event }.count }
+    /// Whether it tells of `event`, a `connection` or a `request`, so often, and no oftener.
+    func counts(_ times: Int, of event: String) async -> Bool {
+        await wait(for: event, times: times) && program.output.lines.count { $0.text == event } == times
+    }
 
     /// Waits until it has told of `event` so often.
     func wait(for event: String, times: Int) async -> Bool {

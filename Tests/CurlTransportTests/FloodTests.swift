@@ -17,7 +17,7 @@ struct FloodedExchange {
         let error = try await failure(transport, server)
         #expect(error.code == .responseTooLarge)
         #expect(error.description.contains("without end"), "\(error)")
-        #expect(await server.wait(for: "request", times: 1) && server.count("request") == 1)
+        #expect(await server.counts(1, of: "request"))
         #expect(await server.wait(for: "ended", times: 1), "the connection is closed")
     }
 
@@ -28,7 +28,7 @@ struct FloodedExchange {
         let transport = try Loopback.transport(caFile: server.caFile)
         let error = try await failure(transport, server)
         #expect([.connectionLost, .responseTooLarge].contains(error.code), "\(error)")
-        #expect(await server.wait(for: "request", times: 1) && server.count("request") == 1)
+        #expect(await server.counts(1, of: "request"))
     }
 
     /// A stream that is refused may be repeated by the rules of HTTP/2; whether and when is the caller's decision.
@@ -39,9 +39,9 @@ struct FloodedExchange {
             let error = try await failure(transport, server)
             #expect(error.code == .connectionLost)
             #expect(error.description.contains("refused"), "\(error)")
-            #expect(server.count("request") == attempt)
+            #expect(await server.counts(attempt, of: "request"))
         }
-        #expect(server.count("connection") == 2)
+        #expect(await server.counts(2, of: "connection"))
     }
 
     /// Some servers ask for client certificates over HTTP/1.1 alone: that is another request.
@@ -50,7 +50,7 @@ struct FloodedExchange {
         let transport = try Loopback.transport(caFile: server.caFile)
         let response = try await transport.send(HTTPRequest(.get, try HTTPURL(server.url), limits: wide))
         #expect(response.status == 200 && response.body == Array("ok".utf8))
-        #expect(server.count("request") == 2)
+        #expect(await server.counts(2, of: "request"))
     }
 
     @Test func isLeftWhenCancelled() async throws {
