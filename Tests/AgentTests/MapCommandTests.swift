@@ -4,6 +4,8 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
+@testable import WaypostCommand
+
 /// `waypost map` as its user runs it.
 @Suite(.timeLimit(.minutes(2))) struct MapCommands {
     private let folder: TemporaryFolder
@@ -69,6 +71,15 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(1))
         #expect(text(outcome.standardError).hasPrefix("waypost: \(page) cannot be written: \(remedy)"))
         #expect(try files().isEmpty)
+    }
+
+    @Test(arguments: [
+        (EACCES, "this user may not write in /disk; name a file elsewhere"),
+        (EROFS, "/disk is on a read-only file system; mount it for writing, or name a file elsewhere"),
+    ])
+    func nameTheRemedy(number: CInt, remedy: String) {
+        let error = UnwritableFile(path: "/disk/page.html", cause: SystemError(call: "open", number: number))
+        #expect(error.description == "/disk/page.html cannot be written: \(remedy)")
     }
 
     @Test func neverReplaceALogOrADevice() async throws {

@@ -96,7 +96,65 @@ import WaypostTestSupport
         try FileManager.default.createSymbolicLink(atPath: folder.path("loop"), withDestinationPath: "loop")
         let error = #expect(throws: SystemError.self) { try FolderTrust.require(folder.path("loop")) }
         #expect(error?.number == ELOOP)
-        try FolderTrust.require(folder.path("missing/too"))
+    }
+
+    /// What is missing may be somebody else's link a moment later.
+    @Test(
+        arguments: [0o700, 0o1777] as [UInt32],
+        ["missing", "missing/too", "real/missing", "dangling", "file", "file/below"])
+    func areNotThoseThatAreMissing(mode: UInt32, name: String) throws {
+        let folder = try Self.folder(mode)
+        let error = #expect(throws: SystemError.self) { try FolderTrust.require(folder.path(name)) }
+        #expect(error?.number == (name.hasPrefix("file") ? ENOTDIR : ENOENT))
+        #expect(try !FolderTrust.require(folder.path(name), missing: .allowed))
+        #expect(throws: SystemError.self) { try FolderTrust.destination(of: folder.path(name) + "/file") }
+        #expect(try FileSystem.names(inFolder: folder.url.path).count == 3)
+    }
+
+    /// One after the other, each for this user alone; through links of his own.
+    @Test(
+        arguments: [0o700, 0o1777] as [UInt32], ["new", "new/and/below", "real/new", "dangling/new", "new/./../new/a"])
+    func areMade(mode: UInt32, name: String) throws {
+        let folder = try Self.folder(mode)
+        #expect(try FolderTrust.require(folder.path(name), .none, missing: .made))
+        #expect(try FileStatus(behind: folder.path(name)).permissions == 0o700)
+        #expect(try FolderTrust.require(folder.path(name), .none))
+    }
+
+    @Test func areNotMadeWhereAFileIs() throws {
+        let folder = try Self.folder(0o700)
+        let error = #expect(throws: SystemError.self) { try FileSystem.createFolder(at: folder.path("file/below")) }
+        #expect(error?.number == ENOTDIR)
+    }
+
+    /// With a folder `real`, a link to a missing one, and a file in it.
+    private static func folder(_ mode: UInt32) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        unsafe mkdir(folder.path("real"), 0o700)
+        try FileManager.default.createSymbolicLink(atPath: folder.path("dangling"), withDestinationPath: "absent")
+        try folder.write([], to: "file")
+        unsafe chmod(folder.url.path, mode)
+        return folder
+    }
+
+    /// Whatever lies at each place of the way.
+    @Test(
+        .enabled(if: geteuid() == 0, "only root can make what is another user's"),
+        arguments: ["a", "a/b", "a/b/c"], ["link", "folder", "file"])
+    func areNotMadeBelowWhatIsOfOthers(place: String, kind: String) throws {
+        let (folder, victim) = (try Self.folder(0o1777), try TemporaryFolder())
+        let path = folder.path(place)
+        try FileSystem.createFolder(at: FileSystem.parent(of: path))
+        unsafe chmod(FileSystem.parent(of: path), 0o1777)
+        switch kind {
+        case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim.url.path)
+        case "folder": unsafe mkdir(path, 0o755)
+        default: try folder.write([], to: place)
+        }
+        unsafe lchown(path, 12345, 12345)
+        #expect(throws: SystemError.self) { try FileSystem.createFolder(at: folder.path("a/b/c/d")) }
+        #expect(try FileSystem.names(inFolder: victim.url.path).isEmpty)
+        if kind == "folder" { #expect(try FileSystem.names(inFolder: path).isEmpty) }
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can make a link of another user"))

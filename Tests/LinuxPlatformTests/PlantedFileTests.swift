@@ -95,6 +95,39 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inFolder: folder.path("below")).isEmpty)
     }
 
+    /// A name that is free in a sticky folder is somebody else's link a moment later, and free again.
+    @Test(.enabled(if: isRoot, "only root can make a link of another user"), arguments: Writer.allCases)
+    func areNotReachedThroughALinkThatComesAndGoes(writer: Writer) async throws {
+        unsafe chmod(folder.url.path, 0o1777)
+        let (name, spare, target) = (place, folder.path("spare"), theirs.url.path)
+        let ended = Locked(false)
+        async let link: Void = onThread(named: "link") {
+            while !ended.withLock({ $0 }) {
+                unsafe symlink(target, spare)
+                unsafe lchown(spare, 12345, 12345)
+                unsafe rename(spare, name)  // fails, as it does for others, where a folder is
+                unsafe unlink(name)
+            }
+        }
+        for _ in 1...200 {
+            try? writer.write(to: place + "/victim")
+            _ = try? ListeningSocket(on: .unix(path: place + "/socket"))
+            if (try? FileSystem.createFolder(at: place + "/made")) != nil {
+                unsafe rmdir(place + "/made")
+                unsafe rmdir(place)
+            }
+        }
+        ended.withLock { $0 = true }
+        await link
+        #expect(try isUnharmed)
+        #expect(try FileSystem.names(inFolder: target) == ["victim"])
+    }
+
+    @Test(arguments: Writer.allCases) func areExpectedInAFolderThatIsMissing(writer: Writer) throws {
+        #expect(throws: (any Error).self) { try writer.write(to: place + "/file") }
+        #expect(try FileSystem.names(inFolder: folder.url.path).isEmpty)
+    }
+
     /// As in `/tmp`: others make names there, and cannot touch those of this user.
     @Test func areNoneInAStickyFolderWhenTheFileIsOnesOwn() throws {
         unsafe chmod(folder.url.path, 0o1777)

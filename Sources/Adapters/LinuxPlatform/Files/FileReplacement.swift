@@ -29,7 +29,7 @@ package final class FileReplacement: Sendable {
             }
             Self.removeAbandoned(inFolder: FileSystem.parent(of: target))
             let aside = "\(target).waypost-\(getpid()).part"
-            try FileSystem.removeFile(at: aside)
+            try FileSystem.removeFile(at: aside, in: .any)
             descriptor = try OwnedDescriptor(writing: aside, O_WRONLY | O_CREAT | O_EXCL, mode: mode, in: .any)
             // Tells others that somebody is still writing; the kernel takes it away with the process.
             flock(descriptor.raw, LOCK_EX | LOCK_NB)

@@ -49,19 +49,7 @@ package enum FileSystem {
 
     /// Creates a folder for this user alone, and those above it that are missing; it is in trusted hands then.
     package static func createFolder(at path: String) throws(SystemError) {
-        try FolderTrust.require(path)
-        try createMissingFolder(at: path)
-        try FolderTrust.require(path)  // somebody else may have made one meanwhile
-    }
-
-    private static func createMissingFolder(at path: String) throws(SystemError) {
-        if path.isEmpty { return }
-        if case .folder = try entry(at: path) { return }
-        try createMissingFolder(at: parent(of: path))
-        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw SystemError(call: "create folder \(path)", number: errno)
-        }
-        try synchronizeFolder(at: parent(of: path))
+        try FolderTrust.require(path, missing: .made)
     }
 
     /// The folder that holds `path`: `/` for `/file`, `.` for `file`.
@@ -134,10 +122,13 @@ package enum FileSystem {
         try valueOrSystemError("rename \(source) to \(destination)") { unsafe Glibc.rename(source, destination) }
     }
 
-    /// Removes a file; that there is none is no error.
+    /// Removes a file, from a folder in trusted hands; that there is none is no error.
     ///
     /// In a sticky folder each user's files are his own, for root as well, to whom the kernel allows everything.
-    package static func removeFile(at path: String) throws(SystemError) {
+    package static func removeFile(
+        at path: String, in sharing: FolderTrust.Sharing = .sticky
+    ) throws(SystemError) {
+        guard try FolderTrust.require(parent(of: path), sharing, missing: .allowed) else { return }
         if let status = try FileStatus(at: path), status.owner != geteuid(), isSticky(parent(of: path)) {
             throw SystemError(
                 refusing: path,
@@ -168,7 +159,6 @@ package enum FileSystem {
 
     /// Creates an empty file for this user alone in place of whatever file is there.
     package static func createFile(at path: String) throws(SystemError) {
-        try FolderTrust.require(parent(of: path))
         try removeFile(at: path)
         _ = try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT | O_EXCL)
     }
@@ -180,7 +170,6 @@ package enum FileSystem {
     package static func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
         if let status = try FileStatus(at: path) {
             if status.isOwnFile, status.bytes == bytes { return }
-            try FolderTrust.require(parent(of: path))
             if status.kind == .folder {
                 throw SystemError(refusing: path, because: "\(path) is a folder, not a file; move it away")
             }

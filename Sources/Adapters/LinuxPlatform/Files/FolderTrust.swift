@@ -6,6 +6,9 @@ import Glibc
 /// Whoever may write in a folder can put a link where a file is expected, or another folder in its place: then what is
 /// written, renamed or removed is somebody else's. So each folder from the root on is looked at, as OpenSSH does for
 /// the files it believes. Then a path means the same thing at every later call.
+///
+/// That is true of what is there. A name that is free in a folder such as `/tmp` can be somebody else's link a moment
+/// later, so that nothing is done by a path on which a folder was missing.
 package enum FolderTrust {
     /// What others may do in the folder itself; in those above it they may do nothing but in a sticky one.
     package enum Sharing: Sendable, Hashable {
@@ -17,13 +20,25 @@ package enum FolderTrust {
         case any
     }
 
+    /// What becomes of a folder that is missing on the way.
+    package enum Missing: Sendable, Hashable {
+        /// It is an error, `ENOENT`.
+        case refused
+        /// It is made for this user alone, and looked at like any other before the next one is made in it.
+        case made
+        /// It may be missing: whoever asks does nothing with the path, or has it made later.
+        case allowed
+    }
+
     private static let longestChain = 40  // of links, as the kernel has it
 
-    /// Makes sure that `path`, a folder, is in trusted hands, through every link on the way. One that is missing is: it
-    /// will be made, or be missed, by whoever asks.
+    /// Makes sure that `path`, a folder, is in trusted hands, through every link on the way.
+    ///
+    /// - Returns: whether it is there; if not, nothing is known of the path.
+    @discardableResult
     package static func require(
-        _ path: String, _ sharing: Sharing = .sticky, for user: UInt32 = geteuid()
-    ) throws(SystemError) {
+        _ path: String, _ sharing: Sharing = .sticky, missing: Missing = .refused, for user: UInt32 = geteuid()
+    ) throws(SystemError) -> Bool {
         var rest = try components(of: path)
         var (place, links) = ("", 0)
         while let name = rest.popLast() {
@@ -32,7 +47,15 @@ package enum FolderTrust {
                 continue
             }
             let next = "\(place)/\(name)"
-            guard let status = try FileStatus(at: next) else { return }
+            var found = try FileStatus(at: next)
+            if found == nil, missing == .made {
+                try make(next, in: place)
+                found = try FileStatus(at: next)
+            }
+            guard let status = found, status.kind == .folder || status.kind == .link else {
+                if missing == .allowed { return false }
+                throw SystemError(call: "open folder \(next)", number: found == nil ? ENOENT : ENOTDIR)
+            }
             if status.kind == .link {
                 links += 1
                 guard links <= longestChain, let target = FileSystem.linkTarget(at: next) else {
@@ -43,12 +66,23 @@ package enum FolderTrust {
                 rest += split(target)
                 continue
             }
-            guard status.kind == .folder else { return }
             if !rest.isEmpty { try require(at: next, status, nil, user) }
             place = next
         }
         let folder = place.isEmpty ? "/" : place
-        try require(at: folder, FileStatus(at: folder), sharing, user)
+        guard let status = try FileStatus(at: folder) else {
+            throw SystemError(call: "open folder \(folder)", number: ENOENT)
+        }
+        try require(at: folder, status, sharing, user)
+        return true
+    }
+
+    /// Makes a folder in one that has been looked at; somebody may have been faster.
+    private static func make(_ folder: String, in place: String) throws(SystemError) {
+        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw SystemError(call: "create folder \(folder)", number: errno)
+        }
+        try FileSystem.synchronizeFolder(at: place.isEmpty ? "/" : place)
     }
 
     /// Where a file's path leads when links in its last component are followed, those that are to be trusted; in
@@ -56,14 +90,14 @@ package enum FolderTrust {
     ///
     /// Nothing may be there.
     package static func destination(
-        of path: String, _ sharing: Sharing = .sticky, for user: UInt32 = geteuid()
+        of path: String, _ sharing: Sharing = .sticky, missing: Missing = .refused, for user: UInt32 = geteuid()
     ) throws(SystemError) -> String {
         var path = path
         for _ in 0...longestChain {
             let folder = FileSystem.parent(of: path)
-            let status = try FileStatus(at: path)
-            try require(folder, sharing, for: user)
-            guard let status, status.kind == .link, let target = FileSystem.linkTarget(at: path) else { return path }
+            guard try require(folder, sharing, missing: missing, for: user), let status = try FileStatus(at: path),
+                status.kind == .link, let target = FileSystem.linkTarget(at: path)
+            else { return path }
             try require(trustedLink: path, status, user)
             path = target.hasPrefix("/") ? target : "\(folder == "/" ? "" : folder)/\(target)"
         }
@@ -92,9 +126,9 @@ package enum FolderTrust {
     }
 
     private static func require(
-        at path: String, _ status: FileStatus?, _ sharing: Sharing?, _ user: UInt32
+        at path: String, _ status: FileStatus, _ sharing: Sharing?, _ user: UInt32
     ) throws(SystemError) {
-        guard let status, let doubt = doubt(status, sharing, for: user) else { return }
+        guard let doubt = doubt(status, sharing, for: user) else { return }
         throw SystemError(refusing: path, because: "the folder \(path) \(doubt)")
     }
 

@@ -87,8 +87,12 @@ extension OwnedDescriptor {
     /// Opens a device or pipe for writing, as `/dev/stdout`: one of this user or root, or one that was handed to this
     /// process, whosoever it is.
     init(device path: String) throws(SystemError) {
-        let end = try FolderTrust.destination(of: path, .sticky)
-        guard let status = try FileStatus(at: end) else {
+        let end: String?
+        do throws(SystemError) { end = try FolderTrust.destination(of: path, .sticky) } catch {
+            guard error.number == ENOENT else { throw error }
+            end = nil
+        }
+        guard let end, let status = try FileStatus(at: end) else {
             // The links of /proc lead to what is open, not to a path: then nothing is found at their end.
             let status = try FileStatus(behind: path)
             guard Self.isOpen(status) else { throw SystemError(call: "open \(path)", number: ENOENT) }

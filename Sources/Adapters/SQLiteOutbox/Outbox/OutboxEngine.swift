@@ -43,7 +43,9 @@ final class OutboxEngine {
 
     init(_ configuration: OutboxSettings) throws(OutboxError) {
         self.configuration = configuration
-        do throws(SystemError) { files = try StoreFiles(at: configuration.path, on: configuration.disk) } catch {
+        do throws(SystemError) {
+            files = try StoreFiles(at: configuration.path, on: configuration.disk, missing: .allowed)
+        } catch {
             throw outboxError(StoreError(error, path: configuration.path))
         }
         ownership = try StoreOwnership(files)

@@ -97,11 +97,12 @@ struct StoreFiles: Sendable {
 
 extension StoreFiles {
     /// Finds the store of a configured path: behind its links, those of `user` and root, for everything else lies
-    /// beside the file itself, as SQLite's log does. Nothing may be there yet, not even the folder.
+    /// beside the file itself, as SQLite's log does. Nothing may be there yet.
     init(
-        at path: String, on disk: any StoreDisk = SystemDisk(), for user: UInt32 = EffectiveUser.current
+        at path: String, on disk: any StoreDisk = SystemDisk(), missing: FolderTrust.Missing = .refused,
+        for user: UInt32 = EffectiveUser.current
     ) throws(SystemError) {
-        self.init(path: try FolderTrust.destination(of: path, for: user), disk: disk)
+        self.init(path: try FolderTrust.destination(of: path, missing: missing, for: user), disk: disk)
     }
 }
 

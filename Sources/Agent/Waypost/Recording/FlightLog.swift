@@ -191,8 +191,7 @@ struct FlightFiles {
     /// Begins behind what is in the folder; `header` stands first in every file.
     init(_ settings: FlightSettings, header: FlightEntry) throws(SystemError) {
         (self.settings, self.header, written) = (settings, header, 0)
-        try FileSystem.createFolder(at: settings.folder)
-        try FolderTrust.require(settings.folder, .none)  // old files are known by their names
+        try FolderTrust.require(settings.folder, .none, missing: .made)  // old files are known by their names
         number = try FileSystem.names(inFolder: settings.folder).compactMap(FlightSettings.number).max() ?? 0
         try beginNext()
     }

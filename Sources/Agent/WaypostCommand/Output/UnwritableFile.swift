@@ -12,7 +12,8 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
         let remedy =
             switch cause.number {
             case ENOENT, ENOTDIR: "there is no folder \(folder); create it, or name another file"
-            case EACCES, EPERM, EROFS: "this user may not write in \(folder); name a file elsewhere"
+            case EACCES, EPERM: "this user may not write in \(folder); name a file elsewhere"
+            case EROFS: "\(folder) is on a read-only file system; mount it for writing, or name a file elsewhere"
             case EISDIR: "it is a folder; name a file in it"
             case ENOSPC, EDQUOT: "no space is left in \(folder); make room, or name a file elsewhere"
             default: cause.reason
