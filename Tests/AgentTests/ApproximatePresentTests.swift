@@ -33,4 +33,11 @@ import Testing
         present.observe(.serverTime(Self.later))
         #expect(present.time == Self.later)
     }
+
+    @Test(arguments: [1970, 2020, 2060, 9999])
+    func isNotThatOfAServerThatCannotBeRight(year: Int) {
+        let present = ApproximatePresent(release: Self.release) { Self.later }
+        present.observe(.serverTime(UTCTime(year: year, month: 12, day: 31)))
+        #expect(present.time == Self.later)
+    }
 }

@@ -81,6 +81,17 @@ import Testing
         }
     }
 
+    /// A browser fetches ahead for any page, and says then that nobody's page asks.
+    @Test(arguments: ["sec-purpose", "purpose"], ["prefetch", "prefetch;prerender"])
+    func areNotForWhatIsFetchedAhead(header: String, purpose: String) throws {
+        var headers = HTTPHeaders(["host": "localhost", "sec-fetch-site": "none"])
+        headers.append(header, purpose)
+        let names = ServedNames(listeningOn: try LocalAddress("127.0.0.1:9464"))
+        #expect(throws: HTTPRequestError.foreignSite) {
+            try names.check(ServedRequest(.get, "/token/driver/van-7", headers: headers))
+        }
+    }
+
     @Test func areToldToWhoUsesAnother() throws {
         let long = String(repeating: "x.", count: 5000)
         let host = try verdict(host: long)

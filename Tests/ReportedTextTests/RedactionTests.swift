@@ -129,6 +129,16 @@ import WaypostTestSupport
         #expect(ReportedText("refused: <\(echo)> is no token").description == "refused: <…> is no token")
     }
 
+    /// As escapes these marks would take letters of the secret away, but the text is shown with them.
+    @Test(arguments: [
+        ("tops3cretdepotcredential42XqZ", #"tops%3cretdepo\tcrede\ntial%42XqZ"#),
+        ("correcthorsebatterystaple", #"corr%ecthors%ebatte\rystaple"#),
+        ("corr%ecthorse%batterystaple", "corr%ecthorse%batterystaple"),
+    ])
+    func strikesOutASecretAsItIsWritten(secret: String, echo: String) {
+        #expect(ReportedText("refused: <\(echo)>", without: [secret]).description == "refused: <…>")
+    }
+
     @Test func strikesOutAShortTokenInAnyForm() {
         let secrets = ["Bearer opaque-7f3k", "opaque-7f3k"]
         for echo in ["opaque-7f3k", "OPAQUE-7F3K", "o p a q u e - 7 f 3 k", "opaque%2D7f3k", "\"opaque\" + \"-7f3k\""] {

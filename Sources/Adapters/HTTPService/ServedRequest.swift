@@ -112,6 +112,8 @@ struct ServedNames: Sendable, Hashable {
                     hosts.contains(host: field.value.dropFirst(scheme.count))
                 else { throw .foreignOrigin(Self.shown(field.value)) }
             case "sec-fetch-site" where field.value.lowercased() == "cross-site": throw .foreignSite
+            // Prefetched for any page, and then said to come from none.
+            case "sec-purpose", "purpose": throw .foreignSite
             default: break
             }
         }

@@ -4,12 +4,23 @@ struct Redaction: Sendable {
 
     init(_ secrets: [String]) { self.secrets = secrets.compactMap(KnownSecret.init) }
 
+    /// What looks like an escape may be part of a secret, or stand between its parts, and is shown as it stands.
+    private func strikeAsWritten(_ source: [UInt8], _ text: DecodedText, _ marks: inout StruckBytes) {
+        var written = StruckBytes(count: source.count)
+        for secret in secrets { secret.strike(in: source, &written) }
+        for (index, start) in text.starts.enumerated() {
+            let end = index + 1 < text.starts.count ? text.starts[index + 1] : source.count
+            if (start..<end).contains(where: { written[$0] }) { marks.strike(index..<index + 1) }
+        }
+    }
+
     /// `source` with `…` in place of each secret.
     func applied(to source: some Sequence<UInt8>) -> String {
         let source = Array(source)
         let text = DecodedText(source)
         var marks = StruckBytes(count: text.bytes.count)
         for secret in secrets { secret.strike(in: text.bytes, &marks) }
+        if !secrets.isEmpty, text.bytes.count != source.count { strikeAsWritten(source, text, &marks) }
         if !secrets.isEmpty { marks.widen { text.bytes[$0].isWord && text.bytes[$0] != UInt8(ascii: "/") } }
         LabelledSecrets(text.bytes).strike(&marks)
         SecretShapes(text.bytes).strike(&marks)
@@ -117,11 +128,13 @@ struct KnownSecret: Sendable {
         let letters = bytes.filter(\.isAlphanumeric)
         pieceLength = min(Self.longestPiece, max(Self.shortestPiece, letters.count / 2))
         var pieces: Set<UInt64> = []
-        Self.eachPiece(of: letters, length: pieceLength) { pieces.insert($1) }
+        for letters in [letters, text.utf8.filter(\.isAlphanumeric)] {
+            Self.eachPiece(of: letters, length: pieceLength) { pieces.insert($1) }
+        }
         self.pieces = pieces
     }
 
-    /// Strikes it out of `text`, which has no escapes any more.
+    /// Strikes it out of `text`, with its escapes undone or as it is written.
     func strike(in text: [UInt8], _ marks: inout StruckBytes) {
         guard !pieces.isEmpty else { return strikeWhole(in: text, &marks) }
         let places = text.indices.filter { text[$0].isAlphanumeric }

@@ -5,18 +5,24 @@ package import LocationReporting
 /// The present to within years, by the best witness there is: what a receiver's ambiguous week number is dated by.
 ///
 /// Fleet Engine's own clock comes first, then a host's clock that something keeps right, then the later of the release
-/// and the last good time of fix. A host's clock that nothing keeps right is no witness.
+/// and the last good time of fix. A host's clock that nothing keeps right is no witness, nor is a server whose clock lies
+/// far before the release or decades after it.
 package final class ApproximatePresent: ReportingObserver {
     private struct Witnesses {
         var lastGood: UTCTime
         var server: UTCTime?
     }
 
+    /// From when a release is tried out to when nobody uses it any more, seen from its date.
+    private static let useOfRelease = Duration.seconds(-365 * 86_400)...Duration.seconds(25 * 365 * 86_400)
+
+    private let release: UTCTime
     private let witnesses: Locked<Witnesses>
     private let synchronizedClock: @Sendable () -> UTCTime?
 
     /// `synchronizedClock` gives the host's time while something keeps that right, else `nil`.
     package init(release: UTCTime, synchronizedClock: @escaping @Sendable () -> UTCTime?) {
+        self.release = release
         witnesses = Locked(Witnesses(lastGood: release))
         self.synchronizedClock = synchronizedClock
     }
@@ -33,7 +39,8 @@ package final class ApproximatePresent: ReportingObserver {
 
     package func observe(_ event: ReportingEvent) {
         switch event {
-        case .serverTime(let time): witnesses.withLock { $0.server = time }
+        case .serverTime(let time) where Self.useOfRelease ~= release.duration(to: time):
+            witnesses.withLock { $0.server = time }
         case .accepted(let stored): note(lastGood: stored.update.timeOfFix)
         default: break
         }

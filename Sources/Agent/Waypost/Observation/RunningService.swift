@@ -60,10 +60,7 @@ package struct RunningService: Sendable {
     }
 
     private static func ask(_ address: LocalAddress) throws(SystemError) -> [UInt8] {
-        let socket = try connectedSocket(to: address)
-        var limit = timeval(tv_sec: patience, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        try valueOrSystemError("setsockopt") { unsafe setsockopt(socket.raw, SOL_SOCKET, SO_RCVTIMEO, &limit, size) }
+        let socket = try connectedSocket(to: address, within: patience)
         try socket.writeAll(Array("GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8).span)
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
