@@ -33,7 +33,7 @@ import WaypostTestSupport
     @Test func whereThereIsNoFolderIsASystemError() {
         let path = folder.path("none/lock")
         let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
-        #expect(failure == .system(SystemError(call: "open \(path)", number: ENOENT)))
+        #expect(failure == .system(SystemError(call: "open folder \(folder.path("none"))", number: ENOENT)))
     }
 
     @Test func holderThatDoesNotExistHasNoName() { #expect(commandName(ofProcess: -1) == nil) }

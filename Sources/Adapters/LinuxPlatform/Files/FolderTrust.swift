@@ -58,10 +58,10 @@ package enum FolderTrust {
             }
             if status.kind == .link {
                 links += 1
+                try require(trustedLink: next, status, user)
                 guard links <= longestChain, let target = FileSystem.linkTarget(at: next) else {
                     throw SystemError(call: "follow \(next)", number: ELOOP)
                 }
-                try require(trustedLink: next, status, user)
                 if target.hasPrefix("/") { place = "" }
                 rest += split(target)
                 continue
@@ -96,9 +96,10 @@ package enum FolderTrust {
         for _ in 0...longestChain {
             let folder = FileSystem.parent(of: path)
             guard try require(folder, sharing, missing: missing, for: user), let status = try FileStatus(at: path),
-                status.kind == .link, let target = FileSystem.linkTarget(at: path)
+                status.kind == .link
             else { return path }
             try require(trustedLink: path, status, user)
+            guard let target = FileSystem.linkTarget(at: path) else { break }
             path = target.hasPrefix("/") ? target : "\(folder == "/" ? "" : folder)/\(target)"
         }
         throw SystemError(call: "follow \(path)", number: ELOOP)
