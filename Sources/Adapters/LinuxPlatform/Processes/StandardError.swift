@@ -22,7 +22,8 @@ package enum StandardError {
 
     /// What is still to be written when all is done, but for a reader who hangs.
     package static func lastWords() async {
-        await onThread(named: "last-words") { flush(within: .milliseconds(250)) }
+        let limit = Duration.milliseconds(250)
+        if case .failure = await onThreadIfAny(named: "last-words", { flush(within: limit) }) { flush(within: limit) }
     }
 
     /// Blocks until nothing is left to write, for `limit` at most.
