@@ -37,7 +37,8 @@ import Testing
     @Test func ofTheAuthoritiesFileSaysWhatToInstallOrName() {
         let failure = CurlFailure(CURLE_SSL_CACERT_BADFILE, words: "error adding trust anchors", limits: HTTPLimits())
         #expect(
-            failure.cause == "the file of certificate authorities cannot be read: install ca-certificates, or name a file "
+            "\(failure.cause)"
+                == "the file of certificate authorities cannot be read: install ca-certificates, or name a file "
                 + "in caFile (error adding trust anchors)")
     }
 

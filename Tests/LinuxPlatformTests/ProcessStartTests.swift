@@ -25,13 +25,22 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            (8 << 20, 10, "raise the limit of the user's processes, which is 10 (ulimit -u, LimitNPROC=), or that of the "
-                + "control group (TasksMax=)"),
-            (8 << 20, -1, "raise the limit of the user's processes (ulimit -u, LimitNPROC=), or that of the control group "
-                + "(TasksMax=)"),
-            (1 << 40, -1, "each asks for a stack of 1048576 MiB, lower that (ulimit -s, LimitSTACK=); if that does not "
-                + "help, raise the limit of the user's processes (ulimit -u, LimitNPROC=), or that of the control group "
-                + "(TasksMax=)"),
+            (
+                8 << 20, 10,
+                "raise the limit of the user's processes, which is 10 (ulimit -u, LimitNPROC=), or that of the "
+                    + "control group (TasksMax=)"
+            ),
+            (
+                8 << 20, -1,
+                "raise the limit of the user's processes (ulimit -u, LimitNPROC=), or that of the control group "
+                    + "(TasksMax=)"
+            ),
+            (
+                1 << 40, -1,
+                "each asks for a stack of 1048576 MiB, lower that (ulimit -s, LimitSTACK=); if that does not "
+                    + "help, raise the limit of the user's processes (ulimit -u, LimitNPROC=), or that of the control "
+                    + "group (TasksMax=)"
+            ),
         ])
     func nameTheLimitsThatThreadsLack(stack: Int, processLimit: Int, remedy: String) {
         #expect(

@@ -186,7 +186,8 @@ package enum ChildTable {
             unended: left.count { !refused.contains($0.processID) })
     }
 
-    /// Gives those that may not be signalled. What has a thread of its own waiting for it (`running`) is collected there.
+    /// Gives those that may not be signalled. What has a thread of its own that waits for it (`running`) is collected
+    /// there.
     private static func take(
         _ step: SweepStep, among found: [Descendant], sparing running: Set<pid_t>
     ) -> Set<pid_t> {

@@ -32,8 +32,8 @@ struct Descendant: Hashable {
         self.init(status: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Whether it starts no process: it is stopped, traced or dead, or waits in the kernel, where a signal that was sent
-    /// comes before a fork. Where the state is not shown it counts as still.
+    /// Whether it starts no process: it is stopped, traced or dead, or waits in the kernel, where a signal that was
+    /// sent comes before a fork. Where the state is not shown it counts as still.
     var isStill: Bool { state.map { "TtZXxD".contains($0) } ?? true }
 }
 
@@ -68,8 +68,8 @@ extension Descendant {
 
     /// Sends `number` to it and to no other process that has its number since; whether it was not allowed.
     ///
-    /// A child's number is its own until it is collected, which is the caller's to forbid. What is further away may have
-    /// been collected by its parent: it is signalled through a descriptor of a process that was still the one that was
+    /// A child's number is its own until it is collected, which is the caller's to forbid. What is further away may
+    /// have been collected by its parent: it is signalled through a descriptor of a process that was still the one that was
     /// found, of a parent that was still the one that was found.
     func signal(_ number: CInt, parent: Descendant?) -> Bool {
         guard let parent else { return kill(processID, number) != 0 && errno == EPERM }

@@ -78,7 +78,7 @@ package final class BackgroundOutput: Sendable {
     /// `output` writes whole what it is given; it may block for as long as it likes.
     package init(named name: String, output: @escaping @Sendable ([UInt8]) -> Void) throws(SystemError) {
         wake = try EventDescriptor()
-        startThread(named: name) { [state, wake] in
+        try startThreadIfAny(named: name) { [state, wake] in
             while true {
                 wake.wait()
                 wake.clear()
