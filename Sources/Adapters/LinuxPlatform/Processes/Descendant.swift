@@ -69,8 +69,8 @@ extension Descendant {
     /// Sends `number` to it and to no other process that has its number since; whether it was not allowed.
     ///
     /// A child's number is its own until it is collected, which is the caller's to forbid. What is further away may
-    /// have been collected by its parent: it is signalled through a descriptor of a process that was still the one that was
-    /// found, of a parent that was still the one that was found.
+    /// have been collected by its parent: it is signalled through a descriptor of a process that was still the one that
+    /// was found, of a parent that was still the one that was found.
     func signal(_ number: CInt, parent: Descendant?) -> Bool {
         guard let parent else { return kill(processID, number) != 0 && errno == EPERM }
         let raw = clinux_pidfd_open(processID)
