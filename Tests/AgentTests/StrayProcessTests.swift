@@ -88,6 +88,41 @@ import WaypostTestSupport
         #expect(kill(second, SIGKILL) == 0)
     }
 
+    /// Each place that a dead one frees is taken by the next: they end only if all are stopped before one is killed.
+    ///
+    /// The limit is that of a user who has nothing else; should all fail, the processes end by themselves.
+    @Test(.enabled(if: geteuid() == 0, "only root can become a user with a limit of processes"))
+    func thatForkWithoutEndEndWithTheCommandAtItsTime() async throws {
+        let user = 64_995
+        let folder = try TemporaryFolder()
+        let storm =
+            #"$SIG{TERM} = "IGNORE"; $end = time + 20; "#
+            + #"while (time < $end) { $p = fork; if (!defined $p) { select undef, undef, undef, .01 } "#
+            + #"elsif (!$p) { setsid } }"#
+        let config = try configure("exec perl -MPOSIX -e '\(storm)'", in: folder)
+        for name in ["", "UP"] { unsafe chown(folder.path(name), uid_t(user), uid_t(user)) }
+        let outcome = try await ChildProcess(
+            arguments: [
+                "/bin/sh", "-c", #"prlimit --nproc=120 --pid $$; exec "$@""#, "sh",
+            ] + BuiltProgram.waypost(for: user) + ["token", "--config", config],
+            environment: BuiltProgram.environment, timeLimit: .seconds(40)
+        ).run()
+        let left = try await ChildProcess(
+            arguments: ["find", "/proc", "-maxdepth", "1", "-user", "\(user)", "-name", "[1-9]*"],
+            environment: ["PATH": "/usr/bin:/bin"]
+        ).run()
+        // As that user: all of its processes.
+        _ = try await ChildProcess(
+            arguments: ["setpriv", "--reuid", "\(user)", "--clear-groups", "perl", "-e", #"kill "KILL", -1"#],
+            environment: ["PATH": "/usr/bin:/bin"]
+        ).run()
+        #expect(left.standardOutput.isEmpty, "processes were left behind")
+        #expect(outcome.ending == .exited(69))
+        let words = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(words.contains("token command /bin/sh took longer than 1 s and was ended"), "\(words)")
+        #expect(!words.contains("running"), "\(words)")
+    }
+
     /// With another namespace's numbers none would be found, and others might be hit.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areLeftToTheSystemWhereProcIsAnotherNamespaces() async throws {

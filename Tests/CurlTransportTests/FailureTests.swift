@@ -34,6 +34,14 @@ import Testing
         #expect(failure.cause == "its certificate is not trusted: certificate has expired")
     }
 
+    @Test func ofTheAuthoritiesFileSaysWhatToInstallOrName() {
+        let failure = CurlFailure(CURLE_SSL_CACERT_BADFILE, words: "error adding trust anchors", limits: HTTPLimits())
+        #expect(
+            "\(failure.cause)"
+                == "the file of certificate authorities cannot be read: install ca-certificates, or name a file "
+                + "in caFile (error adding trust anchors)")
+    }
+
     @Test(arguments: [(Duration.seconds(10), "10 s"), (.milliseconds(1500), "1.5 s"), (.zero, "0 s")])
     func writesTimesForPeople(duration: Duration, text: String) {
         #expect(duration.formattedSeconds == text)

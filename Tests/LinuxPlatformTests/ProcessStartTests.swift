@@ -23,6 +23,31 @@ import WaypostTestSupport
         #expect(!UnwantedVariable.all.contains { $0.matches(name) })
     }
 
+    @Test(
+        arguments: [
+            (
+                8 << 20, 10,
+                "raise the limit of the user's processes, which is 10 (ulimit -u, LimitNPROC=), or that of the "
+                    + "control group (TasksMax=)"
+            ),
+            (
+                8 << 20, -1,
+                "raise the limit of the user's processes (ulimit -u, LimitNPROC=), or that of the control group "
+                    + "(TasksMax=)"
+            ),
+            (
+                1 << 40, -1,
+                "each asks for a stack of 1048576 MiB, lower that (ulimit -s, LimitSTACK=); if that does not "
+                    + "help, raise the limit of the user's processes (ulimit -u, LimitNPROC=), or that of the control "
+                    + "group (TasksMax=)"
+            ),
+        ])
+    func nameTheLimitsThatThreadsLack(stack: Int, processLimit: Int, remedy: String) {
+        #expect(
+            StartNeeds.threadComplaint(started: 3, processLimit: processLimit, stack: stack)
+                == "too few threads can be started: 24 at least are needed, 3 could be had; " + remedy)
+    }
+
     @Test func haveAReasonForEach() {
         #expect(UnwantedVariable.all.allSatisfy { !$0.reason.isEmpty })
     }
@@ -33,7 +58,41 @@ import WaypostTestSupport
             ("17 (x)", nil), ("17 x S 3", nil),
         ] as [(String, pid_t?)])
     func findTheParentOfAProcess(line: String, parent: pid_t?) {
-        #expect(ChildTable.parent(inStatus: line) == parent)
+        #expect(Descendant(status: line)?.parent == parent)
+    }
+
+    @Test func knowAProcessByItsStateAndStart() {
+        let line = "77 (a) b) R 1) T 12 77 77 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 918273 1 2"
+        #expect(
+            Descendant(status: line) == Descendant(processID: 77, parent: 12, state: "T", startTime: 918_273))
+    }
+
+    @Test func findDescendantsBehindTheirParents() {
+        let parents: [(pid_t, pid_t)] = [(5, 4), (4, 1), (3, 2), (2, 1), (9, 8), (8, 9), (1, 0), (7, 3)]
+        let found = Descendant.all(of: 1, among: parents.map { Descendant(processID: $0.0, parent: $0.1) })
+        #expect(Set(found.map(\.processID)) == [2, 3, 4, 5, 7])
+        for (place, process) in found.enumerated() where process.parent != 1 {
+            #expect(found[..<place].contains { $0.processID == process.parent })
+        }
+    }
+
+    /// States of proc(5) by number of process, whether it is urgent, which are stopped, and which are killed.
+    @Test(
+        arguments: [
+            ("", false, [], []), ("", true, [], []), ("S", false, [1], []), ("RTS", false, [1, 3], []),
+            ("TtZD", false, [], [1, 2, 3, 4]), ("ZS", false, [2], []), ("ZS", true, [], [1, 2]), ("Z", false, [], [1]),
+            ("?", false, [], [1]),
+        ] as [(String, Bool, [pid_t], [pid_t])])
+    func stopAllBeforeTheyKill(states: String, isUrgent: Bool, stopped: [pid_t], killed: [pid_t]) {
+        let found = states.enumerated().map { offset, state in
+            Descendant(processID: pid_t(offset + 1), parent: 0, state: state == "?" ? nil : state)
+        }
+        let step = SweepStep(for: found, isUrgent: isUrgent)
+        switch step {
+        case .done: #expect(stopped.isEmpty && killed.isEmpty)
+        case .stop(let processes): #expect(processes.map(\.processID) == stopped && killed.isEmpty)
+        case .kill(let processes): #expect(processes.map(\.processID) == killed && stopped.isEmpty)
+        }
     }
 }
 

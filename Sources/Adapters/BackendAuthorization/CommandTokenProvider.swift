@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 import ReportedText
 package import VehicleAuthorization
@@ -75,41 +76,59 @@ package final class CommandTokenProvider: TokenProvider {
             arguments: expanded, environment: childEnvironment(for: context, adding: added), timeLimit: timeLimit)
         let outcome: ChildProcess.Outcome
         do { outcome = try await child.run() } catch {
-            throw AuthorizationError(
-                .misconfigured, "\(source) cannot be started: \(error.reason); check \(section).command")
+            throw startFailure(error, source)
         }
-        tell(outcome.strays, of: source)
+        tell(outcome.remains, of: source)
         if let failure = failure(outcome, source, secrets) { throw failure }
         return try TokenAnswer(
             outcome.standardOutput,
             from: .init(source: source, localTime: wallClock(), secrets: secrets), format: format)
     }
 
-    private func tell(_ strays: [Int32], of source: String) {
-        guard let first = strays.first,
-            !areStraysTold.withLock({ isTold in
-                defer { isTold = true }
-                return isTold
-            })
-        else { return }
-        report(
-            .brokenContract(
+    private func startFailure(_ error: SystemError, _ source: String) -> AuthorizationError {
+        if error.number == EAGAIN || error.number == ENOMEM {
+            return AuthorizationError(.unavailable, "\(source) cannot be started now: \(error.noRoom)")
+        }
+        // The kernel names no file: it is the program, or what its standard input is taken from.
+        let missing = error.number == ENOENT && !ChildProcess.hasNullDevice
+        return AuthorizationError(
+            .misconfigured,
+            "\(source) cannot be started: \(error.reason); "
+                + (missing
+                    ? "/dev/null is missing, make it (mknod -m 666 /dev/null c 1 3)" : "check \(section).command"))
+    }
+
+    private func tell(_ remains: ChildTable.Remains, of source: String) {
+        let words: String
+        if let first = remains.refused.first {
+            words =
                 "\(source) left process \(first) running, which could not be ended; it is not started again before that "
-                    + "has ended, so end process \(first), and let the command end what it starts"))
+                + "has ended, so end process \(first), and let the command end what it starts"
+        } else if remains.unended > 0 {
+            words =
+                "\(source) left \(remains.unended) processes running, which are still being ended; it is not started "
+                + "again before they have, so let the command end what it starts"
+        } else {
+            return
+        }
+        let isTold = areStraysTold.withLock { isTold in
+            defer { isTold = true }
+            return isTold
+        }
+        if !isTold { report(.brokenContract(words)) }
     }
 
     private func addedVariables() async throws(AuthorizationError) -> [String: String] {
         guard !environment.isEmpty else { return [:] }
         let (environment, processEnvironment) = (environment, processEnvironment)
-        return try await onThread(named: "waypost-secret") { () -> Result<[String: String], AuthorizationError> in
-            do throws(AuthorizationError) {
-                var values: [String: String] = [:]
-                for (name, secret) in environment {
-                    values[name] = try secret.text(for: "variable \(name)", environment: processEnvironment)
-                }
-                return .success(values)
-            } catch { return .failure(error) }
-        }.get()
+        return try await readOnThread(named: "waypost-secret", for: "\(section).environment") {
+            () throws(AuthorizationError) in
+            var values: [String: String] = [:]
+            for (name, secret) in environment {
+                values[name] = try secret.text(for: "variable \(name)", environment: processEnvironment)
+            }
+            return values
+        }
     }
 
     private func childEnvironment(
@@ -145,8 +164,13 @@ package final class CommandTokenProvider: TokenProvider {
         case .goesOn(let processID):
             AuthorizationError(
                 .unavailable,
-                "\(source): process \(processID) of it could not be ended, as it runs as another user or waits for a "
-                    + "device; it is not started again before that has ended, so end process \(processID)")
+                "\(source): process \(processID) of it could not be ended, as it runs as another user; it is not started "
+                    + "again before that has ended, so end process \(processID)")
+        case .isBeingEnded(let count):
+            AuthorizationError(
+                .unavailable,
+                "\(source): processes of it are still being ended (\(count)), as they start others without end or wait "
+                    + "for a device; it is not started again before they have")
         case .cancelled: AuthorizationError(.cancelled, "\(source) was ended because nobody waits for the token")
         }
     }

@@ -34,12 +34,9 @@ package final class FileTokenProvider: TokenProvider {
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let path = try Placeholders(providerID: providerID, context: context)
             .expanding(pathTemplate, .percent, name: "\(section).path")
-        let content = try await onThread(named: "waypost-token") {
-            () -> Result<SecretFile.Content, AuthorizationError> in
-            do throws(AuthorizationError) {
-                return .success(try SecretFile.read(path, as: "token file", limit: 64 * 1024))
-            } catch { return .failure(error) }
-        }.get()
+        let content = try await readOnThread(named: "waypost-token", for: "token file \(path)") {
+            () throws(AuthorizationError) in try SecretFile.read(path, as: "token file", limit: 64 * 1024)
+        }
         let answer = try TokenAnswer(
             content.bytes, from: .init(source: "token file \(path)", localTime: content.modifiedAt), format: format)
         return answer.living(

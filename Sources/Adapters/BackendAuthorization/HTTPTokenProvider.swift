@@ -96,11 +96,9 @@ package final class HTTPTokenProvider: TokenProvider {
     /// The texts of headers and body, from wherever they are kept.
     private func texts() async throws(AuthorizationError) -> RequestTexts {
         let (settings, environment) = (settings, environment)
-        return try await onThread(named: "waypost-secret") { () -> Result<RequestTexts, AuthorizationError> in
-            do throws(AuthorizationError) {
-                return .success(try RequestTexts(settings, environment: environment))
-            } catch { return .failure(error) }
-        }.get()
+        return try await readOnThread(named: "waypost-secret", for: "\(section)") {
+            () throws(AuthorizationError) in try RequestTexts(settings, environment: environment)
+        }
     }
 }
 

@@ -24,6 +24,8 @@ struct CurlFailure {
             case .cancelled: "cancelled"
             case .transportFailed where curl == CURLE_SSL_CERTPROBLEM:
                 "the client certificate or its key cannot be used (PEM files, the key without a pass phrase): \(words)"
+            case .transportFailed where curl == CURLE_SSL_CACERT_BADFILE:
+                "the file of certificate authorities cannot be read: install ca-certificates, or name a file in caFile (\(words))"
             case .transportFailed: "\(words) (libcurl code \(curl.rawValue))"
             }
     }

@@ -69,7 +69,7 @@ struct HostLookup: Sendable {
         let outcome: PollOutcome
         do throws(SystemError) {
             let arrival = try EventDescriptor()
-            startThread(named: "host-lookup") {
+            try startThreadIfAny(named: "host-lookup") {
                 let found = resolve(onlyNumeric: false)
                 answer.withLock { $0 = found }
                 arrival.signal()

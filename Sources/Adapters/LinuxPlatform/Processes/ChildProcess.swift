@@ -17,9 +17,11 @@ package struct ChildProcess: Sendable {
         case cancelled
         /// Ended by us: it wrote more than allowed.
         case tooMuchOutput
-        /// This process of it could not be ended, now or at an earlier run, or was left behind by that; none is started
-        /// beside it.
+        /// This process of it may not be ended by this user, now or at an earlier run, or was left behind by that; none
+        /// is started beside it.
         case goesOn(pid_t)
+        /// So many processes of it have been told to end and have not yet; none is started beside them.
+        case isBeingEnded(Int)
     }
 
     /// What it left behind.
@@ -28,8 +30,8 @@ package struct ChildProcess: Sendable {
         package let standardOutput: [UInt8]
         /// The last part of what it wrote there.
         package let standardError: [UInt8]
-        /// Processes that it left running and that could not be ended; it is not started again before they have ended.
-        package var strays: [pid_t] = []
+        /// What it left running; it is not started again before that has ended.
+        package var remains = ChildTable.Remains()
     }
 
     /// The program and its arguments; a name without a slash is looked up in our own `PATH`.
@@ -50,15 +52,18 @@ package struct ChildProcess: Sendable {
         self.outputLimit = outputLimit
     }
 
+    /// Whether there is `/dev/null`, which every program has as its standard input.
+    package static var hasNullDevice: Bool { (try? FileSystem.entry(at: "/dev/null")).flatMap(\.self) != nil }
+
     /// Runs and waits on a thread of its own; cancelling the task ends the program.
     ///
     /// - Throws: when the program cannot be started.
     package func run() async throws(SystemError) -> Outcome {
         let cancellation = try EventDescriptor()
         let result = await withTaskCancellationHandler {
-            await onThread(named: "waypost-child") { () -> Result<Outcome, SystemError> in
-                if let program = arguments.first, let processID = ChildTable.survivor(of: program) {
-                    return .success(Outcome(ending: .goesOn(processID), standardOutput: [], standardError: []))
+            await onThreadIfAny(named: "waypost-child") { () -> Result<Outcome, SystemError> in
+                if let obstacle = arguments.first.flatMap({ Ending(ChildTable.remains(of: $0)) }) {
+                    return .success(Outcome(ending: obstacle, standardOutput: [], standardError: []))
                 }
                 do throws(SystemError) {
                     let started = try StartedProcess(arguments: arguments, environment: environment)
@@ -66,11 +71,26 @@ package struct ChildProcess: Sendable {
                 } catch {
                     return .failure(error)
                 }
+            } afterwards: {
+                ChildTable.pursue()
             }
         } onCancel: {
             cancellation.signal()
         }
-        return try result.get()
+        return try result.get().get()
+    }
+}
+
+extension ChildProcess.Ending {
+    /// `nil` when nothing remains.
+    fileprivate init?(_ remains: ChildTable.Remains) {
+        if let first = remains.refused.first {
+            self = .goesOn(first)
+        } else if remains.unended > 0 {
+            self = .isBeingEnded(remains.unended)
+        } else {
+            return nil
+        }
     }
 }
 
@@ -143,32 +163,34 @@ struct StartedProcess: ~Copyable {
                 ended = .timedOut
             }
         }
+        var isRefused = false
         if ended != nil {
-            signal(SIGTERM)
+            _ = signal(SIGTERM)
             waitForEnd()
-            signal(SIGKILL)
+            isRefused = signal(SIGKILL)
             waitForEnd()
         }
         kill(-processID, SIGKILL)  // whatever it left in its group; the id is free only after reaping
-        var strays: [pid_t] = []
+        let remains: ChildTable.Remains
         if hasEnded {
             let status = Self.reap(processID)
             ended = ended ?? status
-            strays = ChildTable.endOrphans(of: program)
+            remains = ChildTable.endOrphans(of: program)
         } else {
-            // Another user's process may not be signalled, and one that waits for a disk does not hear.
-            ChildTable.gaveUp(processID, of: program)
-            ended = .goesOn(processID)
+            // Another user's process may not be signalled; one that waits for a disk does not hear.
+            remains = ChildTable.gaveUp(processID, of: program, isRefused: isRefused)
+            ended = ChildProcess.Ending(remains) ?? ended
         }
         return ChildProcess.Outcome(
             ending: ended ?? .exited(-1), standardOutput: Array(written.prefix(rules.outputLimit)),
-            standardError: complaint, strays: strays)
+            standardError: complaint, remains: remains)
     }
 
-    /// To the process wherever it went, and to the group that it was given.
-    private borrowing func signal(_ number: CInt) {
-        _ = clinux_pidfd_send_signal(exit.raw, number)
+    /// To the process wherever it went, and to the group that it was given; whether the process may not be signalled.
+    private borrowing func signal(_ number: CInt) -> Bool {
+        let isRefused = clinux_pidfd_send_signal(exit.raw, number) != 0 && errno == EPERM
         kill(-processID, number)
+        return isRefused
     }
 
     /// For half a second at most.

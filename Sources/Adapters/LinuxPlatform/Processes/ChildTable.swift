@@ -1,4 +1,4 @@
-import CLinux
+package import CLinux
 import Glibc
 
 /// The children of this process: the programs that it started, and the processes that those left behind.
@@ -18,16 +18,34 @@ package enum ChildTable {
         var running: Set<pid_t> = []
         /// Children that could not be ended, each with the name of its program: that itself, or what it left behind.
         var survivors: [pid_t: String] = [:]
+        /// Programs whose processes may be ended but were not yet in the time of a sweep, and how many there were.
+        var unended: [String: Int] = [:]
+        /// Whether a thread goes on ending those.
+        var isPursuing = false
         /// Raised when a child comes or goes by our doing; a list of children from before it counts no more, because
         /// the number of a child may be another process's since.
         var generation = 0
     }
 
+    /// Processes of a program that keep it from being started again.
+    package struct Remains: Sendable, Hashable {
+        /// They may not be ended by this user.
+        package var refused: [pid_t] = []
+        /// So many are being ended, by a thread that goes on with it (`pursue`).
+        package var unended = 0
+    }
+
+    /// The longest that a sweep takes.
+    private static let sweepTime = Duration.seconds(2)
+
+    /// How often all are looked for and stopped before those that are found are killed all the same.
+    private static let patience = 50
+
     private static let state = Locked(State())
 
     /// Asked before the first program is started.
     private static let adopts: Bool =
-        getpid() != 1 && findsChildren && children.isEmpty && clinux_adopt_orphans() == 0
+        getpid() != 1 && findsChildren && Descendant.all.isEmpty && clinux_adopt_orphans() == 0
 
     /// Whether `/proc`, by which alone children are found, has the numbers that processes have here; those of another
     /// namespace are other processes.
@@ -63,40 +81,62 @@ package enum ChildTable {
         }
     }
 
-    /// A program could not be ended; it is remembered until it has.
-    static func gaveUp(_ processID: pid_t, of program: String) {
-        remember([processID], of: program)
+    /// A program has not ended though it was killed, or may not be killed (`isRefused`); it is remembered until it has.
+    static func gaveUp(_ processID: pid_t, of program: String, isRefused: Bool) -> Remains {
+        let isSwept = !isRefused && state.withLock { $0.mayAdopt } && adopts
+        if !isSwept { state.withLock { $0.survivors[processID] = program } }
         didEnd(processID)
+        if isSwept { return endOrphans(of: program) }
+        return isRefused ? Remains(refused: [processID]) : Remains(unended: 1)
     }
 
-    private static func remember(_ processIDs: [pid_t], of program: String) {
-        state.withLock { state in
-            for processID in processIDs { state.survivors[processID] = program }
-        }
-    }
-
-    /// A process of an earlier run of `program` that could not be ended and goes on.
-    static func survivor(of program: String) -> pid_t? {
+    /// What an earlier run of `program` left, as far as it cannot be ended now.
+    static func remains(of program: String) -> Remains {
         state.withLock { state in
             for processID in state.survivors.keys where waitpid(processID, nil, WNOHANG) != 0 {
                 state.survivors[processID] = nil
                 state.generation += 1
             }
-            let living = state.survivors.keys.filter { state.survivors[$0] == program }
-            for processID in living { kill(processID, SIGKILL) }  // it may have become this user's
-            return living.min()
+            var remains = Remains(unended: state.unended[program] ?? 0)
+            for processID in state.survivors.keys.sorted() where state.survivors[processID] == program {
+                // It may have become this user's.
+                if kill(processID, SIGKILL) == 0 { remains.unended += 1 } else { remains.refused.append(processID) }
+            }
+            return remains
         }
     }
 
     /// Ends what programs left behind, unless one is under way: then its end will.
     ///
-    /// Gives what could not be ended in half a second; it is remembered as what `program`, which has ended, left.
-    static func endOrphans(of program: String) -> [pid_t] {
+    /// Gives what could not be ended; it is remembered as what `program`, which has ended, left.
+    static func endOrphans(of program: String) -> Remains {
         let mayAdopt = state.withLock { $0.mayAdopt }
-        guard mayAdopt, adopts else { return [] }
-        let left = end(within: .milliseconds(500)) { $0.underWay == 0 }
-        remember(left, of: program)
-        return left
+        guard mayAdopt, adopts else { return Remains() }
+        guard let remains = end(while: { $0.underWay == 0 && !$0.isClosed }) else { return Remains() }
+        state.withLock { state in
+            for processID in remains.refused { state.survivors[processID] = program }
+            if remains.unended == 0 { state.unended = [:] } else { state.unended[program] = remains.unended }
+        }
+        return remains
+    }
+
+    /// Goes on ending what `endOrphans` did not in its time. On the thread that it was called on: where processes fork
+    /// without end the system has no room for another.
+    static func pursue() {
+        func program() -> String? {
+            state.withLock { state in
+                let program = state.isClosed ? nil : state.unended.keys.first
+                state.isPursuing = program != nil
+                return program
+            }
+        }
+        guard !state.withLock({ $0.isPursuing }) else { return }
+        var pause: CInt = 10
+        while let program = program() {
+            _ = poll(nil, 0, pause)
+            pause = min(2 * pause, 5000)
+            _ = endOrphans(of: program)
+        }
     }
 
     /// Ends every program and what they left behind; for the end of the process.
@@ -111,62 +151,64 @@ package enum ChildTable {
         }
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard hasStarted, mayAdopt, adopts else { return }
-        _ = end(within: .milliseconds(500)) { _ in true }
+        _ = end { _ in true }
     }
 
-    /// Kills and collects all children, and those that these leave to us, until there are none, as long as `condition`
-    /// holds; gives those that are left.
-    private static func end(within limit: Duration, while condition: (borrowing State) -> Bool) -> [pid_t] {
-        let deadline = MonotonicTime.now + limit
-        var left: [pid_t] = []
-        while MonotonicTime.now < deadline {
+    /// Stops, kills and collects all descendants until there are none, as long as `condition` holds; gives those that
+    /// are left, or `nil` when the condition does not hold any more.
+    private static func end(while condition: (borrowing State) -> Bool) -> Remains? {
+        let start = MonotonicTime.now
+        var refused: Set<pid_t> = []
+        var left: [Descendant] = []
+        var rounds = 0
+        while true {
+            rounds += 1
+            let took = MonotonicTime.now - start
             let generation = state.withLock { $0.generation }
-            let found = children
-            let isHeard = state.withLock { state in
-                left = []
-                guard condition(state) else { return false }
+            let found = Descendant.all
+            let goesOn = state.withLock { state -> Bool? in
+                guard condition(state) else { return nil }
                 guard state.generation == generation else { return true }
+                left = found.filter { state.survivors[$0.processID] == nil && !refused.contains($0.processID) }
+                let step = SweepStep(for: left, isUrgent: rounds % patience == 0)
+                guard step != .done else { return false }
                 state.generation += 1
-                var isHeard = false
-                for processID in found where state.survivors[processID] == nil {
-                    if kill(processID, SIGKILL) == 0 { isHeard = true }
-                    // What has a thread of its own waiting for it is collected there.
-                    if !state.running.contains(processID), waitpid(processID, nil, WNOHANG) == processID {
-                        isHeard = true
-                    } else {
-                        left.append(processID)
-                    }
-                }
-                return isHeard
+                refused.formUnion(take(step, among: found, sparing: state.running))
+                return true
             }
-            guard isHeard else { break }
+            guard let goesOn else { return nil }
+            guard goesOn, took < sweepTime else { break }
             _ = poll(nil, 0, 2)  // for their end
         }
-        return left
+        // What is no child yet becomes one when its parent has ended, and is found then.
+        return Remains(
+            refused: refused.filter { waitpid($0, nil, WNOHANG) == 0 }.sorted(),
+            unended: left.count { !refused.contains($0.processID) })
     }
 
-    /// Every child of this process, also those that have ended and are not collected.
-    private static var children: Set<pid_t> {
+    /// Gives those that may not be signalled. What has a thread of its own that waits for it (`running`) is collected
+    /// there.
+    private static func take(
+        _ step: SweepStep, among found: [Descendant], sparing running: Set<pid_t>
+    ) -> Set<pid_t> {
         let own = getpid()
-        let found = FileSystem.visibleNames(inFolder: "/proc").compactMap(pid_t.init)
-            .filter { parent(ofProcess: $0) == own }
-        // Mounted with hidepid, /proc does not show what belongs to others; these lists do, where the kernel has them.
-        let listed = FileSystem.visibleNames(inFolder: "/proc/self/task").flatMap { thread in
-            let bytes = (try? FileSystem.read(1 << 16, at: 0, of: "/proc/self/task/\(thread)/children")) ?? []
-            return String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+        let signal: CInt
+        let targets: [Descendant]
+        switch step {
+        case .done: return []
+        case .stop(let moving): (signal, targets) = (SIGSTOP, moving)
+        case .kill(let all): (signal, targets) = (SIGKILL, all)
         }
-        return Set(found + listed)
-    }
-
-    private static func parent(ofProcess processID: pid_t) -> pid_t? {
-        guard let bytes = try? FileSystem.read(512, at: 0, of: "/proc/\(processID)/stat") else { return nil }
-        return parent(inStatus: String(decoding: bytes, as: UTF8.self))
-    }
-
-    /// The parent in a line of `/proc/PID/stat`; the program's name before it may hold anything.
-    static func parent(inStatus line: String) -> pid_t? {
-        guard let end = line.lastIndex(of: ")") else { return nil }
-        let fields = line[line.index(after: end)...].split(separator: " ")
-        return fields.count > 1 ? pid_t(fields[1]) : nil
+        let parents = Dictionary(found.map { ($0.processID, $0) }, uniquingKeysWith: { first, _ in first })
+        var refused: Set<pid_t> = []
+        for target in targets where target.parent == own || parents[target.parent] != nil {
+            let parent = target.parent == own ? nil : parents[target.parent]
+            if target.signal(signal, parent: parent) { refused.insert(target.processID) }
+        }
+        guard signal == SIGKILL else { return refused }
+        for target in targets where target.parent == own && !running.contains(target.processID) {
+            if waitpid(target.processID, nil, WNOHANG) == target.processID { refused.remove(target.processID) }
+        }
+        return refused
     }
 }

@@ -94,6 +94,8 @@ enum StartNeeds {
     private static let descriptors = 64
     /// The threads of a service with some to spare; each has a stack of its own.
     private static let threads = 24
+    /// What systems give a thread, with room for a generous one.
+    private static let usualStack = 64 << 20
     /// For everything that is no stack.
     private static let heap = 64 << 20
 
@@ -117,11 +119,24 @@ enum StartNeeds {
     private static func requireThreads() {
         let started = Int(clinux_startable_threads(CInt(threads)))
         if started == threads { return }
-        let limit = clinux_process_limit()
         LastLine.end(
-            "too few threads can be started: \(threads) at least are needed, \(started) could be had; raise the limit of "
-                + "the user's processes\(limit < 0 ? "" : ", which is \(limit)") (ulimit -u, LimitNPROC=), or that of the "
-                + "control group (TasksMax=)")
+            threadComplaint(
+                started: started, processLimit: clinux_process_limit(), stack: clinux_default_stack_size()))
+    }
+
+    /// The system gives one reason (EAGAIN) for a lack of processes and for a stack that it has no memory for.
+    /// A `processLimit` below zero is none.
+    static func threadComplaint(started: Int, processLimit: Int, stack: Int) -> String {
+        let limit = processLimit < 0 ? "" : ", which is \(processLimit)"
+        let processes =
+            "raise the limit of the user's processes\(limit) (ulimit -u, LimitNPROC=), or that of the control group "
+            + "(TasksMax=)"
+        let stacks =
+            stack > usualStack
+            ? "each asks for a stack of \(stack >> 20) MiB, lower that (ulimit -s, LimitSTACK=); if that does not help, "
+            : ""
+        return "too few threads can be started: \(threads) at least are needed, \(started) could be had; "
+            + stacks + processes
     }
 
     private static func requireMemory() {

@@ -22,7 +22,8 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
     let running = Task {
         let status = await service()
         await StandardError.lastWords()
-        await onThread(named: "last-children") { ChildTable.endAll() }
+        // Without a thread on this one: nothing waits for the pool any more.
+        if case .failure = await onThreadIfAny(named: "last-children", { ChildTable.endAll() }) { ChildTable.endAll() }
         exit(status)
     }
     var first: CInt = 0

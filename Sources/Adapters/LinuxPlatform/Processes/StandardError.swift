@@ -22,7 +22,8 @@ package enum StandardError {
 
     /// What is still to be written when all is done, but for a reader who hangs.
     package static func lastWords() async {
-        await onThread(named: "last-words") { flush(within: .milliseconds(250)) }
+        let limit = Duration.milliseconds(250)
+        if case .failure = await onThreadIfAny(named: "last-words", { flush(within: limit) }) { flush(within: limit) }
     }
 
     /// Blocks until nothing is left to write, for `limit` at most.
@@ -77,7 +78,7 @@ package final class BackgroundOutput: Sendable {
     /// `output` writes whole what it is given; it may block for as long as it likes.
     package init(named name: String, output: @escaping @Sendable ([UInt8]) -> Void) throws(SystemError) {
         wake = try EventDescriptor()
-        startThread(named: name) { [state, wake] in
+        try startThreadIfAny(named: name) { [state, wake] in
             while true {
                 wake.wait()
                 wake.clear()

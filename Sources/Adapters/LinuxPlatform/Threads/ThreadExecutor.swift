@@ -78,17 +78,28 @@ package final class ThreadExecutor: SerialExecutor {
 ///
 /// When the system has no room for one it is tried again for five seconds; then the process ends with words.
 package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
-    let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body)).toOpaque()
-    var thread = pthread_t()
-    var code = unsafe pthread_create(&thread, nil, runThreadBody, context)
-    for _ in 0..<50 where code == EAGAIN {
+    for attempt in 0... {
+        do throws(SystemError) { return try startThreadIfAny(named: name, body) } catch {
+            guard attempt < 50, error.number == EAGAIN else {
+                LastLine.end(
+                    "thread \(name) cannot be started: \(error.reason); raise the limits of memory and processes "
+                        + "(ulimit -v, -d and -u, TasksMax=)")
+            }
+        }
         _ = poll(nil, 0, 100)
-        code = unsafe pthread_create(&thread, nil, runThreadBody, context)
     }
+}
+
+/// Starts a thread for a call that can be made later as well.
+///
+/// - Throws: at once when the system has no room for one.
+package func startThreadIfAny(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body))
+    var thread = pthread_t()
+    let code = unsafe pthread_create(&thread, nil, runThreadBody, context.toOpaque())
     guard code == 0 else {
-        LastLine.end(
-            "thread \(name) cannot be started: \(unsafe String(cString: strerror(code))); raise the limits of memory "
-                + "and processes (ulimit -v, -d and -u, TasksMax=)")
+        unsafe context.release()
+        throw SystemError(call: "start thread \(name)", number: code)
     }
     pthread_detach(thread)
 }
@@ -115,5 +126,22 @@ package func onThread<Value: Sendable>(
 ) async -> Value {
     await withCheckedContinuation { continuation in
         startThread(named: name) { continuation.resume(returning: body()) }
+    }
+}
+
+/// The same where the call can be made later as well: fails at once when the system has no room for a thread.
+/// `afterwards` is called on the thread when the answer has been given.
+package func onThreadIfAny<Value: Sendable>(
+    named name: String, _ body: @escaping @Sendable () -> Value, afterwards: @escaping @Sendable () -> Void = {}
+) async -> Result<Value, SystemError> {
+    await withCheckedContinuation { continuation in
+        do throws(SystemError) {
+            try startThreadIfAny(named: name) {
+                continuation.resume(returning: .success(body()))
+                afterwards()
+            }
+        } catch {
+            continuation.resume(returning: .failure(error))
+        }
     }
 }

@@ -261,6 +261,9 @@ struct OwedState: Sendable {
     }
 
     private func onDisk<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
-        await AbandonableCall<Value>(clock: clock).run { await onThread(named: "owed-state", body) }
+        let answer = await AbandonableCall<Value?>(clock: clock).run {
+            try? await onThreadIfAny(named: "owed-state", body).get()
+        }
+        return answer ?? nil
     }
 }
