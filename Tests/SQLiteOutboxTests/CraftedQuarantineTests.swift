@@ -53,7 +53,8 @@ import Testing
         + [12, 1 << 51, 1 << 53].map { Crafted("beyond the last, \($0)", row($0), readable: [4, 6, 10, $0]) }
         + [
             Crafted("not counted", row(5), readable: [4, 5, 6, 10]),
-            Crafted("not counted by far", (20...29).map { row($0) }.joined(separator: ";"),
+            Crafted(
+                "not counted by far", (20...29).map { row($0) }.joined(separator: ";"),
                 readable: [4, 6, 10] + Array(20...29)),
             Crafted("pending as well", "DELETE FROM quarantined WHERE id = 4;" + row(11), readable: [6, 10, 11]),
         ]
@@ -74,7 +75,8 @@ import Testing
         let found = try OutboxReader(path: folder.store).quarantined()
         #expect(found.updates.map(\.stored.sequence) == crafted.readable)
         if crafted.readable.count < 3 {
-            #expect(found.damage?.detail.contains("6 cannot be read); the service repairs it at its next start") == true)
+            let words = "quarantined update 6 cannot be read); the service repairs it at its next start"
+            #expect(found.damage?.detail.hasSuffix(words) == true)
         }
         // A tool leaves the repair to the service.
         var settings = folder.configuration()
