@@ -64,7 +64,7 @@ import Testing
         try engine?.close()
         let reader = try OutboxReader(path: folder.store)
         #expect(try reader.summary().ledger == model.ledger)
-        let listed = try reader.quarantined().map { [$0.stored.sequence: $0.reason] }
+        let listed = try reader.quarantined().updates.map { [$0.stored.sequence: $0.reason] }
         #expect(listed == model.quarantined.sorted { $0.key < $1.key }.map { [$0.key: $0.value] })
         #expect(folder.recoveries.isEmpty)
     }

@@ -123,7 +123,7 @@ import Testing
         }
         #expect(try outbox.ledger() == Ledger(accepted: 300, quarantined: 300))
         try outbox.close()
-        let listed = try OutboxReader(path: folder.store).quarantined()
+        let listed = try OutboxReader(path: folder.store).quarantined().updates
         #expect(listed.map(\.stored.sequence) == Array(45...300))
         #expect(listed.allSatisfy { $0.reason.description == String(repeating: "é", count: 254) + "…" })
     }

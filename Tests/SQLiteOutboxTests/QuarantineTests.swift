@@ -38,7 +38,7 @@ import WaypostTestSupport
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 9, quarantined: 1))
         #expect(try outbox.newest()?.sequence == 10)
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).quarantined().map(\.stored.sequence) == [6])
+        #expect(try OutboxReader(path: folder.store).quarantined().updates.map(\.stored.sequence) == [6])
     }
 
     @Test func isDiscardedAndCountedAsEvicted() throws {

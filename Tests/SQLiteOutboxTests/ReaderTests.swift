@@ -19,7 +19,7 @@ import Testing
         var listed: [StoredUpdate] = []
         try reader.forEachPending { listed.append($0) }
         #expect(listed.map(\.sequence) == [1, 2] + Array(4...300))
-        let quarantined = try reader.quarantined()
+        let quarantined = try reader.quarantined().updates
         let stored = StoredUpdate(sequence: 3, update: sample(3))
         #expect(quarantined == [QuarantinedUpdate(stored: stored, reason: "400: no such field")])
         try await outbox.close()

@@ -84,6 +84,18 @@ package enum FileSystem {
         return bytes
     }
 
+    /// Where the next byte lies that was ever written, from `offset` on: behind the hole of a file that is there.
+    /// `nil` when there is none, `offset` on file systems that do not say.
+    package static func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? {
+        let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        let next = lseek(descriptor.raw, off_t(offset), seekData)
+        if next >= 0 { return Int64(next) }
+        return errno == ENXIO ? nil : offset
+    }
+
+    /// SEEK_DATA on Linux, which Glibc's module does not show.
+    private static let seekData: CInt = 3
+
     /// Where a symbolic link points; `nil` when it is none, or may not be read.
     package static func linkTarget(at path: String) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))

@@ -207,11 +207,22 @@ extension OutboxEngine {
                 .damaged, path: files.path,
                 reason: "it is of an earlier time: update \(loaded.lastSequence), after update \(account.lastSequence)")
         }
+        if logBytes > StoreFormat.longestLog { tellLongLog(logBytes) }
         var places = logBytes > 0 ? [files.log] : []
         // The log may be of an earlier time than the database, and lie over what came later.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
         let cutOff = try commitCutOff(after: loaded.lastSequence, in: places)
         return Examined(account: loaded, cutOff: cutOff, hasLog: logBytes > 0)
+    }
+
+    /// Once: the next opening finds it emptied, unless a program that reads it keeps it as it is.
+    private func tellLongLog(_ bytes: Int64) {
+        if !isLongLogTold {
+            configuration.reportWarning(
+                "\(files.log) has \(bytes) bytes, far more than the outbox writes; what lies beyond the first "
+                    + "\(StoreFormat.longestLog >> 20) MiB is not searched for updates")
+        }
+        isLongLogTold = true
     }
 
     /// Puts what a log holds into the database before anything is added to it.
@@ -247,6 +258,7 @@ extension OutboxEngine {
         guard account.ledger.balances else {
             throw StoreError(.damaged, path: files.path, reason: "rows are missing: the ledger does not balance")
         }
+        try store.rows.checkQuarantine(account)
         return account
     }
 
@@ -258,13 +270,15 @@ extension OutboxEngine {
         after lastSequence: Int64, in places: [String]
     ) throws(StoreError) -> [UpdateRecord] {
         var hidden: [Int64: UpdateRecord] = [:]
+        var last = lastSequence
         for path in places {
-            try RecordScan.scan(path: path, on: files.disk) { found in
+            try RecordScan.scan(path: path, on: files.disk, upTo: StoreFormat.longestLog) { found in
                 guard case .update(let record, _) = found, record.stored.sequence > lastSequence else { return }
-                hidden[record.stored.sequence] = record
+                last = max(last, record.stored.sequence)
+                if last <= lastSequence + Int64(longestCommit) { hidden[record.stored.sequence] = record }
             }
         }
-        if let last = hidden.keys.max(), last > lastSequence + Int64(longestCommit) {
+        if last > lastSequence + Int64(longestCommit) {
             throw StoreError(.damaged, path: files.log, reason: "its write-ahead log does not lead to update \(last)")
         }
         return hidden.values.sorted { $0.stored.sequence < $1.stored.sequence }

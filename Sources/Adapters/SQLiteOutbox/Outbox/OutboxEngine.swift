@@ -23,6 +23,8 @@ final class OutboxEngine {
     private var isClosed = false
     /// Whether it was told that there is no reserve.
     var isReserveMissed = false
+    /// Whether it was told that the log is longer than any of its own.
+    var isLongLogTold = false
     /// What every call says after a repair that did not help, and until when: a repair writes the whole store.
     private var holdingOff: (error: OutboxError, end: Duration)?
 

@@ -58,9 +58,13 @@ package final class OutboxReader {
         }
     }
 
-    /// The last quarantined updates, in order of acceptance, with the server's words.
-    package func quarantined() throws(OutboxError) -> [QuarantinedUpdate] {
-        do { return try rows.quarantined() } catch { throw Self.readerError(error) }
+    /// The last quarantined updates, in order of acceptance, with the server's words; and what is wrong, should some of
+    /// them be unreadable.
+    package func quarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
+        do {
+            let (updates, damage) = try rows.readableQuarantined()
+            return (updates, damage.map(Self.readerError))
+        } catch { throw Self.readerError(error) }
     }
 
     /// Whether there is a file; one that cannot be looked at is there, and opening it says what is wrong.

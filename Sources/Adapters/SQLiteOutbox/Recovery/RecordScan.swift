@@ -24,18 +24,29 @@ enum RecordScan {
 
     /// Calls `visit` for each record in the file at `path`, in the order of the file; a missing file has none.
     ///
-    /// A bad sector is passed over; after many of them the rest of the file is given up.
+    /// A bad sector is passed over; after many of them the rest of the file is given up, as is all beyond `limit`.
+    /// Holes are not read: whatever length a file has, it costs no more than the bytes that it was given.
     static func scan(
-        path: String, on disk: any StoreDisk, _ visit: (Found) throws(StoreError) -> Void
+        path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (Found) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let size = try withSystem(path) { () throws(SystemError) in try disk.fileSize(at: path) }
+        let size = min(limit, try withSystem(path) { () throws(SystemError) in try disk.fileSize(at: path) })
         var window: [UInt8] = []
-        var unreadable = 0
-        for offset in stride(from: 0, to: size, by: Int64.Stride(chunkCount)) {
-            let isLast = offset + Int64(chunkCount) >= size
-            window += try chunk(of: path, at: offset, on: disk, &unreadable)
+        var (offset, unreadable) = (Int64(0), 0)
+        while offset < size {
+            let written = try withSystem(path) { () throws(SystemError) in
+                try disk.nextWritten(from: offset, of: path)
+            }
+            let next = min(size, written ?? size)
+            if next > offset {
+                // A row may end in zeros; none is longer than these.
+                window += repeatElement(0, count: Int(min(next - offset, Int64(longestRow))))
+                offset = next
+            } else {
+                window += try chunk(of: path, at: offset, on: disk, &unreadable)
+                offset += Int64(chunkCount)
+            }
             // Rows that begin in the tail may be cut off: they are tried again with what follows.
-            let end = isLast ? window.count : max(0, window.count - longestRow)
+            let end = offset >= size ? window.count : max(0, window.count - longestRow)
             try scan(window, until: end, visit)
             window.removeFirst(end)
             if unreadable > unreadableLimit { return }

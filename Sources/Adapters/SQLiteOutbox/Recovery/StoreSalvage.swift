@@ -73,8 +73,8 @@ struct StoreSalvage {
     /// Takes over what the tree does not give; answers the latest account that lies about.
     private func takeLooseRecords(_ builder: StoreBuilder, _ tree: SoundTree?) throws(StoreError) -> LedgerRecord? {
         var newestCopy: LedgerRecord?
-        for path in [files.path, files.log] {
-            try RecordScan.scan(path: path, on: files.disk) { found throws(StoreError) in
+        for (path, limit) in [(files.path, Int64.max), (files.log, StoreFormat.longestLog)] {
+            try RecordScan.scan(path: path, on: files.disk, upTo: limit) { found throws(StoreError) in
                 switch found {
                 case .update(let record, let bytes):
                     let sequence = record.stored.sequence

@@ -13,6 +13,9 @@ package protocol StoreDisk: Sendable {
     /// At most `count` bytes from `offset` on; fewer where the file ends.
     func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8]
 
+    /// Where the next byte lies that was ever written, from `offset` on; `nil` when there is none.
+    func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64?
+
     func createFolder(at path: String) throws(SystemError)
     func createFile(at path: String) throws(SystemError)
     func reserve(_ bytes: Int64, at path: String) throws(SystemError)
@@ -27,6 +30,9 @@ package protocol StoreDisk: Sendable {
 }
 
 extension StoreDisk {
+    /// No holes.
+    package func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? { offset }
+
     /// The size of a file in bytes; 0 when there is none.
     package func fileSize(at path: String) throws(SystemError) -> Int64 {
         guard case .file(let bytes) = try entry(at: path) else { return 0 }
@@ -48,6 +54,10 @@ package struct SystemDisk: StoreDisk {
 
     package func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
         try FileSystem.read(count, at: offset, of: path)
+    }
+
+    package func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? {
+        try FileSystem.nextWritten(from: offset, of: path)
     }
 
     package func createFolder(at path: String) throws(SystemError) { try FileSystem.createFolder(at: path) }

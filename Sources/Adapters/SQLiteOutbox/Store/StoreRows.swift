@@ -26,7 +26,7 @@ final class StoreRows {
         count = try SQLiteStatement(connection, "SELECT count(*) FROM (SELECT 1 FROM records LIMIT ?1)")
         quarantine = try SQLiteStatement(
             connection,
-            "SELECT id, body FROM quarantined WHERE id > ?1 ORDER BY id LIMIT \(OutboxStore.quarantineLimit)")
+            "SELECT id, body FROM quarantined ORDER BY id LIMIT \(OutboxStore.quarantineLimit + 1)")
     }
 
     /// - Throws: `damaged` when the ledger is missing or is not what was written.
@@ -102,17 +102,45 @@ final class StoreRows {
     }
 
     func quarantined() throws(StoreError) -> [QuarantinedUpdate] {
-        defer { quarantine.reset() }
-        try quarantine.bind(0, at: 1)
-        var updates: [QuarantinedUpdate] = []
-        while try quarantine.step() {
-            let sequence = quarantine.integer(0)
-            guard let update = QuarantinedUpdate(quarantine.blob(1)[...], sequence: sequence) else {
-                throw StoreError(.damaged, path: path, reason: "quarantined update \(sequence) fails its checksum")
-            }
-            updates.append(update)
-        }
+        let (updates, damage) = try readableQuarantined()
+        if let damage { throw damage }
         return updates
+    }
+
+    /// Those in quarantine that can be read, and the first thing that keeps others from it.
+    func readableQuarantined() throws(StoreError) -> (updates: [QuarantinedUpdate], damage: StoreError?) {
+        defer { quarantine.reset() }
+        var (updates, damage) = ([QuarantinedUpdate](), StoreError?.none)
+        do throws(StoreError) {
+            while try quarantine.step() {
+                let sequence = quarantine.integer(0)
+                if let update = QuarantinedUpdate(quarantine.blob(1)[...], sequence: sequence) {
+                    updates.append(update)
+                } else if damage == nil {
+                    damage = StoreError(
+                        .damaged, path: path, reason: "quarantined update \(sequence) cannot be read")
+                }
+            }
+        } catch {
+            guard error.kind == .damaged else { throw error }
+            damage = damage ?? error
+        }
+        return (updates, damage)
+    }
+
+    /// Looks at all of the quarantine, of which little is kept.
+    ///
+    /// - Throws: `damaged` unless each row can be read, was accepted, is not pending as well, and is counted.
+    func checkQuarantine(_ account: OutboxAccount) throws(StoreError) {
+        let updates = try quarantined()
+        guard updates.count <= min(account.quarantined.count, Int64(OutboxStore.quarantineLimit)) else {
+            throw StoreError(.damaged, path: path, reason: "its ledger counts other rows than there are")
+        }
+        for sequence in updates.map(\.stored.sequence) {
+            guard sequence <= account.lastSequence, try !isPending(sequence) else {
+                throw StoreError(.damaged, path: path, reason: "quarantined update \(sequence) is not in its place")
+            }
+        }
     }
 
     /// The account as it stands: what the ledger says, and what was appended after it.

@@ -101,6 +101,14 @@ enum StoreSchema {
 /// what the tools ask of the owner; it is empty but for moments.
 enum StoreFormat {
     static let pageSize: Int64 = 1024
+    /// So far a log is searched for records: longer ones are not Waypost's, or another program reads them for hours.
+    ///
+    /// A log begins anew at the first commit after 256 pages, is cut to 1 MiB then, and holds one transaction beyond
+    /// that: at most 1530 updates accepted or acknowledged and 512 thinned or dropped, each in a page of its own with
+    /// those above it, or the 512 pages of a compaction; less than 16 MiB in all. Only while another program keeps a
+    /// read open does it grow on, by a page or two a commit: this is room for more than 30,000. SQLite itself reads to
+    /// the first frame that is not sound, wherever the file ends.
+    static let longestLog: Int64 = 64 * 1024 * 1024
     /// No row of an update is shorter: its place, length, sequence and seal, a time and two coordinates.
     static let shortestRow: Int64 = 16
     /// "Wayp".

@@ -62,15 +62,19 @@ struct OutboxCommand {
     }
 
     private func list(_ reader: OutboxReader) throws {
+        let (quarantined, damage) = try reader.quarantined()
         let listing = OutboxListing(
             path: path, try reader.summary(), oldestPending: try reader.pending(after: 0).first,
-            quarantined: try reader.quarantined().map(OutboxRow.init))
+            quarantined: quarantined.map(OutboxRow.init))
         try StandardOutput.write(line: asJSON ? Self.encoded(listing) : listing.text)
+        if let damage { throw damage }  // said after everything that can be read
     }
 
     private func export(_ reader: OutboxReader) throws {
         try reader.forEachPending { try StandardOutput.write(line: Self.encoded(OutboxRow($0))) }
-        for row in try reader.quarantined() { try StandardOutput.write(line: Self.encoded(OutboxRow(row))) }
+        let (quarantined, damage) = try reader.quarantined()
+        for row in quarantined { try StandardOutput.write(line: Self.encoded(OutboxRow(row))) }
+        if let damage { throw damage }
     }
 
     private func change(_ request: QuarantineRequest) async throws -> ExitStatus {

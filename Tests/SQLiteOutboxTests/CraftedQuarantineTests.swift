@@ -1,0 +1,104 @@
+import GNSS
+import LocationReporting
+import ReportedText
+import Testing
+
+@testable import SQLiteOutbox
+
+/// Rows in quarantine that were never written there: each is damage that the start repairs, before anybody asks for
+/// what is in quarantine.
+@Suite struct CraftedQuarantine {
+    struct Crafted: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let sql: String
+        /// The quarantined updates that a reader still shows.
+        var readable: [Int64] = [4, 6, 10]
+
+        init(_ description: String, _ sql: String, readable: [Int64] = [4, 6, 10]) {
+            (testDescription, self.sql, self.readable) = (description, sql, readable)
+        }
+    }
+
+    private static func row(_ sequence: Int64, _ change: (inout LocationUpdate) -> Void = { _ in }) -> String {
+        var update = sample(4)
+        change(&update)
+        let row = QuarantinedUpdate(stored: StoredUpdate(sequence: sequence, update: update), reason: "400")
+        return "REPLACE INTO quarantined VALUES (\(sequence), \(ExtremeRows.hex(row.bytes)))"
+    }
+
+    private static func position(_ update: LocationUpdate, _ latitude: Double, _ longitude: Double) -> LocationUpdate {
+        LocationUpdate(timeOfFix: update.timeOfFix, latitude: latitude, longitude: longitude)
+    }
+
+    /// In place of the update 6.
+    private static let values: [Crafted] =
+        [Double.nan, .infinity, -.infinity, 1e308, -1e308].flatMap { number in
+            let changes: [(String, (inout LocationUpdate) -> Void)] = [
+                ("latitude", { $0 = position($0, number, 10) }), ("longitude", { $0 = position($0, 53, number) }),
+                ("altitude", { $0.altitudeMeters = number }), ("speed", { $0.speedMetersPerSecond = number }),
+                ("accuracy", { $0.horizontalAccuracyMeters = number }),
+            ]
+            return changes.map { Crafted("\($0) \(number)", row(6, $1), readable: [4, 10]) }
+        }
+        + [Int64.max, .min, (1 << 60) + 1, -(1 << 60) - 1].map { time in
+            Crafted("time \(time)", row(6) { $0.timeOfFix = UTCTime(millisecondsSince1970: time) }, readable: [4, 10])
+        }
+        + [Crafted("heading 360", row(6) { $0.headingDegrees = 360 }, readable: [4, 10])]
+        + ["'text'", "1.5", "x''", "zeroblob(300000)"].map {
+            Crafted("body \($0)", "UPDATE quarantined SET body = \($0) WHERE id = 6", readable: [4, 10])
+        }
+
+    private static let rows: [Crafted] =
+        [(1 << 53) + 1, .max, -1, .min].map { Crafted("sequence \($0)", row($0)) }
+        + [12, 1 << 51, 1 << 53].map { Crafted("beyond the last, \($0)", row($0), readable: [4, 6, 10, $0]) }
+        + [
+            Crafted("not counted", row(5), readable: [4, 5, 6, 10]),
+            Crafted(
+                "not counted by far", (20...29).map { row($0) }.joined(separator: ";"),
+                readable: [4, 6, 10] + Array(20...29)),
+            Crafted("pending as well", "DELETE FROM quarantined WHERE id = 4;" + row(11), readable: [6, 10, 11]),
+        ]
+
+    @Test(arguments: values + rows) func isRepairedAtTheStart(crafted: Crafted) throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.open()
+        for second in 1...10 { _ = try first.append(sample(second)) }
+        for sequence in [4, 6, 10] as [Int64] {
+            try first.quarantine(StoredUpdate(sequence: sequence, update: sample(Int(sequence))), reason: "400")
+        }
+        try first.deliverBatch()
+        _ = try first.append(sample(11))
+        try first.close()
+        try folder.execute(crafted.sql)
+
+        // A reader shows what can be read, and says that the rest cannot be.
+        let found = try OutboxReader(path: folder.store).quarantined()
+        #expect(found.updates.map(\.stored.sequence) == crafted.readable)
+        if crafted.readable.count < 3 {
+            let words = "quarantined update 6 cannot be read); the service repairs it at its next start"
+            #expect(found.damage?.detail.hasSuffix(words) == true)
+        }
+        // A tool leaves the repair to the service.
+        var settings = folder.configuration()
+        settings.repairsDamage = false
+        let error = #expect(throws: OutboxError.self) { try OutboxEngine(settings) }
+        #expect(error?.detail.hasSuffix("; the service repairs it at its next start") == true)
+
+        let outbox = try folder.open()
+        #expect(folder.recoveries.count == 1)
+        #expect(try outbox.ledger().balances)
+        #expect(try outbox.pendingUpdates().contains { $0.update == sample(11) })
+        try outbox.close()
+        // Now it is as the words said.
+        #expect(try OutboxReader(path: folder.store).quarantined().damage == nil)
+        let tool = try OutboxEngine(settings)
+        _ = try tool.carryOut(QuarantineRequest(.requeue, nil))
+        _ = try tool.carryOut(QuarantineRequest(.discard, nil))
+        #expect(try tool.ledger().quarantined == 0)
+        try tool.close()
+        let last = try folder.open()
+        while try last.ledger().pending > 0 { try last.deliverBatch() }
+        #expect(try last.ledger().balances)
+        #expect(folder.recoveries.count == 1)
+    }
+}

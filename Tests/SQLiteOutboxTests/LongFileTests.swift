@@ -1,0 +1,85 @@
+import Glibc
+import LinuxPlatform
+import LocationReporting
+import Testing
+
+@testable import SQLiteOutbox
+
+/// Files of 200 GiB where the outbox's own are, nearly all of it a hole: no start reads through them.
+@Suite(.timeLimit(.minutes(1))) struct LongFiles {
+    private static let length = 200 << 30
+
+    private func lengthen(_ name: String, in folder: TemporaryFolder) throws {
+        if !folder.exists(name) { try folder.write([], to: name) }
+        try #require(unsafe truncate(folder.path(name), Self.length) == 0)
+    }
+
+    @Test(arguments: ["-wal", "-shm", "-journal", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".damaged-1", ""])
+    func doNotKeepTheServiceFromStarting(suffix: String) throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.open()
+        for second in 1...5 { _ = try first.append(sample(second)) }
+        try first.close()
+        try lengthen("outbox.sqlite" + suffix, in: folder)
+        let outbox = try folder.open()
+        #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
+        #expect(try outbox.append(sample(6)).sequence == 6)
+        try outbox.close()
+        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 6, pending: 6))
+    }
+
+    /// A repair reads whatever can hold a record.
+    @Test(arguments: ["-wal", ""]) func doNotKeepAStoreFromItsRepair(suffix: String) throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.open()
+        for second in 1...5 { _ = try first.append(sample(second)) }
+        try first.close()
+        try folder.breakHeader()
+        try lengthen("outbox.sqlite" + suffix, in: folder)
+        let outbox = try folder.open()
+        #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
+    }
+
+    /// Where a log is being written behind a long hole.
+    @Test func areReadBehindTheirHoles() throws {
+        let folder = try TemporaryFolder()
+        let outbox = try folder.open()
+        for second in 1...5 { _ = try outbox.append(sample(second)) }
+        try outbox.close()
+        let bytes = try folder.read("outbox.sqlite")
+        for (hole, name) in [1 << 20, (1 << 20) + 70_000, 3 << 30].map({ ($0, "hole-\($0)") }) {
+            try folder.write(bytes, to: name)
+            try #require(unsafe truncate(folder.path(name), hole) == 0)
+            guard let file = unsafe fopen(folder.path(name), "a") else {
+                throw BrokenPromise(description: "\(name) cannot be opened")
+            }
+            unsafe fwrite(bytes, 1, bytes.count, file)
+            unsafe fclose(file)
+            var found: [Int64] = []
+            try RecordScan.scan(path: folder.path(name), on: SystemDisk()) { one in
+                if case .update(let record, _) = one { found.append(record.stored.sequence) }
+            }
+            #expect(found == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5] || found.sorted() == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
+            found = []
+            try RecordScan.scan(path: folder.path(name), on: SystemDisk(), upTo: 1 << 20) { one in
+                if case .update(let record, _) = one { found.append(record.stored.sequence) }
+            }
+            #expect(found.sorted() == [1, 2, 3, 4, 5])
+        }
+    }
+
+    @Test func areToldOnceForALog() throws {
+        let folder = try TemporaryFolder()
+        try folder.open().close()
+        try lengthen("outbox.sqlite-wal", in: folder)
+        let told = Locked<[String]>([])
+        var settings = folder.configuration()
+        settings.reportWarning = { words in told.withLock { $0.append(words) } }
+        try OutboxEngine(settings).close()
+        #expect(
+            told.withLock { $0 } == [
+                "\(folder.store)-wal has \(Self.length) bytes, far more than the outbox writes; what lies beyond the "
+                    + "first 64 MiB is not searched for updates"
+            ])
+    }
+}
