@@ -21,7 +21,8 @@ extension Rule {
     static let length = Rule(name: "length") { file in
         let limit = 500
         let count = file.lines.count - (file.lines.last?.isEmpty == true ? 1 : 0)
-        return count > limit ? ["\(file.path): \(count) lines; at most \(limit), split it where a second noun begins"] : []
+        return count > limit
+            ? ["\(file.path): \(count) lines; at most \(limit), split it where a second noun begins"] : []
     }
 
     /// The formatter wraps code, and leaves comments as they are.
@@ -77,19 +78,22 @@ extension Rule {
 
     /// Where bytes become text that is read further, and never shown as it is.
     private static let mayDecode: Set<String> = [
-        "Sources/Adapters/BackendAuthorization/TokenAnswer.swift", "Sources/Adapters/BackendAuthorization/SecretFile.swift",
+        "Sources/Adapters/BackendAuthorization/TokenAnswer.swift",
+        "Sources/Adapters/BackendAuthorization/SecretFile.swift",
         "Sources/Adapters/CurlTransport/CurlTransfer.swift", "Sources/Adapters/HTTPService/HTTPRequestParser.swift",
         "Sources/Adapters/HTTPService/ServedRequest.swift", "Sources/Adapters/LinuxPlatform/Processes/ChildTable.swift",
         "Sources/Adapters/LinuxPlatform/Files/DirectoryWatch.swift",
         "Sources/Adapters/LinuxPlatform/Files/FileLock.swift", "Sources/Adapters/LinuxPlatform/Files/FileSystem.swift",
-        "Sources/Adapters/LinuxPlatform/Sockets/ListeningSocket.swift", "Sources/Adapters/SQLiteOutbox/Store/SQLiteConnection.swift",
+        "Sources/Adapters/LinuxPlatform/Sockets/ListeningSocket.swift",
+        "Sources/Adapters/SQLiteOutbox/Store/SQLiteConnection.swift",
         "Sources/Core/GNSS/Framing/TagBlock.swift", "Sources/Core/GNSS/Trace/SentenceReading.swift",
         "Sources/Core/HTTPMessages/HTTPURL.swift", "Sources/Core/StrictJSON/JSONParser.swift",
         "Sources/Core/VehicleAuthorization/SecretText.swift",
         // Paths and names of errors, from the C library.
         "Sources/Adapters/LinuxPlatform/Files/FolderTrust.swift",
         "Sources/Adapters/LinuxPlatform/Processes/ProcessStart.swift",
-        "Sources/Adapters/LinuxPlatform/Files/SystemError.swift", "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
+        "Sources/Adapters/LinuxPlatform/Files/SystemError.swift",
+        "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
         "Sources/Adapters/GNSSReceiver/Network/NetworkAddress.swift",
         // What an encoder has made, and the name of the status code in an answer.
         "Sources/Agent/Waypost/Observation/RunningService.swift",
@@ -101,7 +105,8 @@ extension Rule {
 
     /// What goes to a terminal or a log as it is: our words, and foreign ones that are a `ReportedText` already.
     private static let mayClean: Set<String> = [
-        "Sources/Adapters/LinuxPlatform/Processes/StandardOutput.swift", "Sources/Agent/Waypost/Observation/LogWriter.swift",
+        "Sources/Adapters/LinuxPlatform/Processes/StandardOutput.swift",
+        "Sources/Agent/Waypost/Observation/LogWriter.swift",
         "Sources/Agent/WaypostCommand/Output/ProgressLine.swift",
         // Figures of a number, and no other character.
         "Sources/Core/StrictJSON/JSONParser.swift",

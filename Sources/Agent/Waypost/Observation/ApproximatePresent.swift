@@ -5,8 +5,8 @@ package import LocationReporting
 /// The present to within years, by the best witness there is: what a receiver's ambiguous week number is dated by.
 ///
 /// Fleet Engine's own clock comes first, then a host's clock that something keeps right, then the later of the release
-/// and the last good time of fix. A host's clock that nothing keeps right is no witness, nor is a server whose clock lies
-/// far before the release or decades after it.
+/// and the last good time of fix. A host's clock that nothing keeps right is no witness, nor is a server whose clock
+/// lies far before the release or decades after it.
 package final class ApproximatePresent: ReportingObserver {
     private struct Witnesses {
         var lastGood: UTCTime
