@@ -65,7 +65,8 @@ final class TemporaryFolder: Sendable {
         let attributes = try FileManager.default.attributesOfItem(atPath: path(name))
         let holder = " \(ProcessInfo.processInfo.processIdentifier) "
         let file = (attributes[.systemFileNumber] as? UInt64).map { ":\($0) " } ?? "no number"
-        return try String(contentsOf: URL(filePath: "/proc/locks"), encoding: .utf8).split(separator: "\n").contains {
+        let locks = try BoundedFile.contents(of: "/proc/locks", limit: 1 << 20)
+        return String(decoding: locks, as: UTF8.self).split(separator: "\n").contains {
             $0.contains("POSIX") && $0.contains(holder) && $0.contains(file)
         }
     }
