@@ -168,12 +168,12 @@ int clinux_visit_loaded_objects(
     int (*_Nonnull body)(struct clinux_loaded_object *_Nonnull, size_t, void *_Nullable), void *_Nullable context)
     __asm__("dl_iterate_phdr");
 
-// Code alone: what is mapped executable and not writable is as it is in the file, and comes back from there when it runs.
+// Code and constants: what is mapped and cannot be written is as it is in the file, and comes back from there when needed.
 static int clinux_forget_code_of(struct clinux_loaded_object *_Nonnull object, size_t size, void *_Nullable context) {
     const unsigned long page = (unsigned long)sysconf(_SC_PAGESIZE);
     for (int i = 0; i < object->header_count; i++) {
         const ElfW(Phdr) *header = &object->headers[i];
-        if (header->p_type != PT_LOAD || (header->p_flags & (PF_X | PF_W)) != PF_X) continue;
+        if (header->p_type != PT_LOAD || (header->p_flags & PF_W) != 0) continue;
         unsigned long start = (object->address + header->p_vaddr + page - 1) / page * page;
         unsigned long end = (object->address + header->p_vaddr + header->p_filesz) / page * page;
         if (object->address != 0 && end > start) madvise((void *)start, end - start, MADV_DONTNEED);
