@@ -36,7 +36,7 @@ import WaypostTestSupport
             try receiver.send(epoch)
             try #require(await service.errors.line(saying: "accepted update \(number)") != nil)
         }
-        try #require(await service.errors.line(saying: "not delivered, will be retried") != nil)
+        try #require(await service.errors.line(saying: "retry follows") != nil)
         let before = bench.arrivals.lines.count
         await bench.simulator.endOutage()
         try #require(await deliveries(of: service, reach: 50))

@@ -52,7 +52,7 @@ import WaypostTestSupport
 
         // There was something to tell, and it was told.
         for words in [
-            "SQLite format 3", "GNRMC", "the token is refused", "not delivered, will be retried", "ok       fits",
+            "SQLite format 3", "GNRMC", "token rejected", "retry follows", "ok       fits",
         ] {
             let isThere = found.contains(words)
             #expect(isThere, "nothing says: \(words)")

@@ -152,14 +152,14 @@ import WaypostTestSupport
         evictions[.thinned].count = 120
         #expect(
             news.line(evictions, at: .seconds(1))
-                == "waiting updates were given up: 120 thinned, those that stay tell their way. "
+                == "pending updates evicted: 120 thinned, those that stay tell their way. "
                 + "See why nothing is delivered")
         evictions[.oldest].count = 756
         evictions[.age].count = 1
         #expect(news.line(evictions, at: .seconds(600)) == nil)
         #expect(
             news.line(evictions, at: .seconds(601))
-                == "waiting updates were given up: 256 of the oldest dropped; 1 too old. "
+                == "pending updates evicted: 256 of the oldest dropped; 1 too old. "
                 + "See why nothing is delivered")
         #expect(news.line(evictions, at: .seconds(2000)) == nil)
     }
@@ -212,8 +212,8 @@ import WaypostTestSupport
         }
         #expect(
             lines.all == [
-                "<4>not delivered, will be retried: 503",
-                "<4>not delivered, will be retried: 503 (59 more times since last told)",
+                "<4>upload failed, retry follows: 503",
+                "<4>upload failed, retry follows: 503 (59 more times since last told)",
             ])
     }
 
@@ -225,9 +225,9 @@ import WaypostTestSupport
         }
         #expect(
             lines.all == [
-                "<4>the token is refused, updates are kept: 401 UNAUTHENTICATED",
-                "<4>the token is refused, updates are kept: 401 UNAUTHENTICATED (13 more times since last told)",
-                "<4>the token is refused, updates are kept: 401 UNAUTHENTICATED (13 more times since last told)",
+                "<4>token rejected, updates are kept: 401 UNAUTHENTICATED",
+                "<4>token rejected, updates are kept: 401 UNAUTHENTICATED (13 more times since last told)",
+                "<4>token rejected, updates are kept: 401 UNAUTHENTICATED (13 more times since last told)",
             ])
     }
 

@@ -66,7 +66,7 @@ import WaypostTestSupport
         Case(
             events: [(0, receiving), (1, .refused(fix, .nullIsland)), (2, .refused(fix, .nullIsland))], until: 100,
             sentence:
-                "There is no new position since the start: fixes come but are not believed (2 times zero_position); "
+                "There is no new position since the start: fixes come but are rejected (2 times zero_position); "
                 + "no update waits."),
         Case(
             events: [(0, receiving), (1, .fix(fix))], until: 4, pending: 1,

@@ -19,7 +19,7 @@ import Testing
             (CURLE_FILESIZE_EXCEEDED, .responseTooLarge), (CURLE_UNSUPPORTED_PROTOCOL, .malformedResponse),
             (CURLE_WEIRD_SERVER_REPLY, .malformedResponse), (CURLE_BAD_CONTENT_ENCODING, .malformedResponse),
             (CURLE_SSL_CACERT_BADFILE, .transportFailed), (CURLE_SSL_CERTPROBLEM, .transportFailed),
-            (CURLE_OUT_OF_MEMORY, .transportFailed), (CURLE_FAILED_INIT, .transportFailed),
+            (CURLE_OUT_OF_MEMORY, .malformedResponse), (CURLE_FAILED_INIT, .transportFailed),
             (CURLE_URL_MALFORMAT, .transportFailed), (CURLE_WRITE_ERROR, .transportFailed),
         ])
     func hasItsKind(curl: CURLcode, code: HTTPTransportError.Code) {

@@ -14,11 +14,12 @@ struct CurlFailure {
         cause =
             switch code {
             case .nameNotResolved: "its name could not be resolved; check the network and the spelling"
-            case .timedOut: "no connection within \(limits.connect.formattedSeconds) (\(words))"
+            case .timedOut: "timeout: no connection within \(limits.connect.formattedSeconds) (\(words))"
             case .certificateNotTrusted: "its certificate is not trusted: \(words)"
             case .tlsFailed: "no secure connection: \(words)"
             case .connectionFailed: "no connection: \(words)"
             case .connectionLost: "the connection was lost before the answer was complete: \(words)"
+            case .malformedResponse where curl == CURLE_OUT_OF_MEMORY: "the answer has a header without end"
             case .malformedResponse: "the answer is not HTTP: \(words)"
             case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
             case .cancelled: "cancelled"
@@ -48,6 +49,8 @@ struct CurlFailure {
         case CURLE_FILESIZE_EXCEEDED: .responseTooLarge
         // The first is libcurl's code for an answer without a status line (HTTP/0.9).
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: .malformedResponse
+        // What libcurl says of a header that is longer than it takes; without memory this process would have ended.
+        case CURLE_OUT_OF_MEMORY: .malformedResponse
         default: .transportFailed
         }
     }

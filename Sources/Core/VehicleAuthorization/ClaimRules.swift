@@ -108,7 +108,7 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
             "the token for \(context) tells no expiry that can be trusted; it is used for \(assumed.secondsText). "
                 + "Name the expiry's key, or issue JSON Web Tokens with exp and iat"
         case .refusedTokenAgain(let context):
-            "Fleet Engine refused the token for \(context), and its issuer gave the same one again; "
+            "Fleet Engine rejected the token for \(context), and its issuer gave the same one again; "
                 + "let the issuer make a new one when it is asked again"
         case .doubtfulExpiry(let words), .brokenContract(let words):
             ReportedText(words, limit: ReportedText.longestSentence).description

@@ -215,7 +215,7 @@ package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
     package let foundLedger: Bool
 
     package var description: String {
-        let place = setAside.map { "it was set aside as \($0)" } ?? "nothing was left of it"
+        let place = setAside.map { "it was renamed to \($0)" } ?? "nothing was left of it"
         let count =
             lost.lowerBound == lost.upperBound ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
         let doubt = foundLedger ? "" : "; its ledger was unreadable, so some of these may have been delivered"

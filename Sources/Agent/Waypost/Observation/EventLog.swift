@@ -30,7 +30,7 @@ package final class EventLog: ReportingObserver {
         switch event {
         case .receiver(let receiver): tell(receiver)
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
-        case .refused(_, let refusal): remind(of: refusal.label, "a fix is not believed: \(refusal)")
+        case .refused(_, let refusal): remind(of: refusal.label, "fix rejected: \(refusal)")
         case .accepted(let stored):
             tellStored()
             log.write(.debug, "accepted update \(stored.sequence)")
@@ -46,7 +46,7 @@ package final class EventLog: ReportingObserver {
         case .outboxFailed(let error): remind(of: "outbox: \(error.code)", "outbox: \(error)", .error)
         case .waiting(let delay, _): log.write(.debug, "next attempt in \(delay)")
         case .quarantined(let stored, let reason):
-            log.write(.error, "update \(stored.sequence) is set aside, Fleet Engine will not take it: \(reason)")
+            log.write(.error, "update \(stored.sequence) quarantined, Fleet Engine rejects it: \(reason)")
         case .stateSent(let vehicleState, _): log.write(.info, "vehicle is \(vehicleState.rawValue)")
         case .progress, .fix, .uploading, .serverTime, .idle: break
         }
@@ -116,10 +116,11 @@ package final class EventLog: ReportingObserver {
     private static func words(for outcome: UploadOutcome) -> String {
         switch outcome {
         case .delivered: ""
-        case .tokenRefused(let reason): "the token is refused, updates are kept: \(reason)"
-        case .retry(let reason, _), .unreachable(let reason), .intercepted(let reason):
-            "not delivered, will be retried: \(reason)"
-        case .throttled(let reason, _): "not delivered, updates go out wider apart for a while: \(reason)"
+        case .tokenRefused(let reason): "token rejected, updates are kept: \(reason)"
+        case .retry(let reason, _): "upload failed, retry follows: \(reason)"
+        case .unreachable(let reason): "Fleet Engine unreachable, retry follows: \(reason)"
+        case .intercepted(let reason): "upload intercepted, retry follows: \(reason)"
+        case .throttled(let reason, _): "throttled, uploads go out less often for a while: \(reason)"
         case .hold(let reason): "delivery is on hold, updates are kept: \(reason)"
         case .rejected(let reason): "Fleet Engine rejects an update: \(reason)"
         }
@@ -130,7 +131,7 @@ package final class EventLog: ReportingObserver {
     }
 }
 
-/// Decides when the log tells that waiting updates were given up: the first at once, then every ten minutes at most.
+/// Decides when the log tells that pending updates were evicted: the first at once, then every ten minutes at most.
 ///
 /// Those that an operator discards, and those lost to damage, are told elsewhere.
 struct EvictionNews {
@@ -141,7 +142,7 @@ struct EvictionNews {
     private var told: [EvictionReason: Int64] = [:]
     private var toldAt: Duration?
 
-    /// `evictions`: what was given up before.
+    /// `evictions`: those of before.
     init(since evictions: Evictions) { note(evictions) }
 
     /// The line for the log, if there is one at `now`.
@@ -158,7 +159,7 @@ struct EvictionNews {
             case .age, .damage, .discarded: "\(count) too old"
             }
         }
-        return "waiting updates were given up: \(counts.joined(separator: "; ")). See why nothing is delivered"
+        return "pending updates evicted: \(counts.joined(separator: "; ")). See why nothing is delivered"
     }
 
     private mutating func note(_ evictions: Evictions) {

@@ -164,16 +164,16 @@ extension StatusReport {
                 ("state=\"quarantined\"", Int(ledger.quarantined)),
             ])
         family(
-            "updates_evicted", "gauge", "Updates given up since the outbox was made, by reason.",
+            "updates_evicted", "gauge", "Updates evicted since the outbox was made, by reason.",
             evictions.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", Int($0.value.count)) })
-        family("fixes_total", "counter", "Fixes that were believed.", [("", fixes)])
+        family("fixes_total", "counter", "Fixes that were not rejected.", [("", fixes)])
         family(
-            "fixes_refused_total", "counter", "Fixes that were not believed, by reason.",
+            "fixes_refused_total", "counter", "Fixes that were rejected, by reason.",
             refusedFixes.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", $0.value) })
         family(
             "receiver_warnings_total", "counter", "Warnings of the receiver, by what it warns of.",
             receiverWarnings.sorted { $0.key < $1.key }.map { ("kind=\"\($0.key)\"", $0.value) })
-        family("updates_not_stored_total", "counter", "Updates that the outbox could not take.", [("", notStored)])
+        family("updates_not_stored_total", "counter", "Updates that the outbox could not store.", [("", notStored)])
         family("requests_total", "counter", "Requests sent to Fleet Engine.", [("", requests)])
         family("retries_total", "counter", "Requests that failed; those that hold delivery are none.", [("", retries)])
         family("token_fetches_total", "counter", "Tokens asked of the issuer.", [("", tokenFetches)])
@@ -184,7 +184,7 @@ extension StatusReport {
             "receiver_state", "gauge", "1 for the state that the receiver is in.",
             ReceiverState.Kind.allCases.map { ("state=\"\($0.rawValue)\"", $0.rawValue == receiver.kind ? 1 : 0) })
         if let seconds = receiver.secondsSinceFix {
-            family("seconds_since_fix", "gauge", "Seconds since the last believed fix.", [("", seconds)])
+            family("seconds_since_fix", "gauge", "Seconds since the last fix that was not rejected.", [("", seconds)])
         }
         if let seconds = delivery.secondsSinceDelivery {
             family("seconds_since_delivery", "gauge", "Seconds since the last delivery.", [("", seconds)])
@@ -241,7 +241,7 @@ extension StatusReport {
             guard (receiver.secondsSinceFix ?? uptimeSeconds) > Self.longestWithoutFix else { return nil }
             let cause =
                 refusedFixes.max { ($0.value, $1.key) < ($1.value, $0.key) }
-                .map { "fixes come but are not believed (\(Self.grouped(Int64($0.value))) times \($0.key))" } ?? state
+                .map { "fixes come but are rejected (\(Self.grouped(Int64($0.value))) times \($0.key))" } ?? state
             return "There is no new position since \(last ?? "the start"): \(cause); \(repetition)."
         }
     }

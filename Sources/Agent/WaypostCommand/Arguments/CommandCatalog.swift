@@ -12,8 +12,8 @@ enum CommandCatalog {
         CommandSpec(
             name: "run", summary: "Report the receiver's position until told to stop.",
             details: """
-                The service itself: reads the receiver, keeps updates in the outbox, uploads them. SIGTERM ends it within \
-                5 seconds. Speaks the systemd notify protocol when NOTIFY_SOCKET is set.
+                The service itself: reads the receiver, keeps updates in the outbox, uploads them. SIGTERM ends it in \
+                order, whatever hangs within the 10 seconds that systemd allows. Speaks the systemd notify protocol when NOTIFY_SOCKET is set.
                 """,
             operands: .none,
             options: [
@@ -126,7 +126,7 @@ enum CommandCatalog {
             details: "Asks the running service, as status does. Times are in UTC.",
             operands: .none, options: [runningConfig]),
         CommandSpec(
-            name: "outbox", summary: "Show what waits and what was given up; decide about what is quarantined.",
+            name: "outbox", summary: "Show what is pending and evicted; decide about what is quarantined.",
             details: """
                 list shows the ledger with reasons and times, the oldest pending and the newest update, and what is \
                 quarantined; export writes every pending and quarantined update as a JSON line. requeue lets quarantined \
