@@ -9,8 +9,8 @@ struct AbandonableCall<Value: Sendable>: Sendable {
 
     init() { (values, listener) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
-    /// Runs `body`; `nil` when the call was abandoned, or had not returned after `limit`. The body is cancelled then, for
-    /// the case that it hears of that. The caller's cancellation reaches neither the body nor the wait.
+    /// Runs `body`; `nil` when the call was abandoned, or had not returned after `limit`. The body is cancelled then,
+    /// for the case that it hears of that. The caller's cancellation reaches neither the body nor the wait.
     func run(
         within limit: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {

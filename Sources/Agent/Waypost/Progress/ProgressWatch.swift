@@ -7,8 +7,8 @@ package import LocationReporting
 /// Judges whether every stage makes progress. Pure.
 ///
 /// A stage owes a sign within its patience as soon as it has something to do; it owes none while it has nothing to do
-/// or a reason to wait. Time comes by `tick` alone, and at most `longestTick` of it counts at once: a machine that slept
-/// and a process that was stopped find no stage overdue.
+/// or a reason to wait. Time comes by `tick` alone, and at most `longestTick` of it counts at once: a machine that
+/// slept and a process that was stopped find no stage overdue.
 package struct ProgressWatch: Sendable {
     private struct Debt {
         let since: Duration
