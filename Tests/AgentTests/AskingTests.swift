@@ -45,7 +45,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
         let path = StallRecord.path(besideOutbox: bench.folder.path("outbox.sqlite"))
-        let stall = Stall(stage: .token, duration: .seconds(120), repairs: 1)
+        let stall = Stall(stage: .token, duration: .seconds(120))
         try StallRecord(stall, time: UTCTime(year: 2026, month: 11, day: 21), uptime: .seconds(9)).write(to: path)
         let down = try await BuiltProgram.run(["status", "--config", config])
         #expect(down.ending == .exited(69))

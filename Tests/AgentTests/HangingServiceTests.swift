@@ -1,8 +1,12 @@
 import FoundationEssentials
+import GNSS
 import Glibc
 import LinuxPlatform
+import LocationReporting
 import ReceiverSimulator
+import SQLiteOutbox
 import Testing
+import Waypost
 import WaypostTestSupport
 
 /// `waypost run` beside a world that hangs: it is alive, says what it waits for, and feeds the service manager.
@@ -27,8 +31,65 @@ import WaypostTestSupport
         #expect(await service.errors.line(saying: "accepted update 1") != nil)
         #expect(await service.errors.line(saying: "took longer than 1 s and was ended") != nil)
         #expect(await manager.messages.line(saying: "no token: token command /bin/sleep took longer") != nil)
-        #expect(!service.errors.text.contains("through"), "nothing of this is a stage that stands still")
+        #expect(!service.errors.text.contains("ends itself"), "nothing of this is a stage that stands still")
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test func reportsFromMemoryUntilTheOutboxOpens() async throws {
+        let bench = try ServiceBench()
+        let pending = UTCTime.system.advanced(by: .seconds(-600))
+        let hang = try await Self.outboxThatHangs(in: bench.folder, with: pending)
+        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let feeder = try LoopbackSocket(.stream)
+        let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path]) {
+            $0.receiver = #"{"type": "tcp", "host": "127.0.0.1", "port": \#(feeder.port)}"#
+        }
+        #expect(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
+        #expect(await manager.messages.line(saying: "READY=1") != nil)
+        #expect(await manager.messages.line(saying: "from memory only: the outbox is not open yet") != nil)
+        let connection = try feeder.accept()
+        let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })
+        try connection.send(String(decoding: epoch.sentences, as: UTF8.self))
+        #expect(await bench.arrival(of: epoch) != nil)
+        #expect(!service.errors.text.contains("accepted update"))
+
+        _ = consume hang
+        #expect(await service.errors.line(saying: "the outbox is open") != nil)
+        #expect(await bench.arrivals.line(saying: "\"time\":\"\(pending)\"") != nil)
+        #expect(await service.terminate().ending == .exited(0))
+        #expect(service.errors.lines.last?.text.hasSuffix("stopped") == true)
+    }
+
+    @Test func stopsThoughTheOutboxHangs() async throws {
+        let bench = try ServiceBench()
+        let hang = try await Self.outboxThatHangs(in: bench.folder, with: .system)
+        let service = try bench.start()
+        #expect(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
+        let stop = await service.terminate()
+        #expect(stop.ending == .exited(0))
+        #expect(stop.took < .seconds(8), "\(stop.took)")
+        #expect(await service.errors.line(saying: "the outbox is left open: it does not answer") != nil)
+        _ = consume hang
+    }
+
+    /// Makes an outbox with an update of `time` whose opening hangs, as on a dying disk, until the descriptor is
+    /// released: the kernel lets whoever would write to the outbox's log wait for the owner of a lease (fcntl(2)).
+    private static func outboxThatHangs(
+        in folder: TemporaryFolder, with time: UTCTime
+    ) async throws -> OwnedDescriptor {
+        let original = folder.path("original.sqlite")
+        let outbox = try await SQLiteOutbox.open(
+            OutboxSettings(path: original, maximumBytes: 1 << 20, now: { .system }, reportRecovery: { _ in }))
+        _ = try await outbox.append(LocationUpdate(timeOfFix: time, latitude: 50, longitude: 10))
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: original + suffix, toPath: folder.path("outbox.sqlite" + suffix))
+        }
+        try await outbox.close()
+        let log = try OwnedDescriptor(opening: folder.path("outbox.sqlite-wal"), O_RDONLY)
+        signal(SIGIO, SIG_IGN)  // by which the kernel asks for the lease back
+        let F_SETLEASE: CInt = 1024
+        try valueOrSystemError("lease") { fcntl(log.raw, F_SETLEASE, CInt(F_RDLCK)) }
+        return log
     }
 
     /// As when the disk hangs under the journal, and the manager waits for the journal.

@@ -9,119 +9,103 @@ import VehicleAuthorization
 @testable import Waypost
 
 @Suite struct ProgressWatching {
-    static let patience: [Stage: ProgressWatch.Patience] = Dictionary(
-        uniqueKeysWithValues: Stage.allCases.map {
-            ($0, ProgressWatch.Patience(.seconds(30), afterRepair: .seconds(60)))
-        })
+    static let patience: [Stage: Duration] = Dictionary(uniqueKeysWithValues: Stage.allCases.map { ($0, .seconds(30)) })
 
     var watch = ProgressWatch(patience: patience)
 
-    /// Lets `seconds` pass, a second at a time, and gives what is to be done and when.
-    mutating func pass(_ seconds: Int) -> [String] {
-        var told: [String] = []
+    /// Lets `seconds` pass, a second at a time, until a stage stands still, and gives which and when.
+    mutating func pass(_ seconds: Int) -> String? {
         for second in 1...seconds {
-            for action in watch.tick(after: .seconds(1)) {
-                switch action {
-                case .repair(let stall): told.append("\(second) repair \(stall.stage) \(stall.repairs)")
-                case .end(let stall): told.append("\(second) end \(stall.stage) \(stall.repairs)")
-                }
-            }
+            if let stall = watch.tick(after: .seconds(1)) { return "\(second) \(stall.stage)" }
         }
-        return told
+        return nil
     }
 
     @Test mutating func isContentWithStagesThatOweNothing() {
-        #expect(pass(1000) == [])
+        #expect(pass(1000) == nil)
     }
 
-    /// First the stage alone, step by step; at last the process, once.
-    @Test(arguments: [
-        (Stage.receiver, ["30 repair receiver 0", "90 end receiver 1"]),
-        (.intake, ["30 end intake 0"]),
-        (.store, ["30 repair store 0", "90 end store 1"]),
-        (.token, ["30 repair token 0", "90 end token 1"]),
-        (.transport, ["30 repair transport 0", "90 repair transport 1", "150 end transport 2"]),
-        (.upload, ["30 repair upload 0", "90 end upload 1"]),
-        (.tasks, ["30 end tasks 0"]),
-    ])
-    mutating func repairsACallThatDoesNotReturnAndThenEnds(stage: Stage, told: [String]) {
-        _ = watch.began(stage)
-        #expect(pass(500) == told)
+    @Test(arguments: Stage.allCases)
+    mutating func seesAStageThatGivesNoSign(stage: Stage) {
+        watch.moved(stage)
+        #expect(pass(500) == "30 \(stage)")
+    }
+
+    @Test mutating func watchesNoStageWithoutPatience() {
+        watch = ProgressWatch(patience: [.store: .seconds(30)])
+        watch.moved(.token)
+        #expect(pass(500) == nil)
     }
 
     @Test mutating func isContentWhileCallsReturn() {
         for _ in 0..<20 {
-            let call = watch.began(.token)
-            #expect(pass(29) == [])
-            watch.ended(.token, call: call)
+            watch.roused(.token)
+            #expect(pass(29) == nil)
+            watch.rests(.token)
         }
     }
 
-    /// One call that hangs is seen though others return beside it.
-    @Test mutating func seesTheOneThatHangsAmongOthers() {
-        _ = watch.began(.store)
+    /// That there is something to do is no sign: whoever does not do it is seen.
+    @Test mutating func takesNoNewWorkForASign() {
         for _ in 0..<2 {
-            let call = watch.began(.store)
-            #expect(pass(10) == [])
-            watch.ended(.store, call: call)
+            watch.roused(.store)
+            #expect(pass(10) == nil)
         }
-        #expect(pass(10) == ["10 repair store 0"])
+        watch.roused(.store)
+        #expect(pass(10) == "10 store")
     }
 
-    @Test mutating func countsNoGivenUpCallAsProgress() {
-        let first = watch.began(.transport)
-        #expect(pass(30) == ["30 repair transport 0"])
-        watch.gaveUp(.transport, call: first)
-        let second = watch.began(.transport)
-        #expect(pass(60) == ["60 repair transport 1"])
-        watch.gaveUp(.transport, call: second)
-        _ = watch.began(.transport)
-        #expect(pass(60) == ["60 end transport 2"])
-    }
-
-    @Test mutating func beginsAnewAfterProgress() {
-        let first = watch.began(.transport)
-        #expect(pass(30) == ["30 repair transport 0"])
-        watch.gaveUp(.transport, call: first)
-        let second = watch.began(.transport)
-        watch.ended(.transport, call: second)
-        #expect(!watch.isUnderRepair)
-        _ = watch.began(.transport)
-        #expect(pass(30) == ["30 repair transport 0"])
-    }
-
-    @Test mutating func tellsHowLongItHasStoodStillThroughRepairs() {
-        _ = watch.began(.token)
-        #expect(pass(89) == ["30 repair token 0"])
-        let stall = Stall(stage: .token, duration: .seconds(90), repairs: 1)
-        #expect(watch.tick(after: .seconds(1)) == [.end(stall)])
-        #expect(
-            stall.description
-                == "token: the token provider gives neither a token nor an error for 90 s, through 1 repair")
+    @Test mutating func tellsHowLongItHasStoodStill() {
+        watch.moved(.token)
+        #expect(pass(29) == nil)
+        let stall = Stall(stage: .token, duration: .seconds(30))
+        #expect(watch.tick(after: .seconds(1)) == stall)
+        #expect(stall.description == "token: the token provider gives neither a token nor an error for 30 s")
     }
 
     /// A machine that slept, a process that was stopped: that time counts for little.
     @Test mutating func doesNotCountTimeInWhichNothingCouldRun() {
-        _ = watch.began(.store)
-        #expect(watch.tick(after: .seconds(86_400)) == [])
-        #expect(watch.tick(after: .seconds(-5)) == [])
-        #expect(pass(24) == [])
-        #expect(pass(1) == ["1 repair store 0"])
+        watch.moved(.store)
+        #expect(watch.tick(after: .seconds(86_400)) == nil)
+        #expect(watch.tick(after: .seconds(-5)) == nil)
+        #expect(pass(24) == nil)
+        #expect(pass(1) == "1 store")
     }
 
-    @Test mutating func wantsAThreadThatGoesRound() {
-        watch.moved(.receiver)
-        #expect(pass(29) == [])
-        watch.moved(.receiver)
-        #expect(pass(29) == [])
-        watch.rests(.receiver)  // the log has come to its end
-        #expect(pass(300) == [])
+    @Test func wantsAThreadThatGoesRound() {
+        let progress = StageProgress(watch)
+        func pass(_ seconds: Int) -> Stall? {
+            (0..<seconds).lazy.compactMap { _ in progress.tick(after: .seconds(1)) }.first
+        }
+        progress.turned()
+        #expect(pass(29) == nil)
+        progress.turned()
+        #expect(pass(29) == nil)
+        progress.ended()  // the log has come to its end
+        #expect(pass(300) == nil)
+        progress.turned()
+        #expect(pass(31)?.stage == .receiver)
+    }
+
+    /// A fix is taken in once it is judged, and those that are dropped for newer ones are not waited for.
+    @Test(
+        arguments: [
+            ([.fix(fix)], nil), ([.refused(fix, .nullIsland)], nil),
+            ([.receiver(.receiving(source: "log"))], 30), ([.accepted(stored), .idle], 30),
+        ] as [([ReportingEvent], Int?)])
+    func wantsFixesToBeTakenIn(events: [ReportingEvent], standsStillAfter: Int?) {
+        let progress = StageProgress(ProgressWatch(patience: [.intake: .seconds(30)]))
+        for _ in 0..<2 { progress.fixMade() }
+        for event in events { progress.observe(event) }
+        let second = (1...1000).first { _ in progress.tick(after: .seconds(1)) != nil }
+        #expect(second == standsStillAfter)
     }
 
     static let stored = StoredUpdate(
         sequence: 1,
         update: LocationUpdate(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10))
     static let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
+    static let fix = Fix(timeOfFix: stored.update.timeOfFix, latitude: 50, longitude: 10, quality: .gps)
 
     /// What the upload loop has said last, and when it is found to stand still.
     @Test(
@@ -142,9 +126,24 @@ import VehicleAuthorization
             ([.uploading(batch), .failed(.hold(reason: ""), traffic: HTTPTraffic())], 30),
         ] as [([ReportingEvent], Int?)])
     mutating func allowsTheUploadLoopItsReasons(events: [ReportingEvent], standsStillAfter: Int?) {
+        watch = ProgressWatch(patience: [.upload: .seconds(30)])
         for event in events { watch.take(event) }
-        let told = pass(1000).first
-        #expect(told == standsStillAfter.map { "\($0) repair upload 0" })
+        #expect(pass(1000) == standsStillAfter.map { "\($0) upload" })
+    }
+
+    /// An exchange has begun with its request, and ends with an answer or an error.
+    @Test(
+        arguments: [
+            ([.uploading(batch)], 30),
+            ([.uploading(batch), .delivered(batch, traffic: HTTPTraffic(), took: .zero)], nil),
+            ([.uploading(batch), .failed(.hold(reason: ""), traffic: HTTPTraffic())], nil),
+            ([.uploading(batch), .accepted(stored), .noToken(AuthorizationError(.refused, ""))], 30),
+            ([.waiting(delay: .seconds(600), reason: "")], nil),
+        ] as [([ReportingEvent], Int?)])
+    mutating func wantsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
+        watch = ProgressWatch(patience: [.transport: .seconds(30)])
+        for event in events { watch.take(event) }
+        #expect(pass(1000) == standsStillAfter.map { "\($0) transport" })
     }
 
     /// A loop that is stuck is seen although the care of the outbox and the vehicle's state go on beside it.
@@ -154,20 +153,21 @@ import VehicleAuthorization
             .stateSent(.offline, traffic: HTTPTraffic()),
         ] as [ReportingEvent])
     mutating func takesNothingBesideTheUploadLoopForItsSign(event: ReportingEvent) {
+        watch = ProgressWatch(patience: [.upload: .seconds(30)])
         watch.take(.uploading(Self.batch))
-        var told: [String] = []
-        for _ in 0..<20 {
+        for _ in 0..<14 {
             watch.take(event)
-            told += pass(2)
+            #expect(pass(2) == nil)
         }
-        #expect(told == ["2 repair upload 0"])
+        watch.take(event)
+        #expect(pass(2) == "2 upload")
     }
 
     @Test mutating func takesADeliveryForASignOfTheUploadLoop() {
         watch.take(.uploading(Self.batch))
-        #expect(pass(29) == [])
+        #expect(pass(29) == nil)
         watch.take(.delivered(Self.batch, traffic: HTTPTraffic(), took: .zero))
-        #expect(pass(29) == [])
-        #expect(pass(1) == ["1 repair upload 0"])
+        #expect(pass(29) == nil)
+        #expect(pass(1) == "1 upload")
     }
 }

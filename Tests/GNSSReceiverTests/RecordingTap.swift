@@ -11,6 +11,7 @@ final class RecordingTap: ReceiverTap {
         var fixes = 0
         /// `opened`, `closed`.
         var line: [String] = []
+        var hasEnded = false
     }
 
     private let state = Locked(Seen())
@@ -24,6 +25,7 @@ final class RecordingTap: ReceiverTap {
             state.bytesOfTurns.append(0)
         }
     }
+    func ended() { state.withLock { $0.hasEnded = true } }
     func lineOpened() { state.withLock { $0.line.append("opened") } }
     func fixMade() { state.withLock { $0.fixes += 1 } }
     func lineClosed() { state.withLock { $0.line.append("closed") } }

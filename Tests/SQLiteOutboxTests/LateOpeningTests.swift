@@ -31,26 +31,26 @@ import Testing
         await #expect(throws: OutboxError.self) { try await SQLiteOutbox.open(configuration) }
         disk.heal()
         disk.order(DiskFault(.error(number), at: 1, lasts: true))
-        let outbox = try await SQLiteOutbox.openInTime(configuration)
+        let outbox = SQLiteOutbox(configuration)
+        let failure = await #expect(throws: OutboxError.self) { try await outbox.open() }
         let error = await #expect(throws: OutboxError.self) { try await outbox.append(sample(1)) }
         #expect(error?.detail.contains(words) == true)
-        #expect(await outbox.openingFailure == error)
+        #expect(failure == error)
         await #expect(throws: OutboxError.self) { try await outbox.nextBatch(maximumPastLocations: 1) }
         disk.heal()
         await #expect(throws: OutboxError.self, "not tried at each call") { try await outbox.append(sample(2)) }
         seconds.withLock { $0 += 2 }
         #expect(try await outbox.append(sample(3)).sequence == 1)
-        #expect(await outbox.openingFailure == nil)
         try await outbox.close()
     }
 
     @Test func doesNotWaitForAnotherProcessOrAnotherRelease() async throws {
         let owner = try await SQLiteOutbox.open(configuration)
-        let locked = await #expect(throws: OutboxError.self) { try await SQLiteOutbox.openInTime(configuration) }
+        let locked = await #expect(throws: OutboxError.self) { try await SQLiteOutbox(configuration).open() }
         #expect(locked?.code == .locked)
         try await owner.close()
         try folder.execute("CREATE TABLE tracks (id); PRAGMA user_version = 99")
-        let newer = await #expect(throws: OutboxError.self) { try await SQLiteOutbox.openInTime(configuration) }
+        let newer = await #expect(throws: OutboxError.self) { try await SQLiteOutbox(configuration).open() }
         #expect(newer?.code == .newerSchema)
     }
 
@@ -67,8 +67,9 @@ import Testing
                 try? folder.breakHeader()
             }
         }
-        let outbox = try await SQLiteOutbox.openInTime(settings)
-        #expect(await outbox.openingFailure?.code == .damaged)
+        let outbox = SQLiteOutbox(settings)
+        let failure = await #expect(throws: OutboxError.self) { try await outbox.open() }
+        #expect(failure?.code == .damaged)
         for time in [2, 599] {
             seconds.withLock { $0 = time }
             await #expect(throws: OutboxError.self) { try await outbox.append(sample(11)) }
@@ -81,7 +82,8 @@ import Testing
 
     @Test func closesWithoutEverHavingBeenOpen() async throws {
         disk.isReadOnly = true
-        let outbox = try await SQLiteOutbox.openInTime(configuration)
+        let outbox = SQLiteOutbox(configuration)
+        await #expect(throws: OutboxError.self) { try await outbox.open() }
         try await outbox.close()
         let error = await #expect(throws: OutboxError.self) { try await outbox.append(sample(1)) }
         #expect(error?.code == .closed)

@@ -70,6 +70,32 @@ import WaypostTestSupport
         #expect(provider.mostAtOnce == 1)
     }
 
+    /// A provider that hangs, and does not hear that nobody waits any more.
+    @Test func areNotWaitedForWithoutEnd() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let provider = CountingAuthorization { context, number throws(AuthorizationError) in
+            _ = await Task.detached { await gate.pass() }.value
+            return AuthorizationToken(
+                value: TestTokens.driver(vehicleID: context.vehicleID, lifetime: 3600, serial: number),
+                lifetime: .seconds(3600))
+        }
+        let cached = CachedAuthorization(provider, clock: clock, patience: .seconds(60), jitter: { 0.5 }) { _ in }
+        for _ in 0..<2 {
+            let caller = Task { try await cached.token(for: van7) }
+            for await sleep in clock.sleeps.prefix(1) {
+                #expect(sleep == .seconds(60))
+                clock.advance(by: sleep)
+            }
+            let error = await #expect(throws: AuthorizationError.self) { try await caller.value }
+            #expect(error?.code == .unavailable)
+            #expect(error?.detail.description == "the token provider gives neither a token nor an error for 60 s")
+        }
+        gate.open()
+        #expect(try await cached.token(for: van7).lifetime == .seconds(3480), "it counts from the call")
+        #expect(provider.calls == 1, "while a call hangs no other is made")
+    }
+
     @Test func areRefreshedInTheBackground() async throws {
         let provider = issuer()
         let cached = cached(provider)

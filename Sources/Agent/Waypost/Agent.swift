@@ -43,8 +43,8 @@ public struct Agent: Sendable {
 
     /// Reports until the task is cancelled, then sends the vehicle's last state and closes the outbox.
     ///
-    /// A stage that stands still is repaired by itself; when nothing helps, the process ends with status 1 and leaves
-    /// the reason beside the outbox.
+    /// When a stage stands still, the process ends with status 1 and leaves the reason beside the outbox: whoever
+    /// keeps the service starts it anew.
     ///
     /// - Throws: what keeps the service from starting; a missing receiver, network or token never does.
     public func run() async throws(AgentError) {
@@ -53,36 +53,33 @@ public struct Agent: Sendable {
         let monitor = AgentMonitor(clock: clock)
         let status = try startStatusService()
         let progress = StageProgress(ProgressWatch(patience: configuration.patience))
-        let tap = ProgressTap(progress: progress)
-        let recorder = recordingFolder.map { _ in FlightRecorder(clock: clock, progress: tap) }
-        let (agent, stages) = try await makeVehicleAgent(
-            log: log, clock: clock, monitor: monitor, progress: progress, tap: tap, recorder: recorder)
+        let recorder = recordingFolder.map { _ in FlightRecorder(clock: clock, progress: progress) }
+        let agent = try await makeVehicleAgent(
+            log: log, clock: clock, monitor: monitor, progress: progress, recorder: recorder)
         let report = reporter(of: agent, clock: clock)
         await status.routes.set(StatusRoutes(report: report))
-        await tellLastStall(log: log, monitor: monitor)
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
         log.write(
             .info, "waypost \(Release.version) reports \(configuration.vehicle); status at \(status.service.address)")
 
-        var failure: AgentError?
-        let watch = ServiceWatch(
-            progress: progress, stages: stages, monitor: monitor, log: log, recorder: recorder, clock: clock,
-            recordPath: StallRecord.path(besideOutbox: configuration.outbox.path),
-            feedInterval: min(watchdogInterval ?? .seconds(10), .seconds(10))
-        ) { manager.tell(["WATCHDOG=1"]) }
-        do throws(AgentError) {
-            try await withServices(
-                status: status.service, watch: watch, recorder: recorder, manager: manager, log: log, clock: clock,
-                report: report, agent)
-        } catch { failure = error }
+        let recordPath = StallRecord.path(besideOutbox: configuration.outbox.path)
+        let watchdog = Watchdog(progress, feedInterval: min(watchdogInterval ?? .seconds(10), .seconds(10))) {
+            manager.tell(["WATCHDOG=1"])
+        } end: {
+            $0.endProcess(recordedAt: recordPath, uptime: monitor.uptime, log: log)
+        }
+        let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) {
+            await runServices(
+                status: status.service, watchdog: watchdog, recorder: recorder, manager: manager, log: log,
+                clock: clock, report: report, agent)
+        }
 
         manager.tell(["STOPPING=1", "STATUS=stopping"])
-        // The task is cancelled by now; the last state and the closing of the outbox are not to be.
-        await Task { await agent.windUp() }.value
+        await agent.windUp()
         log.write(.info, "stopped")
         await StandardError.lastWords()  // an app may end with it
-        if let failure { throw failure }
+        if let failure = failure ?? nil { throw failure }
     }
 
     /// Tells once why the last run ended itself, and takes the file away.
@@ -114,52 +111,39 @@ public struct Agent: Sendable {
     }
 
     private func makeVehicleAgent(
-        log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress, tap: ProgressTap,
+        log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress,
         recorder: FlightRecorder?
-    ) async throws(AgentError) -> (VehicleAgent, WatchedStages) {
-        let fetched: @Sendable () -> Void = { monitor.countTokenFetch() }
-        let makeProvider: @Sendable () throws(AgentError) -> any VehicleAuthorization = {
-            [configuration, authorization] () throws(AgentError) in
-            var provider: any VehicleAuthorization
-            if let authorization {
-                provider = authorization
-            } else {
-                provider = try configuration.makeProvider(log: log)
-            }
-            if let recorder { provider = FlightAuthorization(provider: provider, recorder: recorder) }
-            return configuration.cached(
-                provider, clock: ContinuousClock(), log: log,
-                jitter: { recorder?.draw(of: "token") ?? Double.random(in: 0...1) }, fetched: fetched)
-        }
-        let provider = WatchedAuthorization(try makeProvider(), progress: progress, clock: clock) {
-            try? makeProvider()
-        }
-        let transport = WatchedTransport(try configuration.makeTransport(), progress: progress, clock: clock) {
-            [configuration] in try? configuration.makeTransport()
+    ) async throws(AgentError) -> VehicleAgent {
+        var provider: any VehicleAuthorization
+        if let authorization { provider = authorization } else { provider = try configuration.makeProvider(log: log) }
+        var transport = try configuration.makeTransport()
+        if let recorder {
+            provider = FlightAuthorization(provider: provider, recorder: recorder)
+            transport = FlightTransport(transport: transport, vehicle: configuration.vehicle, recorder: recorder)
         }
         let isRecording = configuration.readsRecording
         let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
-        let source = WatchedSource(progress: progress, clock: clock) { [configuration] in
-            configuration.makeSource(present: { present.time }, tap: recorder ?? tap)
-        }
-        let store = StageCalls(of: .store, progress: progress, clock: clock, waitsForHung: true)
         var parts = VehicleAgent.Parts(
-            source: source, authorization: provider,
-            transport: recorder.map { [configuration] in
-                FlightTransport(transport: transport, vehicle: configuration.vehicle, recorder: $0)
-            } ?? transport,
-            earliestFix: isRecording ? nil : Release.date, expectedFix: isRecording ? nil : UTCTime.system,
+            source: configuration.makeSource(present: { present.time }, tap: recorder ?? progress),
+            authorization: configuration.cached(
+                provider, clock: ContinuousClock(), log: log,
+                jitter: { recorder?.draw(of: "token") ?? Double.random(in: 0...1) },
+                fetched: {
+                    monitor.countTokenFetch()
+                    progress.moved(.token)
+                }, answered: { progress.rests(.token) }),
+            transport: transport, earliestFix: isRecording ? nil : Release.date,
+            expectedFix: isRecording ? nil : UTCTime.system,
             latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor,
             observers: [progress] + [recorder].compactMap { $0 }
                 + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
-            present: isRecording ? nil : present, startsWithoutOutbox: true)
-        if let recorder { parts.jitter = { recorder.draw(of: "upload") } }
-        parts.storeCalls = store
-        let agent = try await VehicleAgent(configuration, parts)
-        let stages = WatchedStages(source: source, authorization: provider, transport: transport, store: store) {
-            await agent.rouse()
+            present: isRecording ? nil : present, progress: progress)
+        parts.storeGaveUp = {
+            monitor.countStoreGivenUp()
+            recorder?.note { $0.with(\.repair, "store 1") }
         }
-        return (agent, stages)
+        if let recorder { parts.jitter = { recorder.draw(of: "upload") } }
+        return try await VehicleAgent(configuration, parts)
     }
 
     private func reporter(
@@ -177,13 +161,13 @@ public struct Agent: Sendable {
     }
 
     /// Runs the pipeline with the status service and the watch of its progress beside it; ends when the pipeline does.
-    private func withServices(
-        status: HTTPService, watch: ServiceWatch, recorder: FlightRecorder?, manager: ServiceManager, log: LogWriter,
+    private func runServices(
+        status: HTTPService, watchdog: Watchdog, recorder: FlightRecorder?, manager: ServiceManager, log: LogWriter,
         clock: MonotonicClock, report: @escaping @Sendable () async -> StatusReport?, _ agent: VehicleAgent
-    ) async throws(AgentError) {
-        let failure = await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
-            // Its last act may be on a disk: the file of a Unix socket is taken away.
-            group.addTask { _ = await AbandonableCall<Void>(clock: clock).run { await status.run() } }
+    ) async -> AgentError? {
+        await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
+            group.addTask { await status.run() }
+            group.addTask { await tellLastStall(log: log, monitor: agent.monitor) }
             group.addTask { await agent.tellOwedState() }
             group.addTask { await watchNetwork(log: log, agent) }
             group.addTask {
@@ -192,13 +176,15 @@ public struct Agent: Sendable {
                 await clock.sleep(for: .seconds(30))
                 ResidentCode.giveBack()
             }
-            group.addTask { await watch.run() }
+            group.addTask {
+                do throws(SystemError) { try await watchdog.run(clock: clock) } catch {
+                    log.write(.error, "progress is not watched: \(error)")
+                }
+            }
             group.addTask { await tellStatus(manager, clock: clock, recorder: recorder, report: report) }
             if let recorder, let recordingFolder {
                 group.addTask {
-                    _ = await AbandonableCall<Void>(clock: clock).run {
-                        await recorder.write(FlightSettings(folder: recordingFolder)) { log.write(.warning, $0) }
-                    }
+                    await recorder.write(FlightSettings(folder: recordingFolder)) { log.write(.warning, $0) }
                 }
             }
             var failure: AgentError?
@@ -206,7 +192,6 @@ public struct Agent: Sendable {
             group.cancelAll()
             return failure
         }
-        if let failure { throw failure }
     }
 
     /// Passes on the kernel's word that there is a new way out; without it delivery goes on by its own attempts.

@@ -24,6 +24,8 @@ public actor CachedAuthorization: VehicleAuthorization {
     private let provider: any VehicleAuthorization
     private let claims: ClaimRules?
     private let elapsed: @Sendable () -> Duration
+    private let sleep: @Sendable (Duration) async -> Void
+    private let patience: Duration?
     private let jitter: @Sendable () -> Double
     private let report: @Sendable (AuthorizationWarning) -> Void
     private var cache: TokenCache
@@ -37,18 +39,22 @@ public actor CachedAuthorization: VehicleAuthorization {
     ///   - clock: measures the life of tokens and the waits after failures.
     ///   - policy: the numbers of the rules.
     ///   - claims: what a JSON Web Token must say; `nil` takes any.
+    ///   - patience: how long a caller waits; a provider that hangs is asked again when its call has returned.
     ///   - jitter: draws from 0...1, so that a fleet does not ask in step.
     ///   - report: hears each warning once.
     public init(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
-        claims: ClaimRules? = ClaimRules(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        claims: ClaimRules? = ClaimRules(), patience: Duration? = nil,
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) {
         self.provider = provider
         self.claims = claims
+        self.patience = patience
         self.jitter = jitter
         self.report = report
         elapsed = Self.stopwatch(clock)
+        sleep = { try? await clock.sleep(for: $0) }  // fails by cancellation alone
         cache = TokenCache(policy: policy)
     }
 
@@ -78,20 +84,37 @@ public actor CachedAuthorization: VehicleAuthorization {
         await provider.networkReturned()
     }
 
-    /// Joins the fetch under way. The stream's iteration ends when this caller's task is cancelled.
+    /// Joins the fetch under way, until this caller's task is cancelled or its patience ends.
     private func outcome(of context: AuthorizationContext) async -> Outcome {
         let id = nextWaiter
         nextWaiter += 1
         let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self, bufferingPolicy: .bufferingNewest(1))
         fetches[context]?.waiters[id] = waiter
-        for await outcome in outcomes { return outcome }
-
+        let outcome = await withTaskGroup(of: Outcome?.self) { [sleep, patience] group in
+            group.addTask {
+                for await outcome in outcomes { return outcome }
+                return nil
+            }
+            if let patience {
+                group.addTask {
+                    await sleep(patience)
+                    return nil
+                }
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        if let outcome { return outcome }
         if var fetch = fetches[context], fetch.waiters.removeValue(forKey: id) != nil {
             if fetch.waiters.isEmpty, !fetch.isAbandoned {
                 fetch.isAbandoned = true
                 fetch.task.cancel()
             }
             fetches[context] = fetch
+        }
+        if let patience, !Task.isCancelled {
+            let words = "the token provider gives neither a token nor an error for \(patience.components.seconds) s"
+            return .failure(AuthorizationError(.unavailable, words))
         }
         return .failure(AuthorizationError(.cancelled, "the wait for a token was cancelled"))
     }

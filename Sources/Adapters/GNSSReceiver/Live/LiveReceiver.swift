@@ -29,6 +29,7 @@ struct LiveReceiver: Sendable {
                 } catch {
                     failure.withLock { $0 = error }
                 }
+                tap?.ended()
                 mailbox.close()
             }
             for await _ in mailbox.arrivals {

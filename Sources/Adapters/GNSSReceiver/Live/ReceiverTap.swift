@@ -4,6 +4,8 @@ package protocol ReceiverTap: Sendable {
     var keepsOutput: Bool { get }
     /// The thread goes round: it does so at least every `ReceiverPace.longestTurn`, unless a call blocks it.
     func turned()
+    /// The thread goes round no more.
+    func ended()
     /// The line was opened; what is read from now on is decoded anew.
     func lineOpened()
     /// These bytes were read.

@@ -36,35 +36,21 @@ package actor SQLiteOutbox: Outbox {
     package static func open(
         _ configuration: OutboxSettings, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) async throws(OutboxError) -> SQLiteOutbox {
-        let outbox = SQLiteOutbox(configuration, executor)
-        try await outbox.start()
+        let outbox = SQLiteOutbox(configuration, on: executor)
+        try await outbox.open()
         return outbox
     }
 
-    /// The same, and where the disk does not let it (full, read-only, not sound), an outbox whose calls throw why, and
-    /// which opens the store as soon as it can.
-    ///
-    /// - Throws: `locked` or `newerSchema`, which no waiting mends.
-    package static func openInTime(
+    /// An outbox that is closed until `open` is called.
+    package init(
         _ configuration: OutboxSettings, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
-    ) async throws(OutboxError) -> SQLiteOutbox {
-        let outbox = SQLiteOutbox(configuration, executor)
-        do throws(OutboxError) { try await outbox.start() } catch {
-            if error.code == .locked || error.code == .newerSchema { throw error }
-        }
-        return outbox
-    }
-
-    private init(_ configuration: OutboxSettings, _ executor: any SerialExecutor) {
+    ) {
         (self.configuration, self.executor) = (configuration, executor)
     }
 
-    /// Why the store is not open yet; `nil` once it has been.
-    package var openingFailure: OutboxError? {
-        if case .failed(let error, _) = state { error } else { nil }
-    }
-
-    private func start() throws(OutboxError) {
+    /// Opens the store, as the function of the type does. When that fails (the disk is full, read-only, not sound), the
+    /// other calls throw why, and open it as soon as they can.
+    package func open() throws(OutboxError) {
         do throws(OutboxError) { state = .open(try OutboxEngine(configuration)) } catch {
             state = .failed(error, triedAt: configuration.uptime())
             throw error
@@ -116,7 +102,7 @@ package actor SQLiteOutbox: Outbox {
         if case .failed(let error, let triedAt) = state {
             let interval = error.code == .damaged ? OutboxEngine.repairInterval : Self.retryInterval
             guard configuration.uptime() - triedAt >= interval else { throw error }
-            try start()
+            try open()
         }
         guard case .open(let engine) = state else {
             throw OutboxError(.closed, "the outbox has been closed; nothing is accepted any more")

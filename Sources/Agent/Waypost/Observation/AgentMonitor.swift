@@ -30,7 +30,7 @@ package final class AgentMonitor: ReportingObserver {
         package var requestSince: Duration?
         /// Until when nothing is sent, as the upload loop said.
         package var waitsUntil: Duration?
-        /// Repairs of stages that stood still.
+        /// How often a stage was given up that goes on by itself: the outbox alone is.
         package var repairs: [Stage: Int] = [:]
         /// Why the last run ended itself.
         package var lastStall: StallRecord?
@@ -50,8 +50,14 @@ package final class AgentMonitor: ReportingObserver {
     /// Counts a token that the provider was asked for beyond the cache.
     package func countTokenFetch() { state.withLock { $0.counts.tokenFetches += 1 } }
 
-    /// Counts a repair of a stage that stood still.
-    package func countRepair(of stage: Stage) { state.withLock { $0.repairs[stage, default: 0] += 1 } }
+    /// Counts that the outbox did not answer and was given up.
+    func countStoreGivenUp() { state.withLock { $0.repairs[.store, default: 0] += 1 } }
+
+    /// Notes why the outbox is not open, or that it is.
+    func note(notOpen error: OutboxError?) {
+        let now = clock.now
+        state.withLock { ($0.memoryOnly, $0.memoryOnlySince) = (error.map { "\($0)" }, error.map { _ in now }) }
+    }
 
     /// Notes why the last run ended itself.
     package func note(lastStall: StallRecord) { state.withLock { $0.lastStall = lastStall } }

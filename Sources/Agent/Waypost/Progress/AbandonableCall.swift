@@ -1,76 +1,66 @@
-import LinuxPlatform
 import LocationReporting
 
-/// A call that may never return, and whose caller can be freed of it.
+/// A call that may never return, and that its caller can leave.
 ///
 /// The body runs in a task of its own, outside the structure, for a caller can only leave what it does not own.
-/// Cancellation reaches it, and a cancelled caller waits for it no longer than `Stopping.patience`: whatever hangs, the
-/// service can be stopped.
-final class AbandonableCall<Value: Sendable>: Sendable {
-    private enum State {
-        case pending
-        case awaited(CheckedContinuation<Value?, Never>)
-        case over(Value?)
-    }
+struct AbandonableCall<Value: Sendable>: Sendable {
+    private let values: AsyncStream<Value>
+    private let listener: AsyncStream<Value>.Continuation
 
-    private let clock: MonotonicClock
-    private let state = Locked(State.pending)
-    private let task = Locked<Task<Void, Never>?>(nil)
+    init() { (values, listener) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
-    init(clock: MonotonicClock) { self.clock = clock }
-
-    /// Runs `body` for `limit` at most; `nil` when the call was abandoned before it returned.
-    func run(within limit: Duration, _ body: @escaping @Sendable () async -> Value) async -> Value? {
-        let alarm = abandon(after: limit)
-        defer { alarm.cancel() }
-        return await run(body)
-    }
-
-    /// Runs `body`; `nil` when the call was abandoned before it returned.
-    func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
-        let task = Task { self.settle(await body()) }
-        self.task.withLock { $0 = task }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let value: Value?? = state.withLock { state in
-                    if case .over(let value) = state { return .some(value) }
-                    state = .awaited(continuation)
-                    return .none
+    /// Runs `body`; `nil` when the call was abandoned, or had not returned after `limit`. The body is cancelled then,
+    /// for the case that it hears of that. The caller's cancellation reaches neither the body nor the wait.
+    func run(
+        within limit: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        let calling = Task { [listener] in
+            listener.yield(await body())
+            listener.finish()
+        }
+        let waiting = Task { [values] in
+            await withTaskGroup(of: Value?.self) { group in
+                group.addTask {
+                    for await value in values { return value }
+                    return nil
                 }
-                if case .some(let value) = value { continuation.resume(returning: value) }
-            }
-        } onCancel: {
-            task.cancel()
-            _ = abandon(after: Stopping.patience)
-        }
-    }
-
-    private func abandon(after delay: Duration) -> Task<Void, Never> {
-        Task {
-            await clock.sleep(for: delay)
-            abandon()
-        }
-    }
-
-    /// Frees the caller, and cancels the body for the case that it hears of that.
-    func abandon() {
-        settle(nil)
-        task.withLock { $0 }?.cancel()
-    }
-
-    /// The first word counts.
-    private func settle(_ value: Value?) {
-        let continuation: CheckedContinuation<Value?, Never>? = state.withLock { state in
-            switch state {
-            case .over: return nil
-            case .pending:
-                state = .over(value)
-                return nil
-            case .awaited(let continuation):
-                state = .over(value)
-                return continuation
+                group.addTask {
+                    await clock.sleep(for: limit)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                return await group.next() ?? nil
             }
         }
-        continuation?.resume(returning: value)
+        let value = await waiting.value
+        if value == nil { calling.cancel() }
+        return value
     }
+
+    /// Runs `body` for as long as it takes. When the caller is cancelled it is too, and abandoned after `patience`.
+    static func run(
+        stoppedWithin patience: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        let (end, ended) = AsyncStream.makeStream(of: Never.self)
+        let calling = Task {
+            defer { ended.finish() }
+            return await body()
+        }
+        for await _ in end {}  // until it has ended, or this task is cancelled
+        calling.cancel()
+        return await Self().run(within: patience, on: clock) { await calling.value }
+    }
+
+    /// Frees the caller.
+    func abandon() { listener.finish() }
+}
+
+/// How long a stop waits for what may hang, so that it ends within the 10 s that the service manager allows.
+enum Stopping {
+    /// For everything that was cancelled.
+    static let patience = Duration.seconds(1)
+    /// For the vehicle's last state.
+    static let longestFarewell = Duration.seconds(3)
+    /// For the disk to take what is still in memory.
+    static let longestClosing = Duration.seconds(3)
 }

@@ -4,150 +4,100 @@ import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
 
-/// Judges whether every stage makes progress, and says what to do about one that stands still. Pure.
+/// Judges whether every stage makes progress. Pure.
 ///
-/// A stage owes progress while a call of it is under way, and while it has yet to give a sign that it said it would; it
-/// is content while it has nothing to do or a reason to wait. Time comes by `tick` alone, and at most `longestTick` of
-/// it counts at once: a machine that slept and a process that was stopped find no stage overdue.
+/// A stage owes a sign within its patience as soon as it has something to do; it owes none while it has nothing to do
+/// or a reason to wait. Time comes by `tick` alone, and at most `longestTick` of it counts at once: a machine that
+/// slept and a process that was stopped find no stage overdue.
 package struct ProgressWatch: Sendable {
-    /// How long a stage may stand still.
-    package struct Patience: Sendable, Hashable {
-        /// Before the first repair.
-        package var first: Duration
-        /// After each repair.
-        package var afterRepair: Duration
-
-        package init(_ first: Duration, afterRepair: Duration? = nil) {
-            (self.first, self.afterRepair) = (first, afterRepair ?? first)
-        }
-    }
-
-    /// What to do.
-    package enum Action: Sendable, Hashable {
-        /// Try repair number `stall.repairs` of the stage.
-        case repair(Stall)
-        /// Nothing has helped: end the process. Comes once.
-        case end(Stall)
-    }
-
     private struct Debt {
-        var since: Duration
-        var due: Duration
-    }
-
-    private struct Account {
-        var calls: [Int: Debt] = [:]
-        var sign: Debt?
-        var repairs = 0
-        /// Since when the repairs have been tried, though calls came and were given up.
-        var troubleSince: Duration?
+        let since: Duration
+        let due: Duration
     }
 
     static let longestTick = Duration.seconds(5)
 
-    private let patience: [Stage: Patience]
-    private var accounts: [Stage: Account] = [:]
+    private let patience: [Stage: Duration]
+    private var debts: [Stage: Debt] = [:]
     private var now = Duration.zero
-    private var lastCall = 0
-    private var hasEnded = false
 
     /// A stage without `patience` is not watched.
-    package init(patience: [Stage: Patience]) { self.patience = patience }
-
-    /// Whether anything waits for a repair to show effect.
-    package var isUnderRepair: Bool { accounts.values.contains { $0.repairs > 0 } }
-
-    /// A call of the stage is under way; gives its number.
-    package mutating func began(_ stage: Stage) -> Int {
-        lastCall += 1
-        accounts[stage, default: Account()].calls[lastCall] = debt(of: stage)
-        return lastCall
-    }
-
-    /// The call has come to its end, good or bad: that is progress.
-    package mutating func ended(_ stage: Stage, call: Int) {
-        accounts[stage]?.calls[call] = nil
-        progressed(stage)
-    }
-
-    /// Nobody waits for the call any longer; that is no progress.
-    package mutating func gaveUp(_ stage: Stage, call: Int) { accounts[stage]?.calls[call] = nil }
+    package init(patience: [Stage: Duration]) { self.patience = patience }
 
     /// The stage has given a sign, and owes another one within its patience, or that long after `delay`.
     package mutating func moved(_ stage: Stage, nextAfter delay: Duration = .zero) {
-        progressed(stage)
-        accounts[stage, default: Account()].sign = debt(of: stage, after: delay)
+        debts[stage] = patience[stage].map { Debt(since: now, due: now + delay + $0) }
     }
 
     /// The stage has nothing to do, and owes no sign.
-    package mutating func rests(_ stage: Stage) {
-        progressed(stage)
-        accounts[stage]?.sign = nil
-    }
+    package mutating func rests(_ stage: Stage) { debts[stage] = nil }
 
     /// There is something to do for a stage that rested.
     package mutating func roused(_ stage: Stage) {
-        if accounts[stage]?.sign == nil { accounts[stage, default: Account()].sign = debt(of: stage) }
+        if debts[stage] == nil { moved(stage) }
     }
 
-    /// Time has passed: what is to be done now, at most one thing a stage.
-    package mutating func tick(after elapsed: Duration) -> [Action] {
+    /// Time has passed: the stage that stands still now, if one does.
+    package mutating func tick(after elapsed: Duration) -> Stall? {
         now += max(.zero, min(elapsed, Self.longestTick))
-        guard !hasEnded else { return [] }
-        var actions: [Action] = []
         for stage in Stage.allCases {
-            guard let action = judge(stage) else { continue }
-            if case .end = action {
-                hasEnded = true
-                return [action]
-            }
-            actions.append(action)
+            if let debt = debts[stage], debt.due <= now { return Stall(stage: stage, duration: now - debt.since) }
         }
-        return actions
-    }
-
-    private mutating func judge(_ stage: Stage) -> Action? {
-        guard var account = accounts[stage], let patience = patience[stage] else { return nil }
-        let overdue = (Array(account.calls.values) + [account.sign].compactMap { $0 }).filter { $0.due <= now }
-        guard let since = overdue.map(\.since).min() else { return nil }
-        let begin = min(since, account.troubleSince ?? since)
-        let stall = Stall(stage: stage, duration: now - begin, repairs: account.repairs)
-        guard account.repairs < stage.repairs.count else { return .end(stall) }
-        account.repairs += 1
-        account.troubleSince = begin
-        let due = now + patience.afterRepair
-        for call in account.calls.keys { account.calls[call]?.due = due }
-        account.sign?.due = due
-        accounts[stage] = account
-        return .repair(stall)
-    }
-
-    private mutating func progressed(_ stage: Stage) {
-        accounts[stage]?.repairs = 0
-        accounts[stage]?.troubleSince = nil
-    }
-
-    private func debt(of stage: Stage, after delay: Duration = .zero) -> Debt? {
-        guard let patience = patience[stage] else { return nil }
-        let isUnderRepair = (accounts[stage]?.repairs ?? 0) > 0
-        return Debt(since: now, due: now + delay + (isUnderRepair ? patience.afterRepair : patience.first))
+        return nil
     }
 }
 
 extension ProgressWatch {
-    /// What the upload loop tells: that it acts, for how long it waits, that it has nothing to do.
+    /// What intake and upload loop tell: that they act, for how long they wait, that they have nothing to do.
     package mutating func take(_ event: ReportingEvent) {
         switch event {
-        case .uploading, .delivered, .noToken, .quarantined: moved(.upload)
+        case .fix, .refused: rests(.intake)
+        case .uploading:
+            moved(.upload)
+            moved(.transport)
+        case .delivered:
+            moved(.upload)
+            rests(.transport)
+        case .noToken, .quarantined: moved(.upload)
         case .waiting(let delay, _): moved(.upload, nextAfter: delay)
         case .idle: rests(.upload)
         case .accepted, .notStored: roused(.upload)
-        // No signs: these come also of what goes on beside the loop, a vehicle's state and the care of the outbox; the
-        // loop itself waits or acts after each of them, and says so.
-        case .failed, .outboxFailed, .stateSent: break
-        case .receiver, .receiverWarning, .progress, .fix, .refused, .serverTime: break
+        // No signs of the upload loop: these come also of what goes on beside it, a vehicle's state and the care of the
+        // outbox; the loop itself waits or acts after each of them, and says so.
+        case .failed: rests(.transport)
+        case .outboxFailed, .stateSent: break
+        case .receiver, .receiverWarning, .progress, .serverTime: break
         }
     }
+}
+
+/// The progress of the running service: told by its stages, judged by the thread of `Watchdog`.
+package final class StageProgress: ReportingObserver, ReceiverTap {
+    private let watch: Locked<ProgressWatch>
+
+    package init(_ watch: ProgressWatch) { self.watch = Locked(watch) }
+
+    /// See `ProgressWatch.moved`.
+    package func moved(_ stage: Stage) { watch.withLock { $0.moved(stage) } }
+
+    /// See `ProgressWatch.rests`.
+    package func rests(_ stage: Stage) { watch.withLock { $0.rests(stage) } }
+
+    /// See `ProgressWatch.roused`.
+    package func roused(_ stage: Stage) { watch.withLock { $0.roused(stage) } }
+
+    /// See `ProgressWatch.tick`.
+    package func tick(after elapsed: Duration) -> Stall? { watch.withLock { $0.tick(after: elapsed) } }
+
+    package func observe(_ event: ReportingEvent) { watch.withLock { $0.take(event) } }
+
+    package var keepsOutput: Bool { false }
+    package func turned() { moved(.receiver) }
+    package func fixMade() { roused(.intake) }
+    package func ended() { rests(.receiver) }
+    package func lineOpened() {}
+    package func received(_ bytes: Span<UInt8>) {}
+    package func lineClosed() {}
 }
 
 /// A stage of the service whose progress is watched.
@@ -168,20 +118,8 @@ package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
     /// The shared pool, on which all tasks run, takes a new one.
     case tasks
 
-    /// What is tried when it stands still, one after the other, before the process ends.
-    package var repairs: [String] {
-        switch self {
-        case .receiver: ["it is opened anew on another thread"]
-        case .store: ["positions are sent from memory until it answers"]
-        case .token: ["its call is given up and the provider made anew"]
-        case .transport: ["its exchange is given up, and the next takes a new connection", "it is made anew"]
-        case .upload: ["it is woken, on a new connection"]
-        case .intake, .tasks: []
-        }
-    }
-
     /// What is wrong when it stands still.
-    var complaint: String {
+    fileprivate var complaint: String {
         switch self {
         case .receiver: "the receiver's thread is stuck in a call of the system"
         case .intake: "what the receiver tells is not taken in"
@@ -199,40 +137,40 @@ package struct Stall: Sendable, Hashable, CustomStringConvertible {
     package let stage: Stage
     /// How long there has been no progress.
     package let duration: Duration
-    /// How many repairs have been tried since there was any.
-    package let repairs: Int
 
-    package init(stage: Stage, duration: Duration, repairs: Int) {
-        (self.stage, self.duration, self.repairs) = (stage, duration, repairs)
-    }
+    package init(stage: Stage, duration: Duration) { (self.stage, self.duration) = (stage, duration) }
 
     /// The stage, what is wrong, and for how long.
-    package var description: String {
-        let tried = repairs == 0 ? "" : repairs == 1 ? ", through 1 repair" : ", through \(repairs) repairs"
-        return "\(stage.rawValue): \(stage.complaint) for \(duration.spoken)\(tried)"
-    }
+    package var description: String { "\(stage.rawValue): \(stage.complaint) for \(duration.spoken)" }
 }
 
 extension Configuration {
-    /// How long each stage may stand still: well past every limit that the stage itself keeps, so that what it can tell
-    /// by itself (a timeout, a token command that was ended) is told by it.
-    package var patience: [Stage: ProgressWatch.Patience] {
-        let token: Duration =
+    /// How long an update waits for a token: past the limit that the provider itself keeps, so that what it can tell by
+    /// itself (a timeout, a token command that was ended) is told by it.
+    var tokenPatience: Duration {
+        let limit: Duration =
             switch authorization {
             case .http(let settings, _): settings.limits.total
             case .command(_, _, _, let timeout): timeout
             case .file: .zero
             }
-        return [
-            .receiver: .init(ReceiverPace.longestOpening + ReceiverPace.longestTurn * 3),
-            .intake: .init(.seconds(300)),
-            // Worn-out flash can take many seconds for an fsync; while positions go out from memory there is no haste.
-            .store: .init(.seconds(30), afterRepair: .seconds(300)),
-            .token: .init(max(token, .seconds(30)) + .seconds(30)),
-            .transport: .init(upload.timeout + .seconds(30)),
+        return max(limit, .seconds(30)) + .seconds(30)
+    }
+
+    /// How long each stage may stand still before the process ends: well past every limit that the stage itself keeps.
+    package var patience: [Stage: Duration] {
+        [
+            .receiver: ReceiverPace.longestOpening + ReceiverPace.longestTurn * 3,
+            .intake: .seconds(300),
+            // Positions go out from memory meanwhile, so that there is no haste.
+            .store: .seconds(330),
+            // Without a token updates are kept, and asked for again. After an hour no token that is in memory is good
+            // any more, so that a new start costs nothing; and it comes each hour only.
+            .token: .seconds(3600),
+            .transport: upload.timeout + .seconds(30),
             // Longer than all that it may wait for without a word: store, token and exchange.
-            .upload: .init(upload.timeout + max(token, .seconds(30)) + .seconds(180)),
-            .tasks: .init(.seconds(60)),
+            .upload: upload.timeout + tokenPatience + .seconds(150),
+            .tasks: .seconds(60),
         ]
     }
 }

@@ -50,12 +50,24 @@ package struct StallRecord: Sendable, Hashable, Codable {
     }
 }
 
-/// How long a stop waits for what may hang, so that it ends within the 10 s that the service manager allows.
-enum Stopping {
-    /// How long a cancelled caller waits for a call that does not end.
-    static let patience = Duration.seconds(1)
-    /// For the vehicle's last state.
-    static let longestFarewell = Duration.seconds(3)
-    /// For the disk to take what is still in memory.
-    static let longestClosing = Duration.seconds(3)
+extension Stall {
+    /// A disk that does not answer must not keep the process from its end.
+    private static let longestWriting = Duration.seconds(5)
+
+    /// Ends the process with status 1; nothing that was accepted is lost by that. The reason is told by the log and by
+    /// a record at `path`.
+    func endProcess(recordedAt path: String, uptime: Duration, log: LogWriter) -> Never {
+        log.write(.error, "\(self); the service ends itself to be started anew")
+        let record = StallRecord(self, time: .system, uptime: uptime)
+        if let written = try? EventDescriptor() {
+            startThread(named: "last-stall") {
+                do { try record.write(to: path) } catch { log.write(.error, "the reason cannot be written: \(error)") }
+                written.signal()
+            }
+            _ = try? poll(nil, within: Self.longestWriting, unless: written)
+        }
+        StandardError.flush(within: .seconds(1))
+        ChildTable.endAll()
+        _exit(1)
+    }
 }

@@ -24,7 +24,7 @@ package final class FlightRecorder: ReportingObserver, ReceiverTap {
     private let progress: (any ReceiverTap)?
     private let state = Locked(State())
 
-    /// `clock` counts from the start of the run; `progress` hears of the receiver's turns.
+    /// `clock` counts from the start of the run; `progress` hears of the receiver's thread.
     package init(clock: MonotonicClock, progress: (any ReceiverTap)? = nil) {
         (self.clock, self.progress) = (clock, progress)
     }
@@ -34,9 +34,14 @@ package final class FlightRecorder: ReportingObserver, ReceiverTap {
 
     package var keepsOutput: Bool { true }
     package func turned() { progress?.turned() }
+    package func ended() { progress?.ended() }
     package func lineOpened() { note { $0.with(\.line, "opened") } }
     package func lineClosed() { note { $0.with(\.line, "closed") } }
-    package func fixMade() { state.withLock { $0.backlog.closeRead() } }
+
+    package func fixMade() {
+        progress?.fixMade()
+        state.withLock { $0.backlog.closeRead() }
+    }
 
     package func received(_ bytes: Span<UInt8>) {
         let now = now

@@ -81,14 +81,15 @@ extension Configuration {
         cached(try makeProvider(log: log), clock: clock, log: log, jitter: jitter, fetched: fetched)
     }
 
-    /// `provider` with the rules of reuse around it.
+    /// `provider` with the rules of reuse around it; `answered` is called when it has given a token or an error.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
-        fetched: @escaping @Sendable () -> Void
+        fetched: @escaping @Sendable () -> Void, answered: @escaping @Sendable () -> Void = {}
     ) -> any VehicleAuthorization {
         CachedAuthorization(
-            CountedAuthorization(provider, fetched: fetched), clock: clock, jitter: jitter,
+            CountedAuthorization(provider: provider, fetched: fetched, answered: answered), clock: clock,
+            patience: tokenPatience, jitter: jitter,
             report: { log.write(.warning, "\($0)") })
     }
 
@@ -148,17 +149,15 @@ extension OutboxSettings {
     }
 }
 
-/// Tells each time that a provider is really asked, which is beyond the cache.
+/// Tells each time that a provider is really asked, which is beyond the cache, and that it has answered.
 struct CountedAuthorization: VehicleAuthorization {
-    private let provider: any VehicleAuthorization
-    private let fetched: @Sendable () -> Void
-
-    init(_ provider: any VehicleAuthorization, fetched: @escaping @Sendable () -> Void) {
-        (self.provider, self.fetched) = (provider, fetched)
-    }
+    let provider: any VehicleAuthorization
+    let fetched: @Sendable () -> Void
+    let answered: @Sendable () -> Void
 
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         fetched()
+        defer { answered() }
         return try await provider.token(for: context)
     }
 

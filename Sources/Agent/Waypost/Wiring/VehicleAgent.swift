@@ -25,10 +25,11 @@ package struct VehicleAgent: Sendable {
         package var observers: [any ReportingObserver]
         /// Learns of the last good time of fix that the outbox keeps; `nil` for recorded logs.
         package var present: ApproximatePresent?
-        /// Whether it starts although its outbox cannot be opened yet: a vehicle under way shall be seen.
-        package var startsWithoutOutbox: Bool
-        /// The outbox's calls, where the service watches its progress.
-        package var storeCalls: StageCalls?
+        /// Where the service's progress is watched. The outbox answers in time then, and need not be open at the start:
+        /// a vehicle under way shall be seen.
+        package var progress: StageProgress?
+        /// Called each time that the outbox is given up until it answers.
+        package var storeGaveUp: @Sendable () -> Void = {}
         /// Chance for the waits, from 0...1.
         package var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
@@ -37,7 +38,7 @@ package struct VehicleAgent: Sendable {
             earliestFix: UTCTime?, expectedFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?,
             clock: MonotonicClock,
             log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
-            present: ApproximatePresent? = nil, startsWithoutOutbox: Bool = false
+            present: ApproximatePresent? = nil, progress: StageProgress? = nil
         ) {
             self.source = source
             self.authorization = authorization
@@ -50,14 +51,16 @@ package struct VehicleAgent: Sendable {
             self.monitor = monitor
             self.observers = observers
             self.present = present
-            self.startsWithoutOutbox = startsWithoutOutbox
+            self.progress = progress
         }
     }
 
     package let monitor: AgentMonitor
     private let vehicle: VehicleName
     private let stateOnStop: VehicleState
-    private let outbox: WatchedOutbox<SQLiteOutbox>
+    private let outbox: PromptOutbox<SQLiteOutbox>
+    /// Whether the outbox was not open when this was made.
+    private let opensLate: Bool
     private let owedState: OwedState
     private let uploader: Uploader
     private let pipeline: ReportingPipeline
@@ -67,17 +70,29 @@ package struct VehicleAgent: Sendable {
 
     /// Opens the outbox and puts everything together; nothing moves before `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
-        let log = parts.log
-        outbox = WatchedOutbox(
-            try await Self.openOutbox(
-                configuration.outbox, insisting: !parts.startsWithoutOutbox, clock: parts.clock, log: log),
-            calls: parts.storeCalls)
-        owedState = OwedState(besideOutbox: configuration.outbox.path, clock: parts.clock)
+        let (log, monitor) = (parts.log, parts.monitor)
+        var store = OutboxSettings(configuration.outbox) { log.write(.error, "\($0)") }
+        store.reportWarning = { log.write(.warning, $0) }
+        store.uptime = { parts.clock.now }
+        outbox = PromptOutbox(
+            SQLiteOutbox(store), clock: parts.clock, progress: parts.progress, gaveUp: parts.storeGaveUp)
+        do throws(OutboxError) {
+            try await outbox.open()
+            opensLate = false
+        } catch {
+            guard parts.progress != nil, error.code != .locked, error.code != .newerSchema else {
+                throw AgentError(.unavailable, error.description)
+            }
+            opensLate = true
+            monitor.note(notOpen: error)
+            log.write(.error, "positions are sent from memory only: \(error)")
+        }
+        owedState = OwedState(besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
         let newest = try? await outbox.newest()?.update.timeOfFix
         if let newest { parts.present?.note(lastGood: newest) }
         let observer = ReportingObservers(
-            [parts.monitor, EventLog(log: log, clock: parts.clock)] + parts.observers
+            [monitor, EventLog(log: log, clock: parts.clock)] + parts.observers
                 + [parts.present].compactMap { $0 })
         let settings = UploadSettings(
             vehicle: configuration.vehicle, endpoint: configuration.upload.endpoint,
@@ -98,7 +113,7 @@ package struct VehicleAgent: Sendable {
             outbox: outbox, uploader: uploader, latestTime: parts.latestFix, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
         (vehicle, stateOnStop) = (configuration.vehicle, configuration.stateOnStop)
-        (monitor, clock, self.log, self.observer) = (parts.monitor, parts.clock, log, observer)
+        (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
     }
 
     /// Runs until the source has ended and everything is delivered, or until cancelled.
@@ -116,9 +131,15 @@ package struct VehicleAgent: Sendable {
     /// Lets the outbox do what nobody's call brings: writing what has waited, taking up what tools have asked for.
     private func attendOutbox() async {
         var news: EvictionNews?
+        var waitsForOpening = opensLate
         while !Task.isCancelled {
             do {
                 let evictions = try await outbox.summary().evictions
+                if waitsForOpening {
+                    waitsForOpening = false
+                    monitor.note(notOpen: nil)
+                    log.write(.info, "the outbox is open")
+                }
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNews(since: evictions)
                 if try await outbox.attend() { await uploader.wake() }
@@ -145,38 +166,25 @@ package struct VehicleAgent: Sendable {
     package func windUp() async {
         var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
-            let isTold = await withTaskGroup(of: Bool.self) { group in
-                group.addTask { await tell(stateOnStop) }
-                group.addTask {
-                    await clock.sleep(for: Stopping.longestFarewell)
-                    return false
-                }
-                defer { group.cancelAll() }
-                return await group.next() ?? false
+            let isTold = await AbandonableCall<Bool>().run(within: Stopping.longestFarewell, on: clock) {
+                await tell(stateOnStop)
             }
-            if !isTold {
+            if isTold != true {
                 log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start does it")
             }
-            isOwed = !isTold
+            isOwed = isTold != true
         }
-        let isClosed = await AbandonableCall<Bool>(clock: clock).run(within: Stopping.longestClosing) { [isOwed] in
+        let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isOwed] in
             if let isOwed { await owedState.set(isOwed, log: log) }
             await close()
-            return true
         }
-        if isClosed != true { log.write(.error, "the outbox is left open: it does not answer; check its disk (dmesg)") }
+        if closing == nil { log.write(.error, "the outbox is left open: it does not answer; check its disk (dmesg)") }
     }
 
     /// Tells that this machine has a way to the network again.
     package func networkReturned() async {
         log.write(.debug, "the network has a new way out")
         await uploader.networkReturned()
-    }
-
-    /// Wakes the upload loop, on a new connection.
-    package func rouse() async {
-        await uploader.networkReturned()
-        await uploader.wake()
     }
 
     /// Tells the state that the last stop owes, until that succeeds or any delivery has told a newer one.
@@ -208,34 +216,13 @@ package struct VehicleAgent: Sendable {
     package func close() async {
         do { try await outbox.close() } catch { log.write(.error, "closing the outbox: \(error)") }
     }
-
-    private static func openOutbox(
-        _ configuration: OutboxConfiguration, insisting: Bool, clock: MonotonicClock, log: LogWriter
-    ) async throws(AgentError) -> SQLiteOutbox {
-        var settings = OutboxSettings(configuration) { log.write(.error, "\($0)") }
-        settings.reportWarning = { log.write(.warning, $0) }
-        settings.uptime = { clock.now }
-        do {
-            if insisting { return try await SQLiteOutbox.open(settings) }
-            let outbox = try await SQLiteOutbox.openInTime(settings)
-            if let failure = await outbox.openingFailure {
-                log.write(.error, "positions are sent from memory only: \(failure)")
-            }
-            return outbox
-        } catch {
-            throw AgentError(.unavailable, error.description)
-        }
-    }
 }
 
 /// Remembers across a restart that Fleet Engine has not been told the vehicle's last state: a file beside the outbox.
-///
-/// A cancelled caller does not wait for a disk that hangs.
 struct OwedState: Sendable {
     private let path: String
-    private let clock: MonotonicClock
 
-    init(besideOutbox outbox: String, clock: MonotonicClock) { (path, self.clock) = (outbox + Self.suffix, clock) }
+    init(besideOutbox outbox: String) { path = outbox + Self.suffix }
 
     /// What follows the outbox's name.
     static let suffix = ".owed-state"
@@ -255,15 +242,12 @@ struct OwedState: Sendable {
                 return nil
             } catch { return error }
         }
-        if case .some(.some(let failure)) = failure {
+        if let failure = failure ?? nil {
             log.write(.warning, "the state owed to Fleet Engine cannot be noted: \(failure)")
         }
     }
 
     private func onDisk<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
-        let answer = await AbandonableCall<Value?>(clock: clock).run {
-            try? await onThreadIfAny(named: "owed-state", body).get()
-        }
-        return answer ?? nil
+        try? await onThreadIfAny(named: "owed-state", body).get()
     }
 }

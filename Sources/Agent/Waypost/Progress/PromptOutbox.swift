@@ -1,0 +1,143 @@
+import LinuxPlatform
+import LocationReporting
+import ReportedText
+import SQLiteOutbox
+
+/// An outbox that answers in time, whatever its disk does.
+///
+/// A call that hangs is left after `patience`, with all that wait behind it; until it returns every call fails at once,
+/// so that positions go out from memory. From then on the outbox is used again, and what it holds is delivered.
+///
+/// Without `progress` nobody watches, and it is the outbox itself.
+final class PromptOutbox<Store: Outbox>: Outbox {
+    private struct Calls {
+        /// Those that somebody waits for, and what frees him.
+        var waiting: [Int: @Sendable () -> Void] = [:]
+        /// Those that were left, and have not returned yet.
+        var hanging: Set<Int> = []
+        var lastNumber = 0
+        var isOpening = false
+    }
+
+    private let outbox: Store
+    private let clock: MonotonicClock
+    private let progress: StageProgress?
+    private let gaveUp: @Sendable () -> Void
+    private let calls = Locked(Calls())
+
+    /// Worn-out flash can take many seconds for an fsync.
+    private static var patience: Duration { .seconds(30) }
+
+    /// `gaveUp`: called each time that a call is left.
+    init(
+        _ outbox: Store, clock: MonotonicClock, progress: StageProgress?, gaveUp: @escaping @Sendable () -> Void = {}
+    ) {
+        (self.outbox, self.clock, self.progress, self.gaveUp) = (outbox, clock, progress, gaveUp)
+    }
+
+    @discardableResult
+    func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
+        try await call { outbox throws(OutboxError) in
+            try await outbox.append(update, overrulingEarlier: overrulingEarlier)
+        }
+    }
+
+    func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+        try await call { outbox throws(OutboxError) in
+            try await outbox.nextBatch(maximumPastLocations: maximumPastLocations)
+        }
+    }
+
+    func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
+        try await call { outbox throws(OutboxError) in try await outbox.acknowledge(batch) }
+    }
+
+    func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
+        try await call { outbox throws(OutboxError) in try await outbox.quarantine(update, reason: reason) }
+    }
+
+    func newest() async throws(OutboxError) -> StoredUpdate? {
+        try await call { outbox throws(OutboxError) in try await outbox.newest() }
+    }
+
+    func ledger() async throws(OutboxError) -> Ledger {
+        try await call { outbox throws(OutboxError) in try await outbox.ledger() }
+    }
+
+    /// Comes after a call that hangs, and waits for it: whoever closes says for how long.
+    func close() async throws(OutboxError) { try await outbox.close() }
+
+    private func call<Value: Sendable>(
+        within limit: Duration = patience, _ body: @escaping @Sendable (Store) async throws(OutboxError) -> Value
+    ) async throws(OutboxError) -> Value {
+        guard let progress else { return try await body(outbox) }
+        let call = AbandonableCall<Result<Value, OutboxError>>()
+        guard let number = begin(progress, abandon: call.abandon) else { throw silence }
+        let result = await call.run(within: limit, on: clock) { [self] in
+            defer { end(number, progress) }
+            do throws(OutboxError) { return .success(try await body(outbox)) } catch { return .failure(error) }
+        }
+        guard let result else {
+            giveUp(number)
+            throw silence
+        }
+        return try result.get()
+    }
+
+    /// `nil` while another call hangs.
+    private func begin(_ progress: StageProgress, abandon: @escaping @Sendable () -> Void) -> Int? {
+        calls.withLock { calls in
+            guard calls.hanging.isEmpty else { return nil }
+            calls.lastNumber += 1
+            calls.waiting[calls.lastNumber] = abandon
+            progress.roused(.store)
+            return calls.lastNumber
+        }
+    }
+
+    private func end(_ number: Int, _ progress: StageProgress) {
+        calls.withLock { calls in
+            calls.waiting[number] = nil
+            calls.hanging.remove(number)
+            if calls.waiting.isEmpty, calls.hanging.isEmpty { progress.rests(.store) } else { progress.moved(.store) }
+        }
+    }
+
+    /// The others wait behind the one that is left, and are left with it.
+    private func giveUp(_ number: Int) {
+        let left = calls.withLock { calls in
+            guard calls.waiting[number] != nil else { return [Int: @Sendable () -> Void]() }
+            defer { calls.waiting = [:] }
+            calls.hanging.formUnion(calls.waiting.keys)
+            return calls.waiting
+        }
+        for abandon in left.values { abandon() }
+        if !left.isEmpty { gaveUp() }
+    }
+
+    private var silence: OutboxError {
+        let words = calls.withLock { $0.isOpening } ? "is not open yet" : "does not answer"
+        return OutboxError(.unusable, "the outbox \(words); check its disk (dmesg), it may be dying")
+    }
+}
+
+extension PromptOutbox<SQLiteOutbox> {
+    /// Opens it. Where that takes longer than a start shall wait, it goes on by itself.
+    func open() async throws(OutboxError) {
+        calls.withLock { $0.isOpening = true }
+        try await call(within: .seconds(5)) { [calls] outbox throws(OutboxError) in
+            defer { calls.withLock { $0.isOpening = false } }
+            try await outbox.open()
+        }
+    }
+
+    /// See `SQLiteOutbox.summary`.
+    func summary() async throws(OutboxError) -> StoreSummary {
+        try await call { outbox throws(OutboxError) in try await outbox.summary() }
+    }
+
+    /// See `SQLiteOutbox.attend`.
+    func attend() async throws(OutboxError) -> Bool {
+        try await call { outbox throws(OutboxError) in try await outbox.attend() }
+    }
+}

@@ -1,0 +1,62 @@
+package import LinuxPlatform
+import LocationReporting
+
+/// What the thread `progress` does: it judges the stages each second, feeds the service manager's watchdog while every
+/// one moves or has a reason to wait, and ends the process when one stands still.
+///
+/// It has a thread of its own so that it sees a pool that is blocked. What it cannot see, being stopped itself, the
+/// service manager sees by the watchdog that is not fed.
+package struct Watchdog: Sendable {
+    private static let interval = Duration.seconds(1)
+    /// Well within the patience for tasks.
+    private static let taskInterval = Duration.seconds(10)
+
+    private let progress: StageProgress
+    private let feedInterval: Duration
+    private let feed: @Sendable () -> Void
+    private let end: @Sendable (Stall) -> Void
+
+    /// `feed` is called each `feedInterval`, `end` once, with the stage that stands still; both on the thread.
+    package init(
+        _ progress: StageProgress, feedInterval: Duration, feed: @escaping @Sendable () -> Void,
+        end: @escaping @Sendable (Stall) -> Void
+    ) {
+        (self.progress, self.feedInterval, self.feed, self.end) = (progress, feedInterval, feed, end)
+    }
+
+    /// Until cancelled.
+    func run(clock: MonotonicClock) async throws(SystemError) {
+        let stop = try EventDescriptor()
+        await withTaskGroup { group in
+            group.addTask {
+                await withTaskCancellationHandler {
+                    await onThread(named: "progress") { run(unless: stop) }
+                } onCancel: {
+                    stop.signal()
+                }
+            }
+            group.addTask {
+                while !Task.isCancelled {
+                    progress.moved(.tasks)
+                    await clock.sleep(for: Self.taskInterval)
+                }
+            }
+        }
+    }
+
+    /// Blocks until `stop` is signalled, or until `end` has been called.
+    package func run(unless stop: EventDescriptor) {
+        var lastTick = MonotonicTime.now
+        var sinceFed = feedInterval
+        repeat {
+            let elapsed = MonotonicTime.now - lastTick
+            lastTick += elapsed
+            if let stall = progress.tick(after: elapsed) { return end(stall) }
+            sinceFed += elapsed
+            if sinceFed >= feedInterval {
+                feed()
+                sinceFed = .zero
+            }
+        } while (try? poll(nil, within: min(Self.interval, feedInterval), unless: stop)) == .timedOut
+    }
+}

@@ -1,0 +1,246 @@
+import FleetEngine
+import GNSS
+import Glibc
+import LinuxPlatform
+import LocationReporting
+import ReportedText
+import SQLiteOutbox
+import Testing
+import WaypostTestSupport
+
+@testable import Waypost
+
+/// Calls that hang, and what becomes of those who wait for them.
+@Suite(.timeLimit(.minutes(1))) struct HangingCalls {
+    let progress = StageProgress(ProgressWatch(patience: [.store: .seconds(330)]))
+    /// Never opened while a test runs: whoever comes to it hangs, cancelled or not.
+    let gate = Gate()
+    let manualClock = ManualClock()
+    let givenUp = Locked(0)
+    var clock: MonotonicClock { MonotonicClock(manualClock) }
+
+    /// Hangs until the test is over, whatever happens.
+    static func hang(at gate: Gate) async {
+        await withCheckedContinuation { continuation in
+            Task.detached { [gate] in
+                _ = await gate.pass()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Lets the one wait end that has begun; where none has, what hangs is set free so that the test can fail.
+    func letPatienceEnd(after expected: Duration) async {
+        for await sleep in manualClock.sleeps.prefix(1) {
+            #expect(sleep == expected)
+            return manualClock.advance(by: sleep)
+        }
+        gate.open()
+    }
+
+    /// Lets time pass until a stage stands still.
+    func nextStall() -> Stall? {
+        for _ in 0..<1000 {
+            if let stall = progress.tick(after: .seconds(1)) { return stall }
+        }
+        return nil
+    }
+
+    func prompt<Store: Outbox>(_ outbox: Store) -> PromptOutbox<Store> {
+        PromptOutbox(outbox, clock: clock, progress: progress) { [givenUp] in givenUp.withLock { $0 += 1 } }
+    }
+
+    static func append(to outbox: PromptOutbox<some Outbox>) async -> Result<StoredUpdate, OutboxError> {
+        await .of { () throws(OutboxError) in try await outbox.append(ProgressWatching.stored.update) }
+    }
+
+    /// An outbox whose disk hangs: positions go out from memory, and it counts again once it answers.
+    @Test func anOutboxThatBlocksIsBypassedUntilItAnswers() async throws {
+        let outbox = prompt(BlockingOutbox(gate: gate))
+        async let first = Self.append(to: outbox)
+        for await _ in gate.arrivals.prefix(1) {}
+        await letPatienceEnd(after: .seconds(30))
+        guard case .failure(let error) = await first else { throw OutboxError(.unusable, "it was stored") }
+        #expect(error.code == .unusable && error.detail.contains("does not answer"))
+        // Each other call fails at once; the upload loop sends what it has in memory.
+        await #expect(throws: error) { try await outbox.append(ProgressWatching.stored.update) }
+        await #expect(throws: error) { try await outbox.nextBatch(maximumPastLocations: 5) }
+        await #expect(throws: error) { try await outbox.newest() }
+        await #expect(throws: error) { try await outbox.acknowledge(ProgressWatching.batch) }
+        #expect(givenUp.withLock { $0 } == 1)
+        // Closing comes after the call that hangs, and is not refused for it.
+        try await outbox.close()
+        // The hanging call is what stands still, not those that fail at once.
+        #expect(nextStall() == Stall(stage: .store, duration: .seconds(330)))
+        gate.open()
+        var ledger: Ledger?
+        await yieldTurns {
+            ledger = try? await outbox.ledger()
+            return ledger != nil
+        }
+        #expect(ledger?.accepted == 1, "what was under way is stored after all")
+        #expect(nextStall() == nil)
+    }
+
+    /// Those that wait behind it are freed with it, and others that return beside it do not hide it.
+    @Test func oneCallThatHangsIsSeenAmongOthers() async throws {
+        defer { gate.open() }
+        let outbox = prompt(BlockingOutbox(gate: gate, hangs: 2))
+        async let first = Self.append(to: outbox)
+        for await _ in gate.arrivals.prefix(1) {}
+        async let second = Self.append(to: outbox)
+        for await _ in gate.arrivals.prefix(1) {}
+        #expect(try await outbox.ledger().accepted == 0)
+        for await _ in manualClock.sleeps.prefix(3) {}
+        manualClock.advance(by: .seconds(30))
+        for result in await [first, second] {
+            guard case .failure = result else { throw OutboxError(.unusable, "it was stored") }
+        }
+        #expect(givenUp.withLock { $0 } == 1)
+        #expect(nextStall()?.stage == .store)
+    }
+
+    /// The start does not wait for a disk that hangs; when it has opened the outbox, that is used.
+    @Test func anOutboxThatOpensLateIsBypassedUntilThen() async throws {
+        let folder = try TemporaryFolder()
+        let thread = ThreadExecutor(named: "outbox")
+        let (begun, disk) = (try EventDescriptor(), try EventDescriptor())
+        let settings = OutboxSettings(
+            path: folder.path("outbox.sqlite"), maximumBytes: 1 << 20, now: { .system }, reportRecovery: { _ in })
+        let outbox = prompt(SQLiteOutbox(settings, on: thread))
+        async let hanging: Void = HangingDisk(thread).wait(for: disk, begun)
+        await onThread(named: "disk") { begun.wait() }
+        async let opening = Result<Void, OutboxError>.of { () throws(OutboxError) in try await outbox.open() }
+        await letPatienceEnd(after: .seconds(5))
+        guard case .failure(let error) = await opening else { throw OutboxError(.unusable, "it was opened") }
+        #expect(error.code == .unusable && error.detail.contains("is not open yet"))
+        await #expect(throws: error) { try await outbox.append(ProgressWatching.stored.update) }
+        disk.signal()
+        await hanging
+        var stored: StoredUpdate?
+        await yieldTurns {
+            stored = try? await outbox.append(ProgressWatching.stored.update)
+            return stored != nil
+        }
+        #expect(stored?.sequence == 1)
+        try await outbox.close()
+    }
+
+    @Test func aCallIsAbandonedAtItsLimit() async throws {
+        defer { gate.open() }
+        let gate = gate
+        async let result: Void? = AbandonableCall().run(within: .seconds(3), on: clock) { await Self.hang(at: gate) }
+        for await _ in gate.arrivals.prefix(1) {}
+        await letPatienceEnd(after: .seconds(3))
+        #expect(await result == nil)
+        #expect(await AbandonableCall().run(within: .seconds(3), on: clock) { 7 } == 7)
+    }
+
+    /// A stop does not wait for what hangs.
+    @Test func whatDoesNotStopIsLeftAfterASecond() async throws {
+        defer { gate.open() }
+        let (gate, clock) = (gate, clock)
+        let running = Task<Void?, Never> {
+            await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) { await Self.hang(at: gate) }
+        }
+        for await _ in gate.arrivals.prefix(1) {}
+        running.cancel()
+        await letPatienceEnd(after: .seconds(1))
+        #expect(await running.value == nil)
+    }
+
+    @Test func whatStopsInTimeIsWaitedFor() async throws {
+        let (gate, clock) = (gate, clock)
+        let running = Task {
+            await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) { await gate.pass() }
+        }
+        for await _ in gate.arrivals.prefix(1) {}
+        running.cancel()
+        #expect(await running.value == false, "it heard that it was cancelled")
+        #expect(await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) { 7 } == 7)
+    }
+
+    /// The thread sees a pool on which nothing runs any more, and says so although no task can.
+    @Test func theThreadEndsTheProcessWhenAStageStandsStill() async throws {
+        let progress = StageProgress(ProgressWatch(patience: [.token: .milliseconds(1)]))
+        progress.moved(.token)
+        let stop = try EventDescriptor()
+        let told = Locked([String]())
+        let watchdog = Watchdog(progress, feedInterval: .milliseconds(5)) {
+            told.withLock { if $0.last != "fed" { $0.append("fed") } }
+        } end: { stall in
+            told.withLock { $0.append("end \(stall.stage)") }
+        }
+        await onThread(named: "progress") { watchdog.run(unless: stop) }
+        let all = told.withLock { $0 }
+        #expect(all.filter { $0 != "fed" } == ["end token"])
+        #expect(all.last == "end token", "a service that gives itself up feeds nobody any more")
+    }
+
+    @Test func aRecordIsForItsOwnerAloneAndBounded() throws {
+        let folder = try TemporaryFolder()
+        let path = StallRecord.path(besideOutbox: folder.path("outbox.sqlite"))
+        let record = StallRecord(
+            Stall(stage: .store, duration: .seconds(400)), time: UTCTime(year: 2026, month: 11, day: 21),
+            uptime: .seconds(7200))
+        #expect(StallRecord.read(from: path) == nil)
+        try record.write(to: path)
+        #expect(StallRecord.read(from: path) == record)
+        #expect(record.reason == "store: the outbox does not answer for 6 min")
+        var status = stat()
+        #expect(unsafe stat(path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+        _ = try folder.write(Array(repeating: UInt8(ascii: " "), count: 5000), to: "outbox.sqlite.stalled")
+        #expect(StallRecord.read(from: path) == nil)
+    }
+}
+
+extension Result where Failure: Sendable {
+    /// What `body` comes to.
+    static func of(_ body: () async throws(Failure) -> Success) async -> Self {
+        do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+    }
+}
+
+/// Blocks in its first appends until the gate opens.
+private actor BlockingOutbox: Outbox {
+    private let store = InMemoryOutbox()
+    private let gate: Gate
+    private var hangs: Int
+
+    init(gate: Gate, hangs: Int = 1) { (self.gate, self.hangs) = (gate, hangs) }
+
+    func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
+        if hangs > 0 {
+            hangs -= 1
+            await HangingCalls.hang(at: gate)
+        }
+        return try await store.append(update, overrulingEarlier: overrulingEarlier)
+    }
+
+    func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+        try await store.nextBatch(maximumPastLocations: maximumPastLocations)
+    }
+
+    func acknowledge(_ batch: UploadBatch) async throws(OutboxError) { try await store.acknowledge(batch) }
+    func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
+        try await store.quarantine(update, reason: reason)
+    }
+    func newest() async throws(OutboxError) -> StoredUpdate? { try await store.newest() }
+    func ledger() async throws(OutboxError) -> Ledger { try await store.ledger() }
+    func close() async throws(OutboxError) {}
+}
+
+/// Keeps the thread of an outbox from its work, as a call of the system that does not return.
+private actor HangingDisk {
+    private let executor: ThreadExecutor
+
+    init(_ executor: ThreadExecutor) { self.executor = executor }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    func wait(for event: EventDescriptor, _ begun: EventDescriptor) {
+        begun.signal()
+        event.wait()
+    }
+}
