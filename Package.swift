@@ -26,7 +26,7 @@ func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String? = 
 /// The tests of one target, with the test doubles.
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies + ["ReportedText", "WaypostTestSupport"],
+        name: "\(name)Tests", dependencies: dependencies + ["UTC", "ReportedText", "WaypostTestSupport"],
         path: "Tests/\(name)Tests",
         swiftSettings: houseStyle)
 }
@@ -40,36 +40,38 @@ let package = Package(
     ],
     targets: [
         // Core: pure; no I/O, no C.
+        room("Core", "UTC"),
         room("Core", "ReportedText"),
         room("Core", "StrictJSON"),
-        room("Core", "HTTPMessages", ["ReportedText"]),
-        room("Core", "GNSS", ["ReportedText"]),
+        room("Core", "HTTPMessages", ["UTC", "ReportedText"]),
+        room("Core", "GNSS", ["UTC", "ReportedText"]),
         room("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
         room("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization"]),
-        room("Core", "FleetEngine", ["ReportedText", "StrictJSON", "HTTPMessages"]),
+        room("Core", "FleetEngine", ["UTC", "ReportedText", "StrictJSON", "HTTPMessages"]),
         room(
             "Core", "LocationReporting",
-            ["ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+            ["UTC", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
         // Adapters: one outside thing each.
-        room("Adapters", "LinuxPlatform", ["ReportedText", "CLinux"]),
+        room("Adapters", "LinuxPlatform", ["UTC", "ReportedText", "CLinux"]),
         room(
             "Adapters", "GNSSReceiver",
-            ["ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+            ["UTC", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
         room(
             "Adapters", "BackendAuthorization",
-            ["ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
+            ["UTC", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         room("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl"]),
-        room("Adapters", "SQLiteOutbox", ["ReportedText", "LocationReporting", "LinuxPlatform", "CSQLite"]),
-        room("Adapters", "HTTPService", ["ReportedText", "HTTPMessages", "LinuxPlatform"]),
+        room(
+            "Adapters", "SQLiteOutbox", ["UTC", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite"]),
+        room("Adapters", "HTTPService", ["UTC", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
 
         // Simulator: what a vehicle and Fleet Engine are in tests and demonstrations.
         room("Simulator", "SeededChance"),
-        room("Simulator", "ReceiverSimulator", ["SeededChance", "GNSS"]),
+        room("Simulator", "ReceiverSimulator", ["UTC", "SeededChance", "GNSS"]),
         room(
             "Simulator", "FleetEngineSimulator",
             [
-                "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService",
+                "UTC", "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService",
                 "LinuxPlatform", "CCrypto",
             ]),
 
@@ -77,7 +79,7 @@ let package = Package(
         room(
             "Agent", "Waypost",
             [
-                "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
+                "UTC", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
                 "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
                 "SQLiteOutbox", "HTTPService",
             ]),
@@ -85,7 +87,7 @@ let package = Package(
             name: "WaypostCommand",
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
-                "LocationReporting", "ReportedText", "SQLiteOutbox", "FleetEngineSimulator", "ReceiverSimulator",
+                "LocationReporting", "ReportedText", "SQLiteOutbox", "FleetEngineSimulator", "ReceiverSimulator", "UTC",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
@@ -102,6 +104,7 @@ let package = Package(
                 "ReportedText", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
+        tests("UTC"),
         tests("ReportedText"),
         tests("StrictJSON", ["StrictJSON"]),
         tests("HTTPMessages", ["HTTPMessages"]),
@@ -148,7 +151,7 @@ let package = Package(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
         .executableTarget(
-            name: "BacklogGenerator", dependencies: ["GNSS", "LocationReporting", "SQLiteOutbox"],
+            name: "BacklogGenerator", dependencies: ["UTC", "GNSS", "LocationReporting", "SQLiteOutbox"],
             path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
         .target(
             name: "LyingDisk", dependencies: ["SeededChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"],
@@ -158,7 +161,8 @@ let package = Package(
             name: "DeliverySimulation",
             dependencies: [
                 "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
-                "LyingDisk", "ReportedText", "SQLiteOutbox", "SeededChance", "StrictJSON", "VehicleAuthorization",
+                "LyingDisk", "ReportedText", "SQLiteOutbox", "SeededChance", "StrictJSON", "UTC",
+                "VehicleAuthorization",
             ],
             path: "Tests/Simulation/Delivery", swiftSettings: houseStyle),
         .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
@@ -173,19 +177,21 @@ let package = Package(
             dependencies: [
                 "BenchmarkReport", "CurlTransport", "FleetEngine", "FleetEngineSimulator", "GNSS", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator", "SQLiteOutbox",
-                "StrictJSON", "WaypostTestSupport", "CLinux", "CSQLite",
+                "StrictJSON", "UTC", "WaypostTestSupport", "CLinux", "CSQLite",
             ],
             path: "Tests/Benchmarks/Agent", swiftSettings: houseStyle),
         .executableTarget(
             name: "ReceiverBenchmark",
             dependencies: [
                 "BenchmarkReport", "GNSS", "GNSSReceiver", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
-                "WaypostTestSupport",
+                "UTC", "WaypostTestSupport",
             ],
             path: "Tests/Benchmarks/Receiver", swiftSettings: houseStyle),
         .executableTarget(
             name: "OutboxBenchmark",
-            dependencies: ["BenchmarkReport", "SQLiteOutbox", "LocationReporting", "LinuxPlatform", "GNSS", "CSQLite"],
+            dependencies: [
+                "BenchmarkReport", "SQLiteOutbox", "LocationReporting", "LinuxPlatform", "GNSS", "UTC", "CSQLite",
+            ],
             path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),
     ],
     swiftLanguageModes: [.v6]

@@ -1,8 +1,8 @@
 import FleetEngine
-import GNSS
 import LocationReporting
 import Testing
 
+import UTC
 @testable import Waypost
 
 @Suite struct ThePresentAsItIsKnown {

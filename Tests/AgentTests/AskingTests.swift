@@ -1,8 +1,8 @@
 import FoundationEssentials
-import GNSS
 import LinuxPlatform
 import StrictJSON
 import Testing
+import UTC
 import Waypost
 import WaypostTestSupport
 

@@ -1,6 +1,7 @@
 import GNSS
 import Testing
 
+import UTC
 @testable import WaypostCommand
 
 @Suite struct MapScales {

@@ -6,6 +6,7 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 import Testing
+import UTC
 import Waypost
 import WaypostTestSupport
 

@@ -1,11 +1,11 @@
 import FleetEngine
-import GNSS
 import Glibc
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReportedText
 import Testing
+import UTC
 import VehicleAuthorization
 import WaypostTestSupport
 

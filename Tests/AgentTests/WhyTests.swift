@@ -5,6 +5,7 @@ import LocationReporting
 import ReportedText
 import SQLiteOutbox
 import Testing
+import UTC
 import VehicleAuthorization
 import Waypost
 import WaypostTestSupport

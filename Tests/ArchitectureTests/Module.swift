@@ -14,49 +14,52 @@ struct Module: Sendable {
 
 /// Everything that `Sources/Core` and `Sources/Adapters` hold, and so what wires them together may know.
 private let coreAndAdapters: Set<String> = [
-    "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting",
-    "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
+    "UTC", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
+    "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
 ]
 
 /// The architecture: who may know whom. A line here is a decision; docs/architecture.md says why.
 let modules: [Module] = [
     // Pure: no I/O, no C, no platform.
+    // Times are told by receivers, servers and the host alike.
+    Module("Core", "UTC", []),
     // The one redaction: whoever shows what others say knows it.
     Module("Core", "ReportedText", []),
     Module("Core", "StrictJSON", []),
-    Module("Core", "HTTPMessages", ["ReportedText"]),
-    Module("Core", "GNSS", ["ReportedText"]),
+    Module("Core", "HTTPMessages", ["UTC", "ReportedText"]),
+    Module("Core", "GNSS", ["UTC", "ReportedText"]),
     Module("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
     // Speaks to providers written against Foundation, and is the only one that may.
     Module("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization", "Foundation", "Synchronization"]),
-    Module("Core", "FleetEngine", ["ReportedText", "StrictJSON", "HTTPMessages", "FoundationEssentials"]),
+    Module("Core", "FleetEngine", ["UTC", "ReportedText", "StrictJSON", "HTTPMessages", "FoundationEssentials"]),
     Module(
-        "Core", "LocationReporting", ["ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+        "Core", "LocationReporting",
+        ["UTC", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
     // One outside thing each.
-    Module("Adapters", "LinuxPlatform", ["ReportedText", "CLinux", "Glibc", "Synchronization"]),
+    Module("Adapters", "LinuxPlatform", ["UTC", "ReportedText", "CLinux", "Glibc", "Synchronization"]),
     Module(
         "Adapters", "GNSSReceiver",
-        ["ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
+        ["UTC", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
     Module(
         "Adapters", "BackendAuthorization",
         [
-            "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
+            "UTC", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
             "FoundationEssentials", "Glibc",
         ]),
     Module("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "Glibc"]),
     Module(
-        "Adapters", "SQLiteOutbox", ["ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
-    Module("Adapters", "HTTPService", ["ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
+        "Adapters", "SQLiteOutbox",
+        ["UTC", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
+    Module("Adapters", "HTTPService", ["UTC", "ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
 
     Module("Simulator", "SeededChance", []),
-    Module("Simulator", "ReceiverSimulator", ["SeededChance", "GNSS"]),
+    Module("Simulator", "ReceiverSimulator", ["UTC", "SeededChance", "GNSS"]),
     Module(
         "Simulator", "FleetEngineSimulator",
         [
-            "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform",
-            "CCrypto",
-            "FoundationEssentials", "Glibc",
+            "UTC", "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService",
+            "LinuxPlatform", "CCrypto", "FoundationEssentials", "Glibc",
         ]),
 
     // The only ones who see both ports and adapters.

@@ -2,6 +2,7 @@ import HTTPMessages
 import HTTPService
 import StrictJSON
 import Testing
+import UTC
 
 @testable import FleetEngineSimulator
 
@@ -251,7 +252,7 @@ private let now = SimulatedBackend.now
     func hasAClockOfItsOwn(offset: Int64, refusal: String?) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-clock", "\(offset)") }
         let served = await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van"))
-        #expect(served.response.headers["Date"] == HTTPDate(secondsSince1970: now + offset).description)
+        #expect(served.response.headers["Date"] == UTCTime(millisecondsSince1970: (now + offset) * 1000).httpDate)
         let token = try await backend.token("driver/van")
         #expect(try Self.claims(of: token).issuedAt == now + offset)
         let answer = try await backend.send(.get, "vehicles/van", token: token)

@@ -3,6 +3,7 @@ import LocationReporting
 import Testing
 
 @testable import GNSSReceiver
+import UTC
 
 @Suite struct WaitingEvents {
     private static func fix(_ second: Int64) -> Fix {

@@ -2,6 +2,7 @@ import GNSS
 import Testing
 
 @testable import GNSSReceiver
+import UTC
 
 @Suite struct ReplayTime {
     private static func time(_ seconds: Double) -> UTCTime {

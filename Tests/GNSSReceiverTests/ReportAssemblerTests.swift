@@ -2,6 +2,7 @@ import GNSS
 import Testing
 
 @testable import GNSSReceiver
+import UTC
 
 @Suite struct Assembler {
     private var assembler = ReportAssembler()

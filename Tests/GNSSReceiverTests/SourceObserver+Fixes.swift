@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import UTC
 import WaypostTestSupport
 
 extension SourceObserver {

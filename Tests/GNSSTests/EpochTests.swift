@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import UTC
 
 @Suite struct Epochs {
     /// One epoch's sentences in the orders that receivers use.

@@ -1,6 +1,7 @@
 import GNSS
 import SeededChance
 import Testing
+import UTC
 
 @Suite struct Mutation {
     /// Damages one to three bytes of a sentence; a fix may come only from bytes whose checksum agrees, and is possible.

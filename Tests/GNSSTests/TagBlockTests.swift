@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import UTC
 
 @Suite struct TagBlocks {
     /// A tag block with its checksum, before `sentence`.

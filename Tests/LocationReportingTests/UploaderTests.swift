@@ -4,6 +4,7 @@ import HTTPMessages
 import LocationReporting
 import ReportedText
 import Testing
+import UTC
 import VehicleAuthorization
 import WaypostTestSupport
 

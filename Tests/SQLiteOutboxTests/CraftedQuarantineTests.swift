@@ -4,6 +4,7 @@ import ReportedText
 import Testing
 
 @testable import SQLiteOutbox
+import UTC
 
 /// Rows in quarantine that were never written there: each is damage that the start repairs, before anybody asks for
 /// what is in quarantine.

@@ -5,6 +5,7 @@ import LyingDisk
 import SeededChance
 
 @testable import SQLiteOutbox
+import UTC
 
 /// Drives as a gateway reports them, and how far one that was thinned is from the whole.
 enum Drives {

@@ -4,6 +4,7 @@ import LocationReporting
 import Testing
 
 @testable import SQLiteOutbox
+import UTC
 
 /// A store whose schema somebody else has written: nothing of it is run, and the rows are salvaged.
 @Suite struct ForeignSchema {

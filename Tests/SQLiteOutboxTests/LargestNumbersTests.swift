@@ -5,6 +5,7 @@ import SeededChance
 import Testing
 
 @testable import SQLiteOutbox
+import UTC
 
 /// Rows and ledgers with the largest numbers that are believed, or with counts that are not those of the rows: whoever
 /// may write the file can write them, and no vehicle ever does.

@@ -6,6 +6,7 @@ import SeededChance
 import Testing
 
 @testable import SQLiteOutbox
+import UTC
 
 @Suite struct StoredRecord {
     @Test func hasTheChecksumOfTheCatalogue() {

@@ -2,6 +2,7 @@ import GNSS
 import LocationReporting
 
 @testable import SQLiteOutbox
+import UTC
 
 /// An update as a receiver gives it, `second` seconds into the day.
 func sample(_ second: Int) -> LocationUpdate {

@@ -1,10 +1,10 @@
 import FoundationEssentials
-import GNSS
 import LinuxPlatform
 import LocationReporting
 import LyingDisk
 
 @testable import SQLiteOutbox
+import UTC
 
 /// A folder for the stores of one test, removed with it.
 final class TemporaryFolder: Sendable {

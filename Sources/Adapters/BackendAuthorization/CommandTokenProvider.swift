@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import ReportedText
+import UTC
 package import VehicleAuthorization
 
 /// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
@@ -39,7 +40,7 @@ package final class CommandTokenProvider: TokenProvider {
         arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
         processEnvironment: [String: String] = ProcessInfo.processInfo.environment, providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(), timeLimit: Duration = .seconds(15),
-        wallClock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 },
+        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) throws(AuthorizationError) {
         guard let program = arguments.first, !program.isEmpty else {

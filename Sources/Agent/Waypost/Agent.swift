@@ -1,12 +1,12 @@
 import FleetEngine
 import FoundationEssentials
-package import GNSS
 import GNSSReceiver
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
+package import UTC
 public import VehicleAuthorization
 
 /// The service: one vehicle's position, reported from a receiver to Fleet Engine until told to stop.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import HTTPMessages
+import UTC
 
 /// One `UpdateVehicle` or `UpdateDeliveryVehicle` call: what changes of a vehicle.
 package struct VehicleUpdate: Sendable, Hashable {
@@ -108,7 +109,7 @@ extension VehicleLocation: Encodable {
         let position = LatLng(latitude: Self.rounded(latitude, 1e7), longitude: Self.rounded(longitude, 1e7))
         try message.encode(position, forKey: .supplementalLocation)
         try message.encode(
-            WireTime(millisecondsSince1970: timeMillisecondsSince1970).description, forKey: .supplementalLocationTime)
+            UTCTime(millisecondsSince1970: timeMillisecondsSince1970).description, forKey: .supplementalLocationTime)
         try message.encode("CUSTOMER_SUPPLIED_LOCATION", forKey: .supplementalLocationSensor)
         try message.encodeIfPresent(accuracyMeters.map { Self.rounded($0, 1e2) }, forKey: .supplementalLocationAccuracy)
         try message.encodeIfPresent(headingDegrees, forKey: .heading)

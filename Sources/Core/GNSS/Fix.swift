@@ -1,3 +1,5 @@
+package import UTC
+
 /// One position solution of a GNSS receiver: everything that one epoch's sentences said, put together.
 ///
 /// A field is absent when the receiver did not say it; an absent heading is not a heading of 0.

@@ -1,4 +1,5 @@
 import GNSS
+import UTC
 
 /// What a receiver makes of one moment, in the whole units in which it speaks.
 struct ReceiverReading {

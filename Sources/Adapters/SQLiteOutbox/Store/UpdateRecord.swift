@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import UTC
 
 /// A row of a pending update.
 struct UpdateRecord: Sendable, Hashable {

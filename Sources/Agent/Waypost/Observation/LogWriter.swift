@@ -1,7 +1,7 @@
 import FoundationEssentials
-import GNSS
 import LinuxPlatform
 import ReportedText
+import UTC
 
 /// Writes log lines to standard error: text for people, or JSON; with a priority prefix when journald reads it
 /// (sd-daemon(3)).
@@ -37,7 +37,7 @@ package final class LogWriter: Sendable {
 
     private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
         let text = message.printable
-        let now = UTCTime(millisecondsSince1970: SystemClock.millisecondsSince1970)
+        let now = UTCTime.system
         switch format {
         case .json:
             let encoder = JSONEncoder()

@@ -1,8 +1,9 @@
 import FoundationEssentials
-package import GNSS
+import GNSS
 package import LocationReporting
 import ReportedText
 package import SQLiteOutbox
+package import UTC
 
 /// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
 package struct StatusReport: Sendable, Hashable, Codable {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-package import GNSS
 import LinuxPlatform
+package import UTC
 
 /// Why the last run ended itself: a small file beside the outbox, written at the end and taken at the next start.
 package struct StallRecord: Sendable, Hashable, Codable {

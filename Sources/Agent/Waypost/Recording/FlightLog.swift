@@ -3,6 +3,7 @@ import Glibc
 import GNSS
 package import GNSSReceiver
 import LinuxPlatform
+import UTC
 
 /// A flight recording, read: the entries of its newest run and the receiver's bytes that belong to them.
 package struct FlightLog: Sendable {

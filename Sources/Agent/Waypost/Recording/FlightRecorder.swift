@@ -1,10 +1,10 @@
 import FleetEngine
 import FoundationEssentials
-import GNSS
 package import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
+import UTC
 import VehicleAuthorization
 
 /// Keeps what a run hears and decides: the receiver's bytes with their times, the outcomes of requests and token

@@ -1,11 +1,11 @@
 import FleetEngine
 import FoundationEssentials
-import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReportedText
+import UTC
 import VehicleAuthorization
 
 /// A recorded run played again, with the receiver, the server, the issuer, the network and chance as they were then,

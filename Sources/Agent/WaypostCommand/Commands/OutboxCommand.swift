@@ -4,6 +4,7 @@ import LinuxPlatform
 import LocationReporting
 import ReportedText
 import SQLiteOutbox
+import UTC
 import Waypost
 
 /// `waypost outbox`: the ledger, what waits, and what becomes of quarantined updates; while the service runs and while

@@ -1,4 +1,5 @@
 import GNSS
+import UTC
 
 /// The figures of a track, stops included.
 struct TrackSummary: Sendable {

@@ -1,4 +1,5 @@
 import GNSS
+import UTC
 
 /// Stops and breaks of the track, a line each.
 struct PageTables {

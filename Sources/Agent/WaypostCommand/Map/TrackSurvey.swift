@@ -1,4 +1,5 @@
 import GNSS
+import UTC
 
 /// All that a page shows of a track, gathered fix by fix in bounded memory.
 struct TrackSurvey: Sendable {

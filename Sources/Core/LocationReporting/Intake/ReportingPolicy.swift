@@ -1,4 +1,5 @@
 package import GNSS
+import UTC
 
 /// Decides which fixes become updates: a moving vehicle at its interval, a parked one at the heartbeat.
 ///

@@ -1,4 +1,5 @@
 import GNSS
+import UTC
 import VehicleAuthorization
 
 /// The operator's token backend: slow, busy, down, or wrong. Also an oracle: it knows every token that it gave.

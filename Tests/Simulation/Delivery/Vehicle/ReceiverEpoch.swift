@@ -1,4 +1,4 @@
-import GNSS
+import UTC
 
 /// What a receiver says of one moment.
 struct ReceiverEpoch {

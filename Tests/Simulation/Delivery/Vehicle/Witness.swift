@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import UTC
 
 /// Writes what the process tells into the trace.
 struct Witness: ReportingObserver {
