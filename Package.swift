@@ -71,8 +71,8 @@ let package = Package(
         room(
             "Simulator", "FleetEngineSimulator",
             [
-                "UTC", "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService",
-                "LinuxPlatform", "CCrypto",
+                "UTC", "SeededChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+                "HTTPService", "LinuxPlatform", "CCrypto",
             ]),
 
         // Agent: the only ones who see both ports and adapters.
@@ -87,7 +87,8 @@ let package = Package(
             name: "WaypostCommand",
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
-                "LocationReporting", "ReportedText", "SQLiteOutbox", "FleetEngineSimulator", "ReceiverSimulator", "UTC",
+                "LocationReporting", "ReportedText", "SQLiteOutbox", "StrictJSON", "FleetEngineSimulator",
+                "ReceiverSimulator", "UTC",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
@@ -127,7 +128,10 @@ let package = Package(
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests(
             "FleetEngineSimulator",
-            ["FleetEngineSimulator", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
+            [
+                "FleetEngineSimulator", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages", "HTTPService",
+                "LinuxPlatform",
+            ]),
         tests(
             "Agent",
             [

@@ -31,7 +31,7 @@ let modules: [Module] = [
     Module("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
     // Speaks to providers written against Foundation, and is the only one that may.
     Module("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization", "Foundation", "Synchronization"]),
-    Module("Core", "FleetEngine", ["UTC", "ReportedText", "StrictJSON", "HTTPMessages", "FoundationEssentials"]),
+    Module("Core", "FleetEngine", ["UTC", "ReportedText", "StrictJSON", "HTTPMessages"]),
     Module(
         "Core", "LocationReporting",
         ["UTC", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
@@ -45,7 +45,7 @@ let modules: [Module] = [
         "Adapters", "BackendAuthorization",
         [
             "UTC", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
-            "FoundationEssentials", "Glibc",
+            "Glibc",
         ]),
     Module("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "Glibc"]),
     Module(
@@ -58,14 +58,14 @@ let modules: [Module] = [
     Module(
         "Simulator", "FleetEngineSimulator",
         [
-            "UTC", "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService",
-            "LinuxPlatform", "CCrypto", "FoundationEssentials", "Glibc",
+            "UTC", "SeededChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+            "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
         ]),
 
     // The only ones who see both ports and adapters.
-    Module("Agent", "Waypost", coreAndAdapters.union(["FoundationEssentials", "Glibc"])),
+    Module("Agent", "Waypost", coreAndAdapters.union(["Glibc"])),
     Module(
         "Agent", "WaypostCommand",
-        coreAndAdapters.union(["Waypost", "FleetEngineSimulator", "ReceiverSimulator", "FoundationEssentials", "Glibc"])
+        coreAndAdapters.union(["Waypost", "FleetEngineSimulator", "ReceiverSimulator", "Glibc"])
     ),
 ]

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import ReportedText
@@ -38,7 +37,7 @@ package final class CommandTokenProvider: TokenProvider {
     /// - Throws: `.misconfigured` when no program is named.
     package init(
         arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
-        processEnvironment: [String: String] = ProcessInfo.processInfo.environment, providerID: String,
+        processEnvironment: [String: String] = ProcessEnvironment.variables, providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(), timeLimit: Duration = .seconds(15),
         wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
         report: @escaping @Sendable (AuthorizationWarning) -> Void

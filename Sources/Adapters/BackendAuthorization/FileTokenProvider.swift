@@ -1,4 +1,3 @@
-import FoundationEssentials
 import LinuxPlatform
 import UTC
 package import VehicleAuthorization

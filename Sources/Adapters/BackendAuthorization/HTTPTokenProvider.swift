@@ -1,4 +1,3 @@
-import FoundationEssentials
 package import HTTPMessages
 import LinuxPlatform
 import UTC
@@ -26,7 +25,7 @@ package final class HTTPTokenProvider: TokenProvider {
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
         transport: any HTTPTransport,
-        environment: [String: String] = ProcessInfo.processInfo.environment,
+        environment: [String: String] = ProcessEnvironment.variables,
         wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) throws(AuthorizationError) {

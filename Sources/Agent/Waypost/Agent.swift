@@ -1,5 +1,4 @@
 import FleetEngine
-import FoundationEssentials
 import GNSSReceiver
 import HTTPMessages
 import HTTPService
@@ -33,7 +32,7 @@ public struct Agent: Sendable {
         _ configuration: Configuration, authorization: (any VehicleAuthorization)? = nil,
         recordingFolder: String? = nil
     ) {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = ProcessEnvironment.variables
         self.configuration = configuration
         self.authorization = authorization
         self.recordingFolder = recordingFolder

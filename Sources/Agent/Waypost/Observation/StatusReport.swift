@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GNSS
 package import LocationReporting
 import ReportedText

@@ -1,9 +1,9 @@
-import FoundationEssentials
 import GNSS
 import LinuxPlatform
 import LocationReporting
 import ReportedText
 import SQLiteOutbox
+import StrictJSON
 import UTC
 import Waypost
 
@@ -99,9 +99,7 @@ struct OutboxCommand {
     }
 
     private static func encoded(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        try JSONValue(encoding: value).text
     }
 }
 
