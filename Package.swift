@@ -39,12 +39,12 @@ let package = Package(
         .executable(name: "waypost", targets: ["WaypostCommand"]),
     ],
     targets: [
-        // Core: pure; no I/O, no C.
+        // Core: pure; no I/O, no C but its mathematics.
         room("Core", "UTC"),
         room("Core", "ReportedText"),
         room("Core", "StrictJSON"),
         room("Core", "HTTPMessages", ["UTC", "ReportedText"]),
-        room("Core", "GNSS", ["UTC", "ReportedText"]),
+        room("Core", "GNSS", ["UTC", "ReportedText", "CMath"]),
         room("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
         room("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization"]),
         room("Core", "FleetEngine", ["UTC", "ReportedText", "StrictJSON", "HTTPMessages"]),
@@ -97,6 +97,7 @@ let package = Package(
         systemLibrary("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CLinux"),
+        systemLibrary("CMath"),
 
         .target(
             name: "WaypostTestSupport",
