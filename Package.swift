@@ -26,7 +26,7 @@ func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String? = 
 /// The tests of one target, with the test doubles.
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies + ["UTC", "ReportedText", "WaypostTestSupport"],
+        name: "\(name)Tests", dependencies: dependencies + ["TimeAndChance", "ReportedText", "WaypostTestSupport"],
         path: "Tests/\(name)Tests",
         swiftSettings: houseStyle)
 }
@@ -40,38 +40,38 @@ let package = Package(
     ],
     targets: [
         // Core: pure; no I/O, no C but its mathematics.
-        room("Core", "UTC"),
+        room("Core", "TimeAndChance"),
         room("Core", "ReportedText"),
         room("Core", "StrictJSON"),
-        room("Core", "HTTPMessages", ["UTC", "ReportedText"]),
-        room("Core", "GNSS", ["UTC", "ReportedText", "CMath"]),
+        room("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
+        room("Core", "GNSS", ["TimeAndChance", "ReportedText", "CMath"]),
         room("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
         room("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization"]),
-        room("Core", "FleetEngine", ["UTC", "ReportedText", "StrictJSON", "HTTPMessages"]),
+        room("Core", "FleetEngine", ["TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages"]),
         room(
             "Core", "LocationReporting",
-            ["UTC", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+            ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
         // Adapters: one outside thing each.
-        room("Adapters", "LinuxPlatform", ["UTC", "ReportedText", "CLinux"]),
+        room("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux"]),
         room(
             "Adapters", "GNSSReceiver",
-            ["UTC", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+            ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
         room(
             "Adapters", "BackendAuthorization",
-            ["UTC", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
+            ["TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         room("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl"]),
         room(
-            "Adapters", "SQLiteOutbox", ["UTC", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite"]),
-        room("Adapters", "HTTPService", ["UTC", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
+            "Adapters", "SQLiteOutbox",
+            ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite"]),
+        room("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
 
         // Simulator: what a vehicle and Fleet Engine are in tests and demonstrations.
-        room("Simulator", "SeededChance"),
-        room("Simulator", "ReceiverSimulator", ["UTC", "SeededChance", "GNSS"]),
+        room("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
         room(
             "Simulator", "FleetEngineSimulator",
             [
-                "UTC", "SeededChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+                "TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "CCrypto",
             ]),
 
@@ -79,7 +79,8 @@ let package = Package(
         room(
             "Agent", "Waypost",
             [
-                "UTC", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
+                "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
+                "FleetEngine",
                 "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
                 "SQLiteOutbox", "HTTPService",
             ]),
@@ -88,7 +89,7 @@ let package = Package(
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
                 "LocationReporting", "ReportedText", "SQLiteOutbox", "StrictJSON", "FleetEngineSimulator",
-                "ReceiverSimulator", "UTC",
+                "ReceiverSimulator", "TimeAndChance",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
@@ -106,11 +107,11 @@ let package = Package(
                 "ReportedText", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
-        tests("UTC"),
+        tests("TimeAndChance"),
         tests("ReportedText"),
         tests("StrictJSON", ["StrictJSON"]),
         tests("HTTPMessages", ["HTTPMessages"]),
-        tests("GNSS", ["GNSS", "ReceiverSimulator", "SeededChance"]),
+        tests("GNSS", ["GNSS", "ReceiverSimulator"]),
         tests("VehicleAuthorization", ["VehicleAuthorization", "StrictJSON", "LinuxPlatform"]),
         tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization", "LinuxPlatform"]),
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
@@ -121,16 +122,16 @@ let package = Package(
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),
-        tests("SeededChance", ["SeededChance"]),
-        tests("LyingDisk", ["LyingDisk", "SeededChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"]),
+        tests("LyingDisk", ["LyingDisk", "SQLiteOutbox", "LinuxPlatform", "CSQLite"]),
         tests(
             "SQLiteOutbox",
-            ["SQLiteOutbox", "LyingDisk", "SeededChance", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
+            ["SQLiteOutbox", "LyingDisk", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests(
             "FleetEngineSimulator",
             [
-                "FleetEngineSimulator", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages", "HTTPService",
+                "FleetEngineSimulator", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+                "HTTPService",
                 "LinuxPlatform",
             ]),
         tests(
@@ -142,7 +143,7 @@ let package = Package(
             ]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(
-            name: "FaultProxy", dependencies: ["SeededChance", "LinuxPlatform"], path: "Tests/Faults/FaultProxy",
+            name: "FaultProxy", dependencies: ["TimeAndChance", "LinuxPlatform"], path: "Tests/Faults/FaultProxy",
             swiftSettings: houseStyle),
         tests(
             "Link",
@@ -156,17 +157,17 @@ let package = Package(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
         .executableTarget(
-            name: "BacklogGenerator", dependencies: ["UTC", "GNSS", "LocationReporting", "SQLiteOutbox"],
+            name: "BacklogGenerator", dependencies: ["TimeAndChance", "GNSS", "LocationReporting", "SQLiteOutbox"],
             path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
         .target(
-            name: "LyingDisk", dependencies: ["SeededChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"],
+            name: "LyingDisk", dependencies: ["TimeAndChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"],
             path: "Tests/Faults/LyingDisk", swiftSettings: houseStyle),
         .target(name: "CSimulatedExecutor", path: "Tests/Simulation/Executor"),
         .executableTarget(
             name: "DeliverySimulation",
             dependencies: [
                 "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
-                "LyingDisk", "ReportedText", "SQLiteOutbox", "SeededChance", "StrictJSON", "UTC",
+                "LyingDisk", "ReportedText", "SQLiteOutbox", "StrictJSON", "TimeAndChance",
                 "VehicleAuthorization",
             ],
             path: "Tests/Simulation/Delivery", swiftSettings: houseStyle),
@@ -182,20 +183,21 @@ let package = Package(
             dependencies: [
                 "BenchmarkReport", "CurlTransport", "FleetEngine", "FleetEngineSimulator", "GNSS", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator", "SQLiteOutbox",
-                "StrictJSON", "UTC", "WaypostTestSupport", "CLinux", "CSQLite",
+                "StrictJSON", "TimeAndChance", "WaypostTestSupport", "CLinux", "CSQLite",
             ],
             path: "Tests/Benchmarks/Agent", swiftSettings: houseStyle),
         .executableTarget(
             name: "ReceiverBenchmark",
             dependencies: [
                 "BenchmarkReport", "GNSS", "GNSSReceiver", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
-                "UTC", "WaypostTestSupport",
+                "TimeAndChance", "WaypostTestSupport",
             ],
             path: "Tests/Benchmarks/Receiver", swiftSettings: houseStyle),
         .executableTarget(
             name: "OutboxBenchmark",
             dependencies: [
-                "BenchmarkReport", "SQLiteOutbox", "LocationReporting", "LinuxPlatform", "GNSS", "UTC", "CSQLite",
+                "BenchmarkReport", "SQLiteOutbox", "LocationReporting", "LinuxPlatform", "GNSS", "TimeAndChance",
+                "CSQLite",
             ],
             path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),
     ],

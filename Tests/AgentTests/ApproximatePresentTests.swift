@@ -1,8 +1,8 @@
 import FleetEngine
 import LocationReporting
 import Testing
+import TimeAndChance
 
-import UTC
 @testable import Waypost
 
 @Suite struct ThePresentAsItIsKnown {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LinuxPlatform
 import StrictJSON
 import Testing
-import UTC
+import TimeAndChance
 import Waypost
 import WaypostTestSupport
 

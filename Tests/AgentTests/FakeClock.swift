@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import Testing
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 /// A wrong clock for one process, by libfaketime (Debian: faketime).

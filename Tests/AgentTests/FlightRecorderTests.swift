@@ -8,7 +8,7 @@ import LocationReporting
 import ReportedText
 import StrictJSON
 import Testing
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 

@@ -1,7 +1,7 @@
 import GNSS
 import Testing
+import TimeAndChance
 
-import UTC
 @testable import WaypostCommand
 
 @Suite struct MapGeometry {

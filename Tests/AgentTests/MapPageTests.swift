@@ -2,7 +2,7 @@ import FoundationEssentials
 import GNSS
 import LinuxPlatform
 import Testing
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import WaypostCommand

@@ -6,7 +6,7 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 import Testing
-import UTC
+import TimeAndChance
 import Waypost
 import WaypostTestSupport
 

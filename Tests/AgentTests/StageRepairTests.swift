@@ -5,7 +5,7 @@ import LinuxPlatform
 import LocationReporting
 import ReportedText
 import Testing
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 

@@ -9,7 +9,7 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 import Testing
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 @testable import Waypost
 import WaypostTestSupport

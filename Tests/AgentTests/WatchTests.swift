@@ -8,7 +8,7 @@ import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
 import Testing
-import UTC
+import TimeAndChance
 import Waypost
 import WaypostTestSupport
 

@@ -5,7 +5,7 @@ import LocationReporting
 import ReportedText
 import SQLiteOutbox
 import Testing
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 import Waypost
 import WaypostTestSupport

@@ -14,51 +14,51 @@ struct Module: Sendable {
 
 /// Everything that `Sources/Core` and `Sources/Adapters` hold, and so what wires them together may know.
 private let coreAndAdapters: Set<String> = [
-    "UTC", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
-    "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
+    "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
+    "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox",
+    "HTTPService",
 ]
 
 /// The architecture: who may know whom. A line here is a decision; docs/architecture.md says why.
 let modules: [Module] = [
     // Pure: no I/O, no platform, no C but its mathematics.
-    // Times are told by receivers, servers and the host alike.
-    Module("Core", "UTC", []),
+    // What differs from run to run and is given to whoever uses it.
+    Module("Core", "TimeAndChance", []),
     // The one redaction: whoever shows what others say knows it.
     Module("Core", "ReportedText", []),
     Module("Core", "StrictJSON", []),
-    Module("Core", "HTTPMessages", ["UTC", "ReportedText"]),
-    Module("Core", "GNSS", ["UTC", "ReportedText", "CMath"]),
+    Module("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
+    Module("Core", "GNSS", ["TimeAndChance", "ReportedText", "CMath"]),
     Module("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
     // Speaks to providers written against Foundation, and is the only one that may.
     Module("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization", "Foundation", "Synchronization"]),
-    Module("Core", "FleetEngine", ["UTC", "ReportedText", "StrictJSON", "HTTPMessages"]),
+    Module("Core", "FleetEngine", ["TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages"]),
     Module(
         "Core", "LocationReporting",
-        ["UTC", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+        ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
     // One outside thing each.
-    Module("Adapters", "LinuxPlatform", ["UTC", "ReportedText", "CLinux", "Glibc", "Synchronization"]),
+    Module("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux", "Glibc", "Synchronization"]),
     Module(
         "Adapters", "GNSSReceiver",
-        ["UTC", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
+        ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
     Module(
         "Adapters", "BackendAuthorization",
         [
-            "UTC", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
+            "TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
             "Glibc",
         ]),
     Module("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "Glibc"]),
     Module(
         "Adapters", "SQLiteOutbox",
-        ["UTC", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
-    Module("Adapters", "HTTPService", ["UTC", "ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
+        ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
+    Module("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
 
-    Module("Simulator", "SeededChance", []),
-    Module("Simulator", "ReceiverSimulator", ["UTC", "SeededChance", "GNSS"]),
+    Module("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
     Module(
         "Simulator", "FleetEngineSimulator",
         [
-            "UTC", "SeededChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+            "TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
             "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
         ]),
 

@@ -4,7 +4,7 @@ import HTTPService
 import LinuxPlatform
 import StrictJSON
 import Testing
-import UTC
+import TimeAndChance
 
 @testable import FleetEngineSimulator
 

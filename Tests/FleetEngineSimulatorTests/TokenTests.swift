@@ -2,7 +2,7 @@ import HTTPMessages
 import HTTPService
 import StrictJSON
 import Testing
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 
 @testable import FleetEngineSimulator

@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPMessages
 import LinuxPlatform
 import Testing
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import FleetEngineSimulator

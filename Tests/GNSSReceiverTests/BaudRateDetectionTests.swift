@@ -2,7 +2,7 @@ import GNSS
 import Glibc
 import LocationReporting
 import Testing
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import GNSSReceiver

@@ -1,7 +1,7 @@
 import GNSS
+import TimeAndChance
 
 @testable import GNSSReceiver
-import UTC
 
 /// One recording read in two ways: directly, and through the real gpsd.
 struct GPSDComparison {

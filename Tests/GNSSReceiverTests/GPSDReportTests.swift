@@ -1,8 +1,8 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 @testable import GNSSReceiver
-import UTC
 
 /// A position report with everything in it, as gpsd 3.22 sends it.
 let fullReport =

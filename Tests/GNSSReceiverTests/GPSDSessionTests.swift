@@ -1,8 +1,8 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 @testable import GNSSReceiver
-import UTC
 
 /// A position report of `device` at a second of a minute.
 func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: Int = 3) -> String {

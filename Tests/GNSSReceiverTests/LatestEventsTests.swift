@@ -1,9 +1,9 @@
 import GNSS
 import LocationReporting
 import Testing
+import TimeAndChance
 
 @testable import GNSSReceiver
-import UTC
 
 @Suite struct WaitingEvents {
     private static func fix(_ second: Int64) -> Fix {

@@ -1,6 +1,6 @@
 import GNSS
 import Testing
-import UTC
+import TimeAndChance
 
 @testable import GNSSReceiver
 

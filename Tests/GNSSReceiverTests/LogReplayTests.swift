@@ -3,7 +3,7 @@ import Glibc
 import LinuxPlatform
 import LocationReporting
 import Testing
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import GNSSReceiver

@@ -1,8 +1,8 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 @testable import GNSSReceiver
-import UTC
 
 @Suite struct ReplayTime {
     private static func time(_ seconds: Double) -> UTCTime {

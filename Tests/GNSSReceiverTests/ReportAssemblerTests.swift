@@ -1,8 +1,8 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 @testable import GNSSReceiver
-import UTC
 
 @Suite struct Assembler {
     private var assembler = ReportAssembler()

@@ -3,7 +3,7 @@ import GNSS
 import LinuxPlatform
 import LocationReporting
 import Testing
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import GNSSReceiver

@@ -1,7 +1,7 @@
 import GNSS
 import LocationReporting
 import Testing
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import GNSSReceiver

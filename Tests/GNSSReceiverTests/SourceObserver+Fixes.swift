@@ -1,6 +1,6 @@
 import GNSS
 import LocationReporting
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 extension SourceObserver {

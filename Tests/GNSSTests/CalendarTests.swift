@@ -1,6 +1,6 @@
 import GNSS
 import Testing
-import UTC
+import TimeAndChance
 
 @Suite struct Calendar {
     static func minimum(_ time: String, _ date: String, minute: String = "31.5") -> String {

@@ -1,6 +1,6 @@
 import GNSS
 import Testing
-import UTC
+import TimeAndChance
 
 @Suite struct Format {
     static let full: Fix = {

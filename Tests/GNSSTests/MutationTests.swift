@@ -1,7 +1,6 @@
 import GNSS
-import SeededChance
 import Testing
-import UTC
+import TimeAndChance
 
 @Suite struct Mutation {
     /// Damages one to three bytes of a sentence; a fix may come only from bytes whose checksum agrees, and is possible.

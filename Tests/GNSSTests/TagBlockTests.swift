@@ -1,6 +1,6 @@
 import GNSS
 import Testing
-import UTC
+import TimeAndChance
 
 @Suite struct TagBlocks {
     /// A tag block with its checksum, before `sentence`.

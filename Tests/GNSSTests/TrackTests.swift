@@ -1,6 +1,6 @@
 import GNSS
 import Testing
-import UTC
+import TimeAndChance
 
 /// Fixes of a track, by seconds after its start and metres north of it.
 enum Track {

@@ -5,7 +5,7 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReportedText
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 

@@ -4,7 +4,7 @@ import HTTPMessages
 import LocationReporting
 import ReportedText
 import Testing
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 

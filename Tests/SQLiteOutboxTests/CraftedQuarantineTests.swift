@@ -2,9 +2,9 @@ import GNSS
 import LocationReporting
 import ReportedText
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
-import UTC
 
 /// Rows in quarantine that were never written there: each is damage that the start repairs, before anybody asks for
 /// what is in quarantine.

@@ -2,10 +2,9 @@ import GNSS
 import Glibc
 import LocationReporting
 import LyingDisk
-import SeededChance
+import TimeAndChance
 
 @testable import SQLiteOutbox
-import UTC
 
 /// Drives as a gateway reports them, and how far one that was thinned is from the whole.
 enum Drives {

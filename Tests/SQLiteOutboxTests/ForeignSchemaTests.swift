@@ -2,9 +2,9 @@ import FoundationEssentials
 import GNSS
 import LocationReporting
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
-import UTC
 
 /// A store whose schema somebody else has written: nothing of it is run, and the rows are salvaged.
 @Suite struct ForeignSchema {

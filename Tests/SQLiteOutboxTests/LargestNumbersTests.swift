@@ -1,11 +1,10 @@
 import GNSS
 import LocationReporting
 import ReportedText
-import SeededChance
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
-import UTC
 
 /// Rows and ledgers with the largest numbers that are believed, or with counts that are not those of the rows: whoever
 /// may write the file can write them, and no vehicle ever does.

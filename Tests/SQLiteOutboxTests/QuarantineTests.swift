@@ -3,7 +3,7 @@ import GNSS
 import LocationReporting
 import ReportedText
 import Testing
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import SQLiteOutbox

@@ -2,11 +2,10 @@ import GNSS
 import LocationReporting
 import LyingDisk
 import ReportedText
-import SeededChance
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
-import UTC
 
 @Suite struct StoredRecord {
     @Test func hasTheChecksumOfTheCatalogue() {

@@ -1,8 +1,8 @@
 import GNSS
 import LocationReporting
+import TimeAndChance
 
 @testable import SQLiteOutbox
-import UTC
 
 /// An update as a receiver gives it, `second` seconds into the day.
 func sample(_ second: Int) -> LocationUpdate {

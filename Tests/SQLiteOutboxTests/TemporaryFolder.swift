@@ -2,9 +2,9 @@ import FoundationEssentials
 import LinuxPlatform
 import LocationReporting
 import LyingDisk
+import TimeAndChance
 
 @testable import SQLiteOutbox
-import UTC
 
 /// A folder for the stores of one test, removed with it.
 final class TemporaryFolder: Sendable {

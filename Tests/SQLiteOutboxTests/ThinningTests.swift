@@ -2,7 +2,7 @@ import FoundationEssentials
 import GNSS
 import LocationReporting
 import Testing
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import SQLiteOutbox

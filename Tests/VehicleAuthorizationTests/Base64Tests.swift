@@ -20,6 +20,8 @@ import VehicleAuthorization
 
     @Test func comeBackAsTheyWere() {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 3) }
-        for count in 990...1000 { #expect(Base64.urlDecoded(Base64.urlEncoded(bytes.prefix(count)).utf8) == Array(bytes.prefix(count))) }
+        for count in 990...1000 {
+            #expect(Base64.urlDecoded(Base64.urlEncoded(bytes.prefix(count)).utf8) == Array(bytes.prefix(count)))
+        }
     }
 }

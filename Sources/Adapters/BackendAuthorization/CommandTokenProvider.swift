@@ -1,7 +1,7 @@
 import Glibc
 import LinuxPlatform
 import ReportedText
-import UTC
+import TimeAndChance
 package import VehicleAuthorization
 
 /// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.

@@ -1,5 +1,5 @@
 import LinuxPlatform
-import UTC
+import TimeAndChance
 package import VehicleAuthorization
 
 /// Takes the token from a file that another program replaces: the bare token, or JSON as an endpoint would answer.

@@ -1,6 +1,6 @@
 package import HTTPMessages
 import LinuxPlatform
-import UTC
+import TimeAndChance
 package import VehicleAuthorization
 
 /// Asks a backend's token endpoint, each time anew.

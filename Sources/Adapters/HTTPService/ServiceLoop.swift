@@ -1,7 +1,7 @@
 import Glibc
 import HTTPMessages
 import LinuxPlatform
-import UTC
+import TimeAndChance
 
 /// The sockets of one service, all on one thread.
 struct ServiceLoop {

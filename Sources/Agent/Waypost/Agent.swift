@@ -5,7 +5,7 @@ import HTTPService
 import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
-package import UTC
+package import TimeAndChance
 public import VehicleAuthorization
 
 /// The service: one vehicle's position, reported from a receiver to Fleet Engine until told to stop.

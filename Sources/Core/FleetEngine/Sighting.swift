@@ -1,6 +1,6 @@
 import ReportedText
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// What a consumer sees of a trip or vehicle at one moment: the parts of Fleet Engine's `Trip`, `Vehicle` and
 /// `DeliveryVehicle` that change on the way. What an answer holds besides is passed over.

@@ -1,6 +1,6 @@
 package import HTTPMessages
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// One `UpdateVehicle` or `UpdateDeliveryVehicle` call: what changes of a vehicle.
 package struct VehicleUpdate: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import CMath
-package import UTC
+package import TimeAndChance
 
 /// One position solution of a GNSS receiver: everything that one epoch's sentences said, put together.
 ///

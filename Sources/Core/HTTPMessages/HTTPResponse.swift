@@ -1,4 +1,4 @@
-import UTC
+import TimeAndChance
 
 /// A complete answer.
 package struct HTTPResponse: Sendable, Hashable {

@@ -2,7 +2,7 @@ package import FleetEngine
 package import HTTPMessages
 import HTTPService
 package import LinuxPlatform
-package import UTC
+package import TimeAndChance
 
 /// A token issuer and a strict Fleet Engine for both services on one loopback port, with faults to order, a record of
 /// what arrived, and a page that shows it. Needs no account and no network.

@@ -2,9 +2,8 @@ import FleetEngine
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
-import SeededChance
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// Token issuer, Fleet Engine, faults and record behind one port: answers each request.
 ///

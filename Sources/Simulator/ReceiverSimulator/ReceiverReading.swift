@@ -1,5 +1,5 @@
 import GNSS
-import UTC
+import TimeAndChance
 
 /// What a receiver makes of one moment, in the whole units in which it speaks.
 struct ReceiverReading {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import ReceiverSimulator
-import UTC
+import TimeAndChance
 import WaypostTestSupport
 
 /// A receiver on a pseudo-terminal, in a vehicle on a motorway: epochs of a few hundred bytes, as a u-blox sends them.

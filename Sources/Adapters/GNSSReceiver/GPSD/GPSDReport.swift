@@ -1,6 +1,6 @@
 import GNSS
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// What one object of gpsd's says (gpsd_json(5)), as far as it is about fixes and where they come from.
 enum GPSDReport: Sendable, Hashable {

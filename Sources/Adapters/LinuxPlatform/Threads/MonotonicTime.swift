@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import UTC
+package import TimeAndChance
 
 /// Time that no one sets: counted from the start of the machine, sleep included (`CLOCK_BOOTTIME`).
 ///

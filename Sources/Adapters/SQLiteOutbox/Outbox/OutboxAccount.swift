@@ -1,6 +1,6 @@
 import GNSS
 import LocationReporting
-package import UTC
+package import TimeAndChance
 
 /// Everything the store knows besides the rows: pure bookkeeping, changed in memory and written by the transaction
 /// that makes it true.

@@ -1,6 +1,6 @@
 import LinuxPlatform
 import LocationReporting
-import UTC
+import TimeAndChance
 
 /// The store's file and those beside it.
 struct StoreFiles: Sendable {

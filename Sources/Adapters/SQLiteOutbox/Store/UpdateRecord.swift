@@ -1,6 +1,6 @@
 import GNSS
 import LocationReporting
-import UTC
+import TimeAndChance
 
 /// A row of a pending update.
 struct UpdateRecord: Sendable, Hashable {

@@ -4,7 +4,7 @@ import GNSS
 import LinuxPlatform
 import ReportedText
 import StrictJSON
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 
 /// A token fetched once from the configured provider, and all that a person may want to know of it.

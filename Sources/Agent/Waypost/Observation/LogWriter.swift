@@ -1,7 +1,7 @@
 import LinuxPlatform
 import ReportedText
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// Writes log lines to standard error: text for people, or JSON; with a priority prefix when journald reads it
 /// (sd-daemon(3)).

@@ -2,7 +2,7 @@ import GNSS
 package import LocationReporting
 import ReportedText
 package import SQLiteOutbox
-package import UTC
+package import TimeAndChance
 
 /// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
 package struct StatusReport: Sendable, Hashable, Codable {

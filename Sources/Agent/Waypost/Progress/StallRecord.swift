@@ -1,7 +1,7 @@
 import Glibc
 import LinuxPlatform
 import StrictJSON
-package import UTC
+package import TimeAndChance
 
 /// Why the last run ended itself: a small file beside the outbox, written at the end and taken at the next start.
 package struct StallRecord: Sendable, Hashable, Codable {

@@ -3,7 +3,7 @@ import GNSS
 package import GNSSReceiver
 import LinuxPlatform
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// A flight recording, read: the entries of its newest run and the receiver's bytes that belong to them.
 package struct FlightLog: Sendable {

@@ -4,7 +4,7 @@ import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
 import StrictJSON
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 
 /// Keeps what a run hears and decides: the receiver's bytes with their times, the outcomes of requests and token

@@ -4,7 +4,7 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReportedText
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 
 /// A recorded run played again, with the receiver, the server, the issuer, the network and chance as they were then,

@@ -7,7 +7,7 @@ package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
 package import SQLiteOutbox
-package import UTC
+package import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {

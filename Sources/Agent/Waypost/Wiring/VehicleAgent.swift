@@ -4,7 +4,7 @@ package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
 package import SQLiteOutbox
-package import UTC
+package import TimeAndChance
 package import VehicleAuthorization
 
 /// One vehicle, wired: its outbox, uploader and pipeline over real adapters.

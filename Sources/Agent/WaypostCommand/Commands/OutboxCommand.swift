@@ -4,7 +4,7 @@ import LocationReporting
 import ReportedText
 import SQLiteOutbox
 import StrictJSON
-import UTC
+import TimeAndChance
 import Waypost
 
 /// `waypost outbox`: the ledger, what waits, and what becomes of quarantined updates; while the service runs and while

@@ -2,7 +2,7 @@ import FleetEngine
 import GNSS
 import LinuxPlatform
 import StrictJSON
-import UTC
+import TimeAndChance
 import Waypost
 
 /// `waypost watch`: the consumer's side of a trip or vehicle, a line for every change.

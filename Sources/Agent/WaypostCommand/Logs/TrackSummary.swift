@@ -1,5 +1,5 @@
 import GNSS
-import UTC
+import TimeAndChance
 
 /// The figures of a track, stops included.
 struct TrackSummary: Sendable {

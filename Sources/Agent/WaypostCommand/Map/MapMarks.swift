@@ -1,5 +1,5 @@
 import GNSS
-import UTC
+import TimeAndChance
 
 /// What stands on the track: start, end, stops, and the places where it breaks.
 struct MapMarks {

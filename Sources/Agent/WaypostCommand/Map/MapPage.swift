@@ -1,5 +1,5 @@
 import GNSS
-import UTC
+import TimeAndChance
 import Waypost
 
 /// The page of `waypost map`: one document, nothing from outside, no script.

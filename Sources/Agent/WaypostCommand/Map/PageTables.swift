@@ -1,5 +1,5 @@
 import GNSS
-import UTC
+import TimeAndChance
 
 /// Stops and breaks of the track, a line each.
 struct PageTables {

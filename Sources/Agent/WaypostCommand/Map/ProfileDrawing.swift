@@ -1,5 +1,5 @@
 import GNSS
-import UTC
+import TimeAndChance
 
 /// Speed and altitude over time, as SVG; what no fix tells of stays empty.
 struct ProfileDrawing {

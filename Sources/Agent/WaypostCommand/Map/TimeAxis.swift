@@ -1,5 +1,5 @@
 import GNSS
-import UTC
+import TimeAndChance
 
 /// Time from left to right: runs at one scale, the pauses between them as long as they were, or cut where they would
 /// take the room.

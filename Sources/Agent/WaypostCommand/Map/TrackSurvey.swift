@@ -1,5 +1,5 @@
 import GNSS
-import UTC
+import TimeAndChance
 
 /// All that a page shows of a track, gathered fix by fix in bounded memory.
 struct TrackSurvey: Sendable {

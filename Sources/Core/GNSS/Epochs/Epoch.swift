@@ -1,4 +1,4 @@
-import UTC
+import TimeAndChance
 
 /// Everything that the sentences of one epoch have said so far.
 struct Epoch {

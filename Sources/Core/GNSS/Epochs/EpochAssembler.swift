@@ -1,4 +1,4 @@
-import UTC
+import TimeAndChance
 
 /// Puts the sentences of an epoch together and decides when it is complete.
 ///

@@ -1,4 +1,4 @@
-import UTC
+import TimeAndChance
 
 /// Gives times of day their date.
 ///

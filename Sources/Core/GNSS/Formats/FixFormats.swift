@@ -1,4 +1,4 @@
-import UTC
+import TimeAndChance
 
 /// Fixes as comma-separated values: one row a fix, empty where unknown.
 package enum CSVFormat {

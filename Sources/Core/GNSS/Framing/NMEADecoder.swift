@@ -1,4 +1,4 @@
-package import UTC
+package import TimeAndChance
 
 /// Bytes of a receiver to fixes: the scanner and the epoch assembler behind one door.
 ///

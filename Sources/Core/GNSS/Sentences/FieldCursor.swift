@@ -1,4 +1,4 @@
-import UTC
+import TimeAndChance
 
 /// Reads the fields of one framed sentence from left to right.
 ///

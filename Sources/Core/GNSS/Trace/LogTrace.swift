@@ -1,4 +1,4 @@
-import UTC
+import TimeAndChance
 
 /// Follows lines of a log through a decoder: what became of each of their sentences, and why.
 ///

@@ -1,4 +1,4 @@
-import UTC
+import TimeAndChance
 
 /// What a trace keeps: the wanted sentences with their epochs, and what dated fixes so far.
 struct TraceRecord {

@@ -1,4 +1,4 @@
-package import UTC
+package import TimeAndChance
 
 /// Decides where a track stops: at least a minute within 25 m, never faster than 1 m/s for long.
 ///

@@ -1,4 +1,4 @@
-import UTC
+import TimeAndChance
 
 /// Decides of each fix whether the track goes on to it or breaks, and why.
 package struct TrackContinuity: Sendable {

@@ -1,4 +1,4 @@
-package import UTC
+package import TimeAndChance
 
 /// What a sequence of fixes comes to: the figures of a summary.
 package struct TrackStatistics: Sendable {

@@ -1,5 +1,5 @@
 import GNSS
-package import UTC
+package import TimeAndChance
 
 /// From fixes to accepted updates: plausibility, motion, policy, outbox.
 package actor LocationIntake {

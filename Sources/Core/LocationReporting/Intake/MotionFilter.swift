@@ -1,5 +1,5 @@
 package import GNSS
-import UTC
+import TimeAndChance
 
 /// What a vehicle's motion says about its fixes: believed fixes in, fixes worth reporting out.
 package struct MotionFilter: Sendable {

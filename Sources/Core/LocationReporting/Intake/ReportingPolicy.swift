@@ -1,5 +1,5 @@
 package import GNSS
-import UTC
+import TimeAndChance
 
 /// Decides which fixes become updates: a moving vehicle at its interval, a parked one at the heartbeat.
 ///

@@ -1,6 +1,6 @@
 package import FleetEngine
 import GNSS
-import UTC
+import TimeAndChance
 
 /// What one upload carries.
 package struct UploadBatch: Sendable, Hashable {

@@ -2,7 +2,7 @@ package import FleetEngine
 import GNSS
 package import HTTPMessages
 import ReportedText
-import UTC
+import TimeAndChance
 package import VehicleAuthorization
 
 /// Sends what the outbox holds, newest position first, until everything is delivered; then waits for more.

@@ -1,7 +1,7 @@
 import FleetEngine
 import ReportedText
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// What the page shows, once a second.
 struct PageView {

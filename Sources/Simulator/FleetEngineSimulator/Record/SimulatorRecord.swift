@@ -1,7 +1,7 @@
 import FleetEngine
 import LinuxPlatform
 import StrictJSON
-package import UTC
+package import TimeAndChance
 
 /// Everything that arrived and what was answered, bounded in memory: counts are complete, lists are the newest.
 package struct SimulatorRecord: Sendable {

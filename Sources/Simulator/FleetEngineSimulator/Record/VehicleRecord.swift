@@ -1,6 +1,6 @@
 import FleetEngine
 import Glibc
-package import UTC
+package import TimeAndChance
 
 /// What arrived for one vehicle.
 package struct VehicleRecord: Sendable {

@@ -1,6 +1,6 @@
 import FleetEngine
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// The vehicles, and Fleet Engine's rules for reading and writing them.
 struct Fleet {

@@ -1,6 +1,6 @@
 import FleetEngine
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// A trip that a vehicle drives: its status follows from the way that the vehicle has covered since the start.
 ///

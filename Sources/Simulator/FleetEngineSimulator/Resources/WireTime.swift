@@ -1,4 +1,4 @@
-package import UTC
+package import TimeAndChance
 
 /// A moment as protobuf's JSON mapping writes it: RFC 3339 with a zone, to the nanosecond, without leap seconds.
 package struct WireTime: Sendable, Hashable, Comparable, CustomStringConvertible {

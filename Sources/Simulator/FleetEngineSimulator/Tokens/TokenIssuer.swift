@@ -1,7 +1,7 @@
 import HTTPMessages
 import HTTPService
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// The token endpoint of a backend: from a request to its answer, right or wrong as ordered.
 struct TokenIssuer: Sendable {

@@ -1,7 +1,7 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import UTC
+import TimeAndChance
 
 /// Fleet Engine as the vehicle knows it: takes what is well formed and authorized, keeps what it took, and is in
 /// trouble now and then. Also an oracle: it knows what may arrive.

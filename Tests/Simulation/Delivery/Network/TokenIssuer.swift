@@ -1,5 +1,5 @@
 import GNSS
-import UTC
+import TimeAndChance
 import VehicleAuthorization
 
 /// The operator's token backend: slow, busy, down, or wrong. Also an oracle: it knows every token that it gave.

@@ -1,7 +1,7 @@
 import FleetEngine
 import HTTPMessages
 import StrictJSON
-import UTC
+import TimeAndChance
 
 /// Reads an update as strictly as Fleet Engine may: names, mask, kinds and ranges.
 enum UpdateReader {

@@ -1,6 +1,6 @@
 import GNSS
 import LocationReporting
-import UTC
+import TimeAndChance
 
 /// Writes what the process tells into the trace.
 struct Witness: ReportingObserver {

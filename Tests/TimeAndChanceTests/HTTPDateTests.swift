@@ -1,5 +1,5 @@
 import Testing
-import UTC
+import TimeAndChance
 
 @Suite struct HTTPDates {
     @Test(
