@@ -96,7 +96,7 @@ extension Rule {
         "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
         "Sources/Adapters/GNSSReceiver/Network/NetworkAddress.swift",
         // Digits and letters that were written there, and the name of the status code in an answer.
-        "Sources/Core/UTC/RFC3339.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
+        "Sources/Core/TimeAndChance/RFC3339.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
         "Sources/Agent/Waypost/Observation/RunningService.swift",
         "Sources/Agent/WaypostCommand/Commands/StatusCommand.swift",
     ]
