@@ -26,7 +26,7 @@ func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String? = 
 /// The tests of one target, with the test doubles.
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies + ["ReportedText", "WaypostTestSupport"],
+        name: "\(name)Tests", dependencies: dependencies + ["TimeAndChance", "ReportedText", "WaypostTestSupport"],
         path: "Tests/\(name)Tests",
         swiftSettings: houseStyle)
 }
@@ -39,45 +39,48 @@ let package = Package(
         .executable(name: "waypost", targets: ["WaypostCommand"]),
     ],
     targets: [
-        // Core: pure; no I/O, no C.
+        // Core: pure; no I/O, no C but its mathematics.
+        room("Core", "TimeAndChance"),
         room("Core", "ReportedText"),
         room("Core", "StrictJSON"),
-        room("Core", "HTTPMessages", ["ReportedText"]),
-        room("Core", "GNSS", ["ReportedText"]),
+        room("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
+        room("Core", "GNSS", ["TimeAndChance", "ReportedText", "CMath"]),
         room("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
         room("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization"]),
-        room("Core", "FleetEngine", ["ReportedText", "StrictJSON", "HTTPMessages"]),
+        room("Core", "FleetEngine", ["TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages"]),
         room(
             "Core", "LocationReporting",
-            ["ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+            ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
         // Adapters: one outside thing each.
-        room("Adapters", "LinuxPlatform", ["ReportedText", "CLinux"]),
+        room("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux"]),
         room(
             "Adapters", "GNSSReceiver",
-            ["ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+            ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
         room(
             "Adapters", "BackendAuthorization",
-            ["ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
+            ["TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         room("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl"]),
-        room("Adapters", "SQLiteOutbox", ["ReportedText", "LocationReporting", "LinuxPlatform", "CSQLite"]),
-        room("Adapters", "HTTPService", ["ReportedText", "HTTPMessages", "LinuxPlatform"]),
+        room(
+            "Adapters", "SQLiteOutbox",
+            ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite"]),
+        room("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
 
         // Simulator: what a vehicle and Fleet Engine are in tests and demonstrations.
-        room("Simulator", "SeededChance"),
-        room("Simulator", "ReceiverSimulator", ["SeededChance", "GNSS"]),
+        room("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
         room(
             "Simulator", "FleetEngineSimulator",
             [
-                "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService",
-                "LinuxPlatform", "CCrypto",
+                "TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+                "HTTPService", "LinuxPlatform", "CCrypto",
             ]),
 
         // Agent: the only ones who see both ports and adapters.
         room(
             "Agent", "Waypost",
             [
-                "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
+                "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
+                "FleetEngine",
                 "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
                 "SQLiteOutbox", "HTTPService",
             ]),
@@ -85,7 +88,8 @@ let package = Package(
             name: "WaypostCommand",
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
-                "LocationReporting", "ReportedText", "SQLiteOutbox", "FleetEngineSimulator", "ReceiverSimulator",
+                "LocationReporting", "ReportedText", "SQLiteOutbox", "StrictJSON", "FleetEngineSimulator",
+                "ReceiverSimulator", "TimeAndChance",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
@@ -94,6 +98,7 @@ let package = Package(
         systemLibrary("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         systemLibrary("CLinux"),
+        systemLibrary("CMath"),
 
         .target(
             name: "WaypostTestSupport",
@@ -102,10 +107,11 @@ let package = Package(
                 "ReportedText", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
+        tests("TimeAndChance"),
         tests("ReportedText"),
         tests("StrictJSON", ["StrictJSON"]),
         tests("HTTPMessages", ["HTTPMessages"]),
-        tests("GNSS", ["GNSS", "ReceiverSimulator", "SeededChance"]),
+        tests("GNSS", ["GNSS", "ReceiverSimulator"]),
         tests("VehicleAuthorization", ["VehicleAuthorization", "StrictJSON", "LinuxPlatform"]),
         tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization", "LinuxPlatform"]),
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
@@ -116,15 +122,18 @@ let package = Package(
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),
-        tests("SeededChance", ["SeededChance"]),
-        tests("LyingDisk", ["LyingDisk", "SeededChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"]),
+        tests("LyingDisk", ["LyingDisk", "SQLiteOutbox", "LinuxPlatform", "CSQLite"]),
         tests(
             "SQLiteOutbox",
-            ["SQLiteOutbox", "LyingDisk", "SeededChance", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
+            ["SQLiteOutbox", "LyingDisk", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests(
             "FleetEngineSimulator",
-            ["FleetEngineSimulator", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
+            [
+                "FleetEngineSimulator", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+                "HTTPService",
+                "LinuxPlatform",
+            ]),
         tests(
             "Agent",
             [
@@ -134,7 +143,7 @@ let package = Package(
             ]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(
-            name: "FaultProxy", dependencies: ["SeededChance", "LinuxPlatform"], path: "Tests/Faults/FaultProxy",
+            name: "FaultProxy", dependencies: ["TimeAndChance", "LinuxPlatform"], path: "Tests/Faults/FaultProxy",
             swiftSettings: houseStyle),
         tests(
             "Link",
@@ -148,17 +157,18 @@ let package = Package(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
         .executableTarget(
-            name: "BacklogGenerator", dependencies: ["GNSS", "LocationReporting", "SQLiteOutbox"],
+            name: "BacklogGenerator", dependencies: ["TimeAndChance", "GNSS", "LocationReporting", "SQLiteOutbox"],
             path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
         .target(
-            name: "LyingDisk", dependencies: ["SeededChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"],
+            name: "LyingDisk", dependencies: ["TimeAndChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"],
             path: "Tests/Faults/LyingDisk", swiftSettings: houseStyle),
         .target(name: "CSimulatedExecutor", path: "Tests/Simulation/Executor"),
         .executableTarget(
             name: "DeliverySimulation",
             dependencies: [
                 "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
-                "LyingDisk", "ReportedText", "SQLiteOutbox", "SeededChance", "StrictJSON", "VehicleAuthorization",
+                "LyingDisk", "ReportedText", "SQLiteOutbox", "StrictJSON", "TimeAndChance",
+                "VehicleAuthorization",
             ],
             path: "Tests/Simulation/Delivery", swiftSettings: houseStyle),
         .target(name: "CByteLoop", path: "Tests/Benchmarks/CByteLoop"),
@@ -173,19 +183,22 @@ let package = Package(
             dependencies: [
                 "BenchmarkReport", "CurlTransport", "FleetEngine", "FleetEngineSimulator", "GNSS", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator", "SQLiteOutbox",
-                "StrictJSON", "WaypostTestSupport", "CLinux", "CSQLite",
+                "StrictJSON", "TimeAndChance", "WaypostTestSupport", "CLinux", "CSQLite",
             ],
             path: "Tests/Benchmarks/Agent", swiftSettings: houseStyle),
         .executableTarget(
             name: "ReceiverBenchmark",
             dependencies: [
                 "BenchmarkReport", "GNSS", "GNSSReceiver", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
-                "WaypostTestSupport",
+                "TimeAndChance", "WaypostTestSupport",
             ],
             path: "Tests/Benchmarks/Receiver", swiftSettings: houseStyle),
         .executableTarget(
             name: "OutboxBenchmark",
-            dependencies: ["BenchmarkReport", "SQLiteOutbox", "LocationReporting", "LinuxPlatform", "GNSS", "CSQLite"],
+            dependencies: [
+                "BenchmarkReport", "SQLiteOutbox", "LocationReporting", "LinuxPlatform", "GNSS", "TimeAndChance",
+                "CSQLite",
+            ],
             path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),
     ],
     swiftLanguageModes: [.v6]

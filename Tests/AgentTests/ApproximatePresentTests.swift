@@ -1,7 +1,7 @@
 import FleetEngine
-import GNSS
 import LocationReporting
 import Testing
+import TimeAndChance
 
 @testable import Waypost
 

@@ -1,8 +1,8 @@
 import FoundationEssentials
-import GNSS
 import LinuxPlatform
 import StrictJSON
 import Testing
+import TimeAndChance
 import Waypost
 import WaypostTestSupport
 

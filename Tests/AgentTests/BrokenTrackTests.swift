@@ -1,7 +1,7 @@
 import FoundationEssentials
-import GNSS
 import LinuxPlatform
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 /// Logs of which nothing holds together: every command comes to its end, and leaves what it was asked for.

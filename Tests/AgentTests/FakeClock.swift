@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 /// A wrong clock for one process, by libfaketime (Debian: faketime).
@@ -13,7 +14,7 @@ final class FakeClock {
 
     /// The kernel's word for its clock cannot be faked, and a clock that the kernel vouches for is believed.
     static let isUsable =
-        library != nil && !SystemClock.isSynchronized
+        library != nil && UTCTime.synchronizedSystem == nil
         && !["TSAN_OPTIONS", "ASAN_OPTIONS"].contains { ProcessInfo.processInfo.environment[$0] != nil }
 
     private let file: String

@@ -8,6 +8,7 @@ import LocationReporting
 import ReportedText
 import StrictJSON
 import Testing
+import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 

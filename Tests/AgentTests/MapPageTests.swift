@@ -2,6 +2,7 @@ import FoundationEssentials
 import GNSS
 import LinuxPlatform
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import WaypostCommand

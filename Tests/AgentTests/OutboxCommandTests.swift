@@ -6,6 +6,7 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 import Testing
+import TimeAndChance
 import Waypost
 import WaypostTestSupport
 

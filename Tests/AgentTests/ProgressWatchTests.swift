@@ -4,6 +4,7 @@ import HTTPMessages
 import LocationReporting
 import ReportedText
 import Testing
+import TimeAndChance
 import VehicleAuthorization
 
 @testable import Waypost

@@ -7,6 +7,7 @@ import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 /// `waypost run` as a process, with a receiver on a pseudo-terminal and Fleet Engine on loopback.

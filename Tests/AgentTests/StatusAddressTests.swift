@@ -3,6 +3,7 @@ import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 /// The status address of a running service, over HTTP.

@@ -9,6 +9,7 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 import Testing
+import TimeAndChance
 import VehicleAuthorization
 @testable import Waypost
 import WaypostTestSupport

@@ -8,6 +8,7 @@ import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
 import Testing
+import TimeAndChance
 import Waypost
 import WaypostTestSupport
 

@@ -5,6 +5,7 @@ import LocationReporting
 import ReportedText
 import SQLiteOutbox
 import Testing
+import TimeAndChance
 import VehicleAuthorization
 import Waypost
 import WaypostTestSupport

@@ -40,7 +40,7 @@ import Testing
         #expect(hasTests, "\(folder) holds no test")
     }
 
-    @Test(arguments: ["CCurl", "CSQLite", "CCrypto", "CZlib", "CLinux"])
+    @Test(arguments: ["CCurl", "CSQLite", "CCrypto", "CZlib", "CLinux", "CMath"])
     func wrapsEachCLibraryOnce(library: String) throws {
         #expect(modules.filter { $0.mayImport.contains(library) }.count == 1)
         #expect(try Checkout.folders(in: "Sources/SystemLibraries").contains(library))

@@ -14,55 +14,58 @@ struct Module: Sendable {
 
 /// Everything that `Sources/Core` and `Sources/Adapters` hold, and so what wires them together may know.
 private let coreAndAdapters: Set<String> = [
-    "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting",
-    "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
+    "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
+    "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox",
+    "HTTPService",
 ]
 
 /// The architecture: who may know whom. A line here is a decision; docs/architecture.md says why.
 let modules: [Module] = [
-    // Pure: no I/O, no C, no platform.
+    // Pure: no I/O, no platform, no C but its mathematics.
+    // What differs from run to run and is given to whoever uses it.
+    Module("Core", "TimeAndChance", []),
     // The one redaction: whoever shows what others say knows it.
     Module("Core", "ReportedText", []),
     Module("Core", "StrictJSON", []),
-    Module("Core", "HTTPMessages", ["ReportedText"]),
-    Module("Core", "GNSS", ["ReportedText"]),
+    Module("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
+    Module("Core", "GNSS", ["TimeAndChance", "ReportedText", "CMath"]),
     Module("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
     // Speaks to providers written against Foundation, and is the only one that may.
     Module("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization", "Foundation", "Synchronization"]),
-    Module("Core", "FleetEngine", ["ReportedText", "StrictJSON", "HTTPMessages", "FoundationEssentials"]),
+    Module("Core", "FleetEngine", ["TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages"]),
     Module(
-        "Core", "LocationReporting", ["ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+        "Core", "LocationReporting",
+        ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
 
     // One outside thing each.
-    Module("Adapters", "LinuxPlatform", ["ReportedText", "CLinux", "Glibc", "Synchronization"]),
+    Module("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux", "Glibc", "Synchronization"]),
     Module(
         "Adapters", "GNSSReceiver",
-        ["ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
+        ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
     Module(
         "Adapters", "BackendAuthorization",
         [
-            "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
-            "FoundationEssentials", "Glibc",
+            "TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
+            "Glibc",
         ]),
     Module("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "Glibc"]),
     Module(
-        "Adapters", "SQLiteOutbox", ["ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
-    Module("Adapters", "HTTPService", ["ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
+        "Adapters", "SQLiteOutbox",
+        ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
+    Module("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
 
-    Module("Simulator", "SeededChance", []),
-    Module("Simulator", "ReceiverSimulator", ["SeededChance", "GNSS"]),
+    Module("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
     Module(
         "Simulator", "FleetEngineSimulator",
         [
-            "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform",
-            "CCrypto",
-            "FoundationEssentials", "Glibc",
+            "TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+            "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
         ]),
 
     // The only ones who see both ports and adapters.
-    Module("Agent", "Waypost", coreAndAdapters.union(["FoundationEssentials", "Glibc"])),
+    Module("Agent", "Waypost", coreAndAdapters.union(["Glibc"])),
     Module(
         "Agent", "WaypostCommand",
-        coreAndAdapters.union(["Waypost", "FleetEngineSimulator", "ReceiverSimulator", "FoundationEssentials", "Glibc"])
+        coreAndAdapters.union(["Waypost", "FleetEngineSimulator", "ReceiverSimulator", "Glibc"])
     ),
 ]

@@ -2,6 +2,7 @@ import FoundationEssentials
 import GNSS
 import LocationReporting
 import SQLiteOutbox
+import TimeAndChance
 
 /// Puts an outbox with pending updates at a path, as a long time without a network leaves one behind.
 ///

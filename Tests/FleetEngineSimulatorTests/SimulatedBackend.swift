@@ -4,6 +4,7 @@ import HTTPService
 import LinuxPlatform
 import StrictJSON
 import Testing
+import TimeAndChance
 
 @testable import FleetEngineSimulator
 
@@ -19,10 +20,10 @@ struct SimulatedBackend: Sendable {
     static let now: Int64 = 1_767_608_130
 
     let engine: SimulatorResponder
-    private let time: Locked<Int64>
+    private let time: Locked<UTCTime>
 
     init(_ change: (inout SimulatorSettings) throws -> Void = { _ in }) throws {
-        let time = Locked(Self.now * 1000)
+        let time = Locked(UTCTime(millisecondsSince1970: Self.now * 1000))
         self.time = time
         var settings = SimulatorSettings()
         settings.signingKey = try Self.key.get()
@@ -31,7 +32,7 @@ struct SimulatedBackend: Sendable {
         engine = try SimulatorResponder(settings)
     }
 
-    func advance(by seconds: Int64) { time.withLock { $0 += seconds * 1000 } }
+    func advance(by seconds: Int64) { time.withLock { $0.millisecondsSince1970 += seconds * 1000 } }
 
     func token(_ path: String) async throws -> String {
         let answer = try await get("/token/\(path)")

@@ -2,6 +2,8 @@ import HTTPMessages
 import HTTPService
 import StrictJSON
 import Testing
+import TimeAndChance
+import VehicleAuthorization
 
 @testable import FleetEngineSimulator
 
@@ -63,7 +65,7 @@ private let now = SimulatedBackend.now
         let authority = try TokenAuthority(keyID: "k", key: SimulatedBackend.key.get())
         let token = try authority.token(Self.good)
         let parts = token.split(separator: ".").map(String.init)
-        func encoded(_ text: String) -> String { Base64URL.encode(Array(text.utf8)) }
+        func encoded(_ text: String) -> String { Base64.urlEncoded(text.utf8) }
         func replacingHead(_ text: String) -> String { "Bearer \(encoded(text)).\(parts[1]).\(parts[2])" }
         let header: String
         switch forgery {
@@ -163,9 +165,9 @@ private let now = SimulatedBackend.now
     func issuesTokens(path: String, claim: String, value: String) async throws {
         let token = try await SimulatedBackend().token(path)
         let parts = token.split(separator: ".")
-        let header = try JSONValue(parsing: try #require(Base64URL.decode(parts[0])))
+        let header = try JSONValue(parsing: try #require(Base64.urlDecoded(parts[0].utf8)))
         #expect(header == .object(["alg": .string("RS256"), "typ": .string("JWT"), "kid": .string("simulator-1")]))
-        let payload = try JSONValue(parsing: try #require(Base64URL.decode(parts[1])))
+        let payload = try JSONValue(parsing: try #require(Base64.urlDecoded(parts[1].utf8)))
         let claims = try #require(TokenClaims(payload))
         #expect(claims.authorization[claim] == value)
         #expect((claims.issuedAt, claims.expiry) == (now, now + 3600))
@@ -251,7 +253,7 @@ private let now = SimulatedBackend.now
     func hasAClockOfItsOwn(offset: Int64, refusal: String?) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-clock", "\(offset)") }
         let served = await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van"))
-        #expect(served.response.headers["Date"] == HTTPDate(secondsSince1970: now + offset).description)
+        #expect(served.response.headers["Date"] == UTCTime(millisecondsSince1970: (now + offset) * 1000).httpDate)
         let token = try await backend.token("driver/van")
         #expect(try Self.claims(of: token).issuedAt == now + offset)
         let answer = try await backend.send(.get, "vehicles/van", token: token)
@@ -285,7 +287,7 @@ private let now = SimulatedBackend.now
 
     private static func claims(of token: String) throws -> TokenClaims {
         let part = try #require(token.split(separator: ".").dropFirst().first)
-        let payload = try JSONValue(parsing: try #require(Base64URL.decode(part)))
+        let payload = try JSONValue(parsing: try #require(Base64.urlDecoded(part.utf8)))
         return try #require(TokenClaims(payload))
     }
 

@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPMessages
 import LinuxPlatform
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import FleetEngineSimulator
@@ -38,7 +39,7 @@ struct TrustedKey {
         let publicKey = Array(try Data(contentsOf: URL(filePath: folder.path("public.pem"))))
         return try SimulatedBackend {
             $0.trustedKey = publicKey
-            $0.clock = { Int64(Date().timeIntervalSince1970 * 1000) }  // the script's tokens are for now
+            $0.clock = { .system }  // the script's tokens are for now
             $0.trips = [SimulatedTrip(id: "trip-1", vehicleID: "van-7")]
         }
     }

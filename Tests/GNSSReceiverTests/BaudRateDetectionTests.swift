@@ -2,6 +2,7 @@ import GNSS
 import Glibc
 import LocationReporting
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import GNSSReceiver

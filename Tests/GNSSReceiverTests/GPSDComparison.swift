@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 @testable import GNSSReceiver
 

@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 @testable import GNSSReceiver
 
@@ -110,17 +111,4 @@ let fullReport =
         String(fullReport.dropLast(1)), "$GPRMC,,V,,,,,,,,,,N*53", #"{"class":"GST","device":"/dev/a"}"#,
     ])
     func isNone(text: String) { #expect(read(text) == nil) }
-
-    @Test(arguments: [
-        ("2026-03-31T10:30:23.000Z", "2026-03-31T10:30:23.000Z"), ("2026-03-31T10:30:23Z", "2026-03-31T10:30:23.000Z"),
-        ("2026-03-31T10:30:23.1Z", "2026-03-31T10:30:23.100Z"),
-        ("2026-03-31T10:30:23.12345Z", "2026-03-31T10:30:23.123Z"),
-        ("2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000Z"), ("2016-12-31T23:59:60.500Z", "2016-12-31T23:59:59.999Z"),
-        ("2023-02-29T00:00:00Z", nil), ("2026-03-31T24:00:00Z", nil), ("2026-03-31 10:30:23Z", nil),
-        ("2026-03-31", nil),
-        ("", nil), ("2026-03-31T10:30:2Z", nil), ("2026-03-31T10:30:23.Z", "2026-03-31T10:30:23.000Z"),
-        ("2026-03-31T10:30:23.x00Z", nil), ("2026-03-31T10:30:23+00:00", nil), ("2026-03-31T10:30:233Z", nil),
-        ("-026-03-31T10:30:23.000Z", nil), ("2026-03-31T10:30:23ZZ", nil),
-    ])
-    func hasATime(text: String, time: String?) { #expect(UTCTime(rfc3339: text)?.description == time) }
 }

@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 @testable import GNSSReceiver
 

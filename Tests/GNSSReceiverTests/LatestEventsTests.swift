@@ -1,6 +1,7 @@
 import GNSS
 import LocationReporting
 import Testing
+import TimeAndChance
 
 @testable import GNSSReceiver
 

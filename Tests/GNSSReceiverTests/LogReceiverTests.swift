@@ -4,6 +4,7 @@ import Glibc
 import LinuxPlatform
 import LocationReporting
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import GNSSReceiver

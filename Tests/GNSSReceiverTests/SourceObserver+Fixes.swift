@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import TimeAndChance
 import WaypostTestSupport
 
 extension SourceObserver {

@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 @Suite struct Calendar {
     static func minimum(_ time: String, _ date: String, minute: String = "31.5") -> String {
@@ -122,19 +123,6 @@ import Testing
             options: NMEADecoderOptions(dates: .repaired(reference: { present }, earliest: present)))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.warnings(.dateTooEarly).count == 1)
-    }
-
-    /// Times that no calendar has come of no addition, however long it is or from wherever.
-    @Test(
-        arguments: [
-            (0, 1, "1970-01-01T00:00:01.000Z"), (0, -62_167_219_200, "0000-01-01T00:00:00.000Z"),
-            (0, .max, "9999-12-31T23:59:59.999Z"), (0, .min, "0000-01-01T00:00:00.000Z"),
-            (.max, 1, "9999-12-31T23:59:59.999Z"), (.min, -1, "0000-01-01T00:00:00.000Z"),
-            (.max, .min, "0000-01-01T00:00:00.000Z"), (.min, .max, "9999-12-31T23:59:59.999Z"),
-        ] as [(Int64, Int64, String)])
-    func keepsTimesWithinIt(milliseconds: Int64, seconds: Int64, text: String) {
-        let time = UTCTime(millisecondsSince1970: milliseconds).advanced(by: .seconds(seconds))
-        #expect(time.description == text)
     }
 
     @Test func keepsFixesForTheFirstDateWithinBounds() {

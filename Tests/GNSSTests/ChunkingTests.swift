@@ -1,6 +1,6 @@
 import GNSS
-import SeededChance
 import Testing
+import TimeAndChance
 
 @Suite struct Chunking {
     /// What a decoder gives, down to the bytes that are written.

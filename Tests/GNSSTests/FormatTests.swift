@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 @Suite struct Format {
     static let full: Fix = {

@@ -1,5 +1,5 @@
 import ReceiverSimulator
-import SeededChance
+import TimeAndChance
 
 /// A drive with everything between its sentences that lines really carry: each kind in turn, one after each epoch.
 enum MixedStream {

@@ -1,6 +1,6 @@
 import GNSS
-import SeededChance
 import Testing
+import TimeAndChance
 
 @Suite struct Mutation {
     /// Damages one to three bytes of a sentence; a fix may come only from bytes whose checksum agrees, and is possible.

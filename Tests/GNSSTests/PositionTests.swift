@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 @Suite struct PositionSentences {
     /// Sentences of 10:15:30 and the position each one states.

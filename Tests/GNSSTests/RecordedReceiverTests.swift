@@ -1,7 +1,7 @@
 import FoundationEssentials
 import GNSS
-import SeededChance
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 /// Recordings of real receivers with another reader's fixes. They are not part of the project, so these tests run only

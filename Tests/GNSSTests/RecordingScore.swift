@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GNSS
+import TimeAndChance
 
 /// How the fixes of one recorded log compare with two oracles: another reader's reports, and what each valid position
 /// sentence of the log states by itself.

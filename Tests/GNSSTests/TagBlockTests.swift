@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 @Suite struct TagBlocks {
     /// A tag block with its checksum, before `sentence`.

@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import TimeAndChance
 
 /// Fixes of a track, by seconds after its start and metres north of it.
 enum Track {

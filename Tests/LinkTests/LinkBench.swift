@@ -5,6 +5,7 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReportedText
+import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 

@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 extension Fix {
     /// A fix `second` seconds after 2026-01-05T10:00:00Z, `north` metres north of a fixed place.

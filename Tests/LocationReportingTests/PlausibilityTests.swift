@@ -1,6 +1,7 @@
 import GNSS
 import LocationReporting
 import Testing
+import TimeAndChance
 
 @Suite struct Believing {
     static let floor = UTCTime(year: 2026, month: 1, day: 1)

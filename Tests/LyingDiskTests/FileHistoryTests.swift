@@ -1,5 +1,5 @@
-import SeededChance
 import Testing
+import TimeAndChance
 
 @testable import LyingDisk
 

@@ -2,6 +2,7 @@ import GNSS
 import LocationReporting
 import ReportedText
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
 

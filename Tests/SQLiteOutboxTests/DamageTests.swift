@@ -2,8 +2,8 @@ import FoundationEssentials
 import GNSS
 import LocationReporting
 import LyingDisk
-import SeededChance
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
 

@@ -1,7 +1,7 @@
 import LocationReporting
 import LyingDisk
-import SeededChance
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
 

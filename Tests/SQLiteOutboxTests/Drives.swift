@@ -2,7 +2,7 @@ import GNSS
 import Glibc
 import LocationReporting
 import LyingDisk
-import SeededChance
+import TimeAndChance
 
 @testable import SQLiteOutbox
 

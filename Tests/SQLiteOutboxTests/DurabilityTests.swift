@@ -2,8 +2,8 @@ import GNSS
 import LocationReporting
 import LyingDisk
 import ReportedText
-import SeededChance
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
 

@@ -3,8 +3,8 @@ import LinuxPlatform
 import LocationReporting
 import LyingDisk
 import ReportedText
-import SeededChance
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
 

@@ -1,8 +1,8 @@
 import GNSS
 import LocationReporting
 import ReportedText
-import SeededChance
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
 

@@ -2,6 +2,7 @@ import GNSS
 import LocationReporting
 import ReportedText
 import Testing
+import TimeAndChance
 
 /// What every outbox does, step by step; `check` runs it on an empty one.
 struct OutboxConduct: Sendable, CustomTestStringConvertible {

@@ -1,8 +1,8 @@
 import LinuxPlatform
 import LocationReporting
 import LyingDisk
-import SeededChance
 import Testing
+import TimeAndChance
 
 @testable import SQLiteOutbox
 

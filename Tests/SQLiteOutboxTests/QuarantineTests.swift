@@ -3,6 +3,7 @@ import GNSS
 import LocationReporting
 import ReportedText
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import SQLiteOutbox

@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import TimeAndChance
 
 @testable import SQLiteOutbox
 

@@ -1,8 +1,8 @@
 import FoundationEssentials
-import GNSS
 import LinuxPlatform
 import LocationReporting
 import LyingDisk
+import TimeAndChance
 
 @testable import SQLiteOutbox
 

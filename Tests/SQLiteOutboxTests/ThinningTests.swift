@@ -2,6 +2,7 @@ import FoundationEssentials
 import GNSS
 import LocationReporting
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import SQLiteOutbox

@@ -1,10 +1,10 @@
-import FoundationEssentials
+import VehicleAuthorization
 
 /// JSON Web Tokens for tests: right in shape and size, signed by nobody.
 package enum TestTokens {
     /// A token with the given payload, a JSON object.
     package static func token(payload: String, header: String = #"{"alg":"RS256","typ":"JWT"}"#) -> String {
-        [header, payload, String(repeating: "not a signature ", count: 16)].map { base64URL(Array($0.utf8)) }.joined(
+        [header, payload, String(repeating: "not a signature ", count: 16)].map { Base64.urlEncoded($0.utf8) }.joined(
             separator: ".")
     }
 
@@ -26,17 +26,5 @@ package enum TestTokens {
                 {"aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600,\
                 "authorization":{"tripid":"\(tripID)"}}
                 """)
-    }
-
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        String(
-            Data(bytes).base64EncodedString().compactMap { character in
-                switch character {
-                case "+": "-"
-                case "/": "_"
-                case "=": nil
-                default: character
-                }
-            })
     }
 }

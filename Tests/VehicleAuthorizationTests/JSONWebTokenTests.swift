@@ -115,13 +115,6 @@ import WaypostTestSupport
         #expect(error?.description.contains(value.prefix(20)) == false)
     }
 
-    @Test(arguments: [
-        ("", [] as [UInt8]?), ("Zg", [0x66]), ("Zm8", [0x66, 0x6F]), ("-_8", [0xFB, 0xFF]), ("Z", nil), ("Zg==", nil),
-    ])
-    func isDecodedWithoutPadding(text: String, bytes: [UInt8]?) {
-        #expect(base64URLDecoded(text.utf8) == bytes)
-    }
-
     @Test func neverPrintsItsValue() {
         let token = AuthorizationToken(value: "secret", lifetime: nil)
         #expect(!"\(token)\(String(reflecting: token))".contains("secret"))

@@ -1,7 +1,7 @@
-import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import ReportedText
+import TimeAndChance
 package import VehicleAuthorization
 
 /// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
@@ -37,9 +37,9 @@ package final class CommandTokenProvider: TokenProvider {
     /// - Throws: `.misconfigured` when no program is named.
     package init(
         arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
-        processEnvironment: [String: String] = ProcessInfo.processInfo.environment, providerID: String,
+        processEnvironment: [String: String] = ProcessEnvironment.variables, providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(), timeLimit: Duration = .seconds(15),
-        wallClock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 },
+        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) throws(AuthorizationError) {
         guard let program = arguments.first, !program.isEmpty else {

@@ -1,5 +1,5 @@
-import FoundationEssentials
 import LinuxPlatform
+import TimeAndChance
 package import VehicleAuthorization
 
 /// Takes the token from a file that another program replaces: the bare token, or JSON as an endpoint would answer.
@@ -20,7 +20,7 @@ package final class FileTokenProvider: TokenProvider {
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),
-        wallClock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 },
+        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) {
         pathTemplate = path

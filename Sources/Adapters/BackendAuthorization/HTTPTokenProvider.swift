@@ -1,6 +1,6 @@
-import FoundationEssentials
 package import HTTPMessages
 import LinuxPlatform
+import TimeAndChance
 package import VehicleAuthorization
 
 /// Asks a backend's token endpoint, each time anew.
@@ -25,8 +25,8 @@ package final class HTTPTokenProvider: TokenProvider {
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
         transport: any HTTPTransport,
-        environment: [String: String] = ProcessInfo.processInfo.environment,
-        wallClock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 },
+        environment: [String: String] = ProcessEnvironment.variables,
+        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) throws(AuthorizationError) {
         self.settings = settings
@@ -52,7 +52,7 @@ package final class HTTPTokenProvider: TokenProvider {
             from: .init(
                 source: endpoint.name,
                 mediaType: response.headers["Content-Type"]?.split(separator: ";").first.map(String.init),
-                issuerTime: response.headers["Date"].flatMap(HTTPDate.init).map { Double($0.secondsSince1970) },
+                issuerTime: response.headers["Date"].flatMap(UTCTime.init(httpDate:))?.secondsSince1970,
                 localTime: wallClock(), secrets: secrets),
             format: settings.format)
     }

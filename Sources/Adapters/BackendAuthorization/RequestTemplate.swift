@@ -33,7 +33,7 @@ package struct HeaderTemplate: Sendable, Hashable {
                 throw AuthorizationError(
                     .misconfigured, "header \(name) has the scheme basic, whose secret must read user:password")
             }
-            return ("Basic \(base64Encoded(Array(secret.utf8)))", secret)
+            return ("Basic \(Base64.encoded(secret.utf8))", secret)
         }
     }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import LinuxPlatform
 package import VehicleAuthorization
@@ -115,9 +114,6 @@ package enum SecretFile {
         return bytes
     }
 }
-
-/// Base64 with padding (RFC 4648, section 4), as HTTP Basic wants it.
-func base64Encoded(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
 extension String {
     /// Without ASCII white space at either end.

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPMessages
 import LinuxPlatform
+import TimeAndChance
 
 /// The sockets of one service, all on one thread.
 struct ServiceLoop {
@@ -82,7 +83,7 @@ struct ServiceLoop {
     }
 
     private var now: Duration { start.duration(to: .now) }
-    private var date: String { HTTPDate(secondsSince1970: Int64(time(nil))).description }
+    private var date: String { UTCTime.system.httpDate }
 
     private mutating func waitAndServe() {
         let numbers = inTurn

@@ -1,12 +1,11 @@
 import FleetEngine
-import FoundationEssentials
-package import GNSS
 import GNSSReceiver
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
+package import TimeAndChance
 public import VehicleAuthorization
 
 /// The service: one vehicle's position, reported from a receiver to Fleet Engine until told to stop.
@@ -33,7 +32,7 @@ public struct Agent: Sendable {
         _ configuration: Configuration, authorization: (any VehicleAuthorization)? = nil,
         recordingFolder: String? = nil
     ) {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = ProcessEnvironment.variables
         self.configuration = configuration
         self.authorization = authorization
         self.recordingFolder = recordingFolder

@@ -1,5 +1,5 @@
-import FoundationEssentials
 package import ReportedText
+import StrictJSON
 
 /// The error body of Google's APIs (API design guide, "Errors"): what a refusal says besides its status code.
 package struct FleetEngineError: Sendable, Hashable {
@@ -17,7 +17,7 @@ package struct FleetEngineError: Sendable, Hashable {
     ///
     /// `secrets`: what the request held that was answered so.
     package init?(_ body: [UInt8], without secrets: [String]) {
-        guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(body)) else { return nil }
+        guard let answer = try? JSONValue(parsing: body).decoded(as: Answer.self) else { return nil }
         let status = answer.error.status ?? ""
         let message = answer.error.message ?? ""
         let details = answer.error.details ?? []

@@ -1,5 +1,6 @@
 import ReportedText
 import StrictJSON
+import TimeAndChance
 
 /// What a consumer sees of a trip or vehicle at one moment: the parts of Fleet Engine's `Trip`, `Vehicle` and
 /// `DeliveryVehicle` that change on the way. What an answer holds besides is passed over.
@@ -105,7 +106,7 @@ extension Sighting.Position {
 extension JSONValue {
     /// A whole number; protobuf's JSON mapping tolerates one in quotes.
     fileprivate var wholeNumber: Int? { integerValue.map(Int.init) ?? stringValue.flatMap { Int($0) } }
-    fileprivate var time: Int64? { stringValue.flatMap(WireTime.init)?.millisecondsSince1970 }
+    fileprivate var time: Int64? { stringValue.flatMap(UTCTime.init(rfc3339:))?.millisecondsSince1970 }
     fileprivate var seconds: Double? {
         stringValue.flatMap { $0.hasSuffix("s") ? Double($0.dropLast()) : nil }.flatMap { $0.isFinite ? $0 : nil }
     }

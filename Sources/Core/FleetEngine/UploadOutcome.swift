@@ -1,6 +1,6 @@
-import FoundationEssentials
 package import HTTPMessages
 package import ReportedText
+import StrictJSON
 
 /// What an answer means for the updates that were sent, and so what happens next.
 package enum UploadOutcome: Sendable, Hashable {
@@ -115,8 +115,6 @@ extension UploadOutcome {
 
     /// Whether `body` is the resource: the answer echoes its name.
     private static func isResource(_ body: [UInt8], named name: String) -> Bool {
-        struct Resource: Decodable { let name: String? }
-        guard let resource = try? JSONDecoder().decode(Resource.self, from: Data(body)) else { return false }
-        return resource.name == name
+        (try? JSONValue(parsing: body))?["name"]?.stringValue == name
     }
 }

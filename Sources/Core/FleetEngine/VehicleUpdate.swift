@@ -1,5 +1,6 @@
-import FoundationEssentials
 package import HTTPMessages
+import StrictJSON
+import TimeAndChance
 
 /// One `UpdateVehicle` or `UpdateDeliveryVehicle` call: what changes of a vehicle.
 package struct VehicleUpdate: Sendable, Hashable {
@@ -51,19 +52,11 @@ package struct VehicleUpdate: Sendable, Hashable {
 
     /// The resource as JSON.
     package var body: [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let resource = Resource(
-            vehicleState: state, lastLocation: lastLocation, pastLocations: pastLocations.isEmpty ? nil : pastLocations)
-        do { return Array(try encoder.encode(resource)) } catch {
-            preconditionFailure("a position that is not finite passed the plausibility check: \(error)")
-        }
-    }
-
-    private struct Resource: Encodable {
-        let vehicleState: VehicleState?
-        let lastLocation: VehicleLocation?
-        let pastLocations: [VehicleLocation]?
+        var resource: [String: JSONValue] = [:]
+        resource["vehicleState"] = (state?.rawValue).map(JSONValue.string)
+        resource["lastLocation"] = lastLocation?.message
+        if !pastLocations.isEmpty { resource["pastLocations"] = .array(pastLocations.map(\.message)) }
+        return Array(JSONValue.object(resource).text.utf8)
     }
 }
 
@@ -93,36 +86,31 @@ package struct VehicleLocation: Sendable, Hashable {
     }
 }
 
-extension VehicleLocation: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case supplementalLocation, supplementalLocationTime, supplementalLocationSensor, supplementalLocationAccuracy
-        case heading, speed, altitude, timeSinceUpdate
-    }
-
-    private struct LatLng: Encodable {
-        let latitude, longitude: Double
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: CodingKeys.self)
-        let position = LatLng(latitude: Self.rounded(latitude, 1e7), longitude: Self.rounded(longitude, 1e7))
-        try message.encode(position, forKey: .supplementalLocation)
-        try message.encode(
-            WireTime(millisecondsSince1970: timeMillisecondsSince1970).description, forKey: .supplementalLocationTime)
-        try message.encode("CUSTOMER_SUPPLIED_LOCATION", forKey: .supplementalLocationSensor)
-        try message.encodeIfPresent(accuracyMeters.map { Self.rounded($0, 1e2) }, forKey: .supplementalLocationAccuracy)
-        try message.encodeIfPresent(headingDegrees, forKey: .heading)
-        try message.encodeIfPresent(speedMetersPerSecond.map { Self.rounded($0, 1e2) }, forKey: .speed)
-        try message.encodeIfPresent(altitudeMeters.map { Self.rounded($0, 1e2) }, forKey: .altitude)
-        try message.encodeIfPresent(secondsSinceFirstSent, forKey: .timeSinceUpdate)
+extension VehicleLocation {
+    fileprivate var message: JSONValue {
+        var message: [String: JSONValue] = [
+            "supplementalLocation": .object([
+                "latitude": Self.rounded(latitude, 1e7), "longitude": Self.rounded(longitude, 1e7),
+            ]),
+            "supplementalLocationTime": .string(UTCTime(millisecondsSince1970: timeMillisecondsSince1970).description),
+            "supplementalLocationSensor": .string("CUSTOMER_SUPPLIED_LOCATION"),
+        ]
+        message["supplementalLocationAccuracy"] = accuracyMeters.map { Self.rounded($0, 1e2) }
+        message["heading"] = headingDegrees.map { .integer(Int64($0)) }
+        message["speed"] = speedMetersPerSecond.map { Self.rounded($0, 1e2) }
+        message["altitude"] = altitudeMeters.map { Self.rounded($0, 1e2) }
+        message["timeSinceUpdate"] = secondsSinceFirstSent.map { .integer(Int64($0)) }
+        return .object(message)
     }
 
     /// A centimetre, the best a receiver gives, is 1e-7 degrees; more digits are bytes without meaning.
-    private static func rounded(_ value: Double, _ scale: Double) -> Double { (value * scale).rounded() / scale }
+    private static func rounded(_ value: Double, _ scale: Double) -> JSONValue {
+        .number((value * scale).rounded() / scale)
+    }
 }
 
 /// Whether an on-demand vehicle takes new trips (`maps.fleetengine.v1.VehicleState`).
-package enum VehicleState: String, Sendable, Hashable, CaseIterable, Codable {
+package enum VehicleState: String, Sendable, Hashable, CaseIterable {
     case online = "ONLINE"
     case offline = "OFFLINE"
 }

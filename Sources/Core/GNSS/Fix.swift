@@ -1,3 +1,6 @@
+import CMath
+package import TimeAndChance
+
 /// One position solution of a GNSS receiver: everything that one epoch's sentences said, put together.
 ///
 /// A field is absent when the receiver did not say it; an absent heading is not a heading of 0.
@@ -52,22 +55,9 @@ extension Fix {
         let metersPerDegree = 111_195.0
         var east = other.longitude - longitude
         if east > 180 { east -= 360 } else if east < -180 { east += 360 }
-        east *= Self.cosine(ofDegrees: (latitude + other.latitude) / 2)
+        east *= cmath_cos((latitude + other.latitude) / 2 * .pi / 180)
         let north = other.latitude - latitude
         return (east * east + north * north).squareRoot() * metersPerDegree
-    }
-
-    /// Cosine on -90...90 degrees by its Taylor series to the twelfth power, error below 1e-8; Core imports no libm.
-    private static func cosine(ofDegrees degrees: Double) -> Double {
-        let x = degrees * .pi / 180
-        let square = x * x
-        var term = 1.0
-        var sum = 1.0
-        for power in stride(from: 2.0, through: 14.0, by: 2.0) {
-            term *= -square / (power * (power - 1))
-            sum += term
-        }
-        return sum
     }
 }
 

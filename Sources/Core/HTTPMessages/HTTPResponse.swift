@@ -1,3 +1,5 @@
+import TimeAndChance
+
 /// A complete answer.
 package struct HTTPResponse: Sendable, Hashable {
     /// The status code, 100...599 as received.
@@ -46,8 +48,10 @@ package struct RetryAfter: Sendable, Hashable {
             guard (0...Self.longestSeconds).contains(seconds) else { return nil }
             delay = .seconds(seconds)
         } else {
-            guard let then = HTTPDate(text), let now = headers["Date"].flatMap(HTTPDate.init) else { return nil }
-            delay = .seconds(max(0, min(Self.longestSeconds, then.secondsSince1970 - now.secondsSince1970)))
+            guard let then = UTCTime(httpDate: text), let now = headers["Date"].flatMap(UTCTime.init(httpDate:)) else {
+                return nil
+            }
+            delay = max(.zero, min(.seconds(Self.longestSeconds), now.duration(to: then)))
         }
     }
 

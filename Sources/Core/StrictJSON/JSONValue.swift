@@ -13,8 +13,6 @@ package enum JSONValue: Sendable, Hashable {
     case object([String: JSONValue])
 
     /// Reads one document strictly (RFC 8259): UTF-8, nothing after it, no key twice in an object, at most 64 levels.
-    ///
-    /// Not `JSONDecoder`, which lets a trailing comma and a repeated key pass and does not say where a text is wrong.
     package init(parsing bytes: [UInt8]) throws(ParseError) {
         var parser = JSONParser(bytes)
         self = try parser.document()

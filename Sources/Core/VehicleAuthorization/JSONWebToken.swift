@@ -35,7 +35,7 @@ package struct JSONWebToken: Sendable {
         guard parts.count == 3 else { throw .notThreeParts(parts.count) }
         header = try Self.object(parts[0], "header")
         claims = try Self.object(parts[1], "payload")
-        guard base64URLDecoded(parts[2]) != nil else { throw .notBase64URL(part: "signature") }
+        guard Base64.urlDecoded(parts[2]) != nil else { throw .notBase64URL(part: "signature") }
     }
 
     /// `exp`, in seconds since 1970 by the issuer's clock.
@@ -72,38 +72,8 @@ package struct JSONWebToken: Sendable {
     private static func object(
         _ part: Substring.UTF8View, _ name: String
     ) throws(Problem) -> [String: JSONValue] {
-        guard let bytes = base64URLDecoded(part) else { throw .notBase64URL(part: name) }
+        guard let bytes = Base64.urlDecoded(part) else { throw .notBase64URL(part: name) }
         guard let members = (try? JSONValue(parsing: bytes))?.objectValue else { throw .notJSONObject(part: name) }
         return members
-    }
-}
-
-/// The bytes of base64url without padding (RFC 4648, section 5); `nil` when `text` is not that.
-package func base64URLDecoded(_ text: some Collection<UInt8>) -> [UInt8]? {
-    guard text.count % 4 != 1 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count * 3 / 4)
-    var bits: UInt32 = 0
-    var count = 0
-    for character in text {
-        guard let value = sixBits(character) else { return nil }
-        bits = bits << 6 | value
-        count += 6
-        if count >= 8 {
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-        }
-    }
-    return bytes
-}
-
-private func sixBits(_ character: UInt8) -> UInt32? {
-    switch character {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
-    case UInt8(ascii: "-"): 62
-    case UInt8(ascii: "_"): 63
-    default: nil
     }
 }

@@ -1,8 +1,8 @@
 package import FleetEngine
-import FoundationEssentials
 package import HTTPMessages
 import HTTPService
 package import LinuxPlatform
+package import TimeAndChance
 
 /// A token issuer and a strict Fleet Engine for both services on one loopback port, with faults to order, a record of
 /// what arrived, and a page that shows it. Needs no account and no network.
@@ -72,8 +72,8 @@ package struct SimulatorSettings: Sendable {
     package var trustedKey: [UInt8]?
     /// Where the complete record goes as JSON Lines; `nil` keeps it in memory only, within bounds.
     package var recordPath: String?
-    /// The server's clock, in milliseconds since 1970.
-    package var clock: @Sendable () -> Int64 = systemMilliseconds
+    /// The server's clock.
+    package var clock: @Sendable () -> UTCTime = { .system }
 
     package init() {}
 }
@@ -95,6 +95,3 @@ package enum SimulatorError: Error, Sendable, CustomStringConvertible {
         }
     }
 }
-
-/// The system clock, in milliseconds since 1970.
-@Sendable func systemMilliseconds() -> Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }

@@ -2,8 +2,8 @@ import FleetEngine
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
-import SeededChance
 import StrictJSON
+import TimeAndChance
 
 /// Token issuer, Fleet Engine, faults and record behind one port: answers each request.
 ///
@@ -14,12 +14,12 @@ actor SimulatorResponder {
     private let authority: TokenAuthority
     private let issuer: TokenIssuer
     private let recordFile: RecordFile?
-    private let startedAt: Int64
+    private let startedAt: UTCTime
     private var fleet: Fleet
     private var chance: SplitMix64
     private var tokenRequests = 0
     private var extraRotations = 0
-    private var outageSince: WireTime?
+    private var outageSince: UTCTime?
     private(set) var record = SimulatorRecord()
     private var recordFailure: String?
 
@@ -163,7 +163,7 @@ actor SimulatorResponder {
         let name = trip.vehicle(of: provider)
         return trip.resource(
             of: provider, vehicle: record.vehicles[name], location: try fleet.get(name)["lastLocation"],
-            startedAt: WireTime(millisecondsSince1970: startedAt), now: now)
+            startedAt: startedAt, now: now)
     }
 
     private func serve(
@@ -223,10 +223,10 @@ actor SimulatorResponder {
 
     // MARK: Common
 
-    private var now: WireTime { WireTime(millisecondsSince1970: settings.clock()) }
-    private var nowSeconds: Int64 { settings.clock() / 1000 }
+    private var now: UTCTime { settings.clock() }
+    private var nowSeconds: Int64 { now.millisecondsSince1970 / 1000 }
     /// Seconds since the start.
-    private var elapsed: Double { Double(settings.clock() - startedAt) / 1000 }
+    private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
     private var hasOutage: Bool { outageSince != nil || settings.faults.hasOutage(at: elapsed) }
 
     private func drawDelay(_ delay: ClosedRange<Double>?) -> Duration {

@@ -1,4 +1,5 @@
 package import GNSS
+package import TimeAndChance
 
 /// A seeded drive as a u-blox-like receiver reports it: the same bytes from the same seed on every machine.
 package struct Drive: Sequence, IteratorProtocol, Sendable {

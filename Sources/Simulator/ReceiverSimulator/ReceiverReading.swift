@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 /// What a receiver makes of one moment, in the whole units in which it speaks.
 struct ReceiverReading {

@@ -1,5 +1,4 @@
-import GNSS
-import SeededChance
+import TimeAndChance
 
 /// Errors of a good receiver under a changing sky: a position that wanders by a metre or two.
 struct SimulatedReceiver: Sendable {

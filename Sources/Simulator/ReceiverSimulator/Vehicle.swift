@@ -1,4 +1,4 @@
-import SeededChance
+import TimeAndChance
 
 /// A car on its way along an endless generated road, moved in steps of a tenth of a second.
 struct Vehicle: Sendable {

@@ -1,9 +1,9 @@
 import CLinux
 import FoundationEssentials
-import GNSS
 import Glibc
 import LinuxPlatform
 import ReceiverSimulator
+import TimeAndChance
 import WaypostTestSupport
 
 /// A receiver on a pseudo-terminal, in a vehicle on a motorway: epochs of a few hundred bytes, as a u-blox sends them.

@@ -3,6 +3,7 @@ import FoundationEssentials
 import GNSS
 import LocationReporting
 import SQLiteOutbox
+import TimeAndChance
 
 /// A service with a million updates to deliver, which it does while it is watched.
 enum LargeBacklog {

@@ -5,6 +5,7 @@ import Glibc
 import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
+import TimeAndChance
 
 /// What an update costs: bytes on the disk, time to be durable, time and memory to open a large backlog.
 ///

@@ -3,6 +3,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
+import TimeAndChance
 import WaypostTestSupport
 
 /// From before the last useful byte of an epoch is written to the line to the delivery of its fix: tty, thread,

@@ -1,5 +1,5 @@
-import GNSS
 import ReceiverSimulator
+import TimeAndChance
 
 /// A drive as a receiver sends it that puts what is worth waiting for first: RMC VTG GGA GSA, then satellites in view.
 struct PacedDrive {

@@ -1,6 +1,6 @@
 import Glibc
 import LinuxPlatform
-import SeededChance
+import TimeAndChance
 
 /// The sockets of one proxy, all on one thread.
 struct ProxyLoop {

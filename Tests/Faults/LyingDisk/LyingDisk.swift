@@ -1,6 +1,6 @@
 import LinuxPlatform
-import SeededChance
 import SQLiteOutbox
+import TimeAndChance
 
 /// A disk that fails, fills up and loses power when it is told to, over real files in one folder.
 ///

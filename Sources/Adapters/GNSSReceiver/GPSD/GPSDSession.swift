@@ -1,5 +1,6 @@
 import GNSS
 import ReportedText
+import TimeAndChance
 
 /// What gpsd's reports come to on one connection: whose fixes are taken, which go out, and what keeps them from coming.
 ///

@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 /// Makes one fix an epoch of gpsd's reports, as early as can be: a decision, without a clock of its own.
 ///

@@ -2,6 +2,7 @@ import Glibc
 package import GNSS
 package import LinuxPlatform
 package import LocationReporting
+package import TimeAndChance
 
 /// One log through a decoder, a chunk at a time: a recorded one to its end, a growing one for ever. Reading blocks.
 package final class DecodedLog {

@@ -1,5 +1,6 @@
 package import GNSS
 package import LocationReporting
+package import TimeAndChance
 
 /// Recorded logs, delivered as if the vehicle were under way now.
 ///

@@ -52,6 +52,20 @@ package enum FileSystem {
         try FolderTrust.require(path, missing: .made)
     }
 
+    /// A path for temporary files at which nothing is yet.
+    package static func temporaryPath(_ name: String) -> String {
+        let folder = ProcessEnvironment.variables["TMPDIR"] ?? "/tmp"
+        return "\(folder)/\(name)-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
+    }
+
+    /// Removes a temporary folder with all that is in it, as far as that can be done: nothing hangs on it.
+    package static func removeFolder(at path: String) {
+        for name in visibleNames(inFolder: path) where unsafe unlink("\(path)/\(name)") != 0 {
+            removeFolder(at: "\(path)/\(name)")
+        }
+        unsafe rmdir(path)
+    }
+
     /// The folder that holds `path`: `/` for `/file`, `.` for `file`.
     package static func parent(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }

@@ -34,6 +34,23 @@ package enum ProcessStart {
     }
 }
 
+/// The environment of this process.
+package enum ProcessEnvironment {
+    /// By name; the first counts of those that stand twice, as for the C library.
+    package static var variables: [String: String] {
+        var variables: [String: String] = [:]
+        var next = unsafe clinux_environment()
+        while let entry = unsafe next?.pointee {
+            let parts = unsafe String(cString: entry).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(parts[0])
+            if variables[name] == nil { variables[name] = parts.count == 2 ? String(parts[1]) : "" }
+            unsafe next = unsafe next?.advanced(by: 1)
+        }
+        return variables
+    }
+}
+
 /// A variable of the environment by which somebody else's wish would change what the configuration and the system's own
 /// files decide: whom TLS trusts and what it gives away, which way a request takes, how memory is managed.
 package struct UnwantedVariable: Sendable {
@@ -72,13 +89,7 @@ package struct UnwantedVariable: Sendable {
     ///
     /// Only while there is one thread: others may be reading.
     static func clearEnvironment() -> Bool {
-        var names: [String] = []
-        var next = unsafe clinux_environment()
-        while let entry = unsafe next?.pointee {
-            let name = unsafe String(cString: entry).prefix { $0 != "=" }
-            if all.contains(where: { $0.matches(String(name)) }) { names.append(String(name)) }
-            unsafe next = unsafe next?.advanced(by: 1)
-        }
+        let names = ProcessEnvironment.variables.keys.filter { name in all.contains { $0.matches(name) } }
         for name in names { unsafe unsetenv(name) }
         return !names.isEmpty
     }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+package import TimeAndChance
 
 /// Time that no one sets: counted from the start of the machine, sleep included (`CLOCK_BOOTTIME`).
 ///
@@ -13,19 +14,19 @@ package enum MonotonicTime {
     }
 }
 
-/// The host's clock: asked, compared and reported, never silently trusted.
-package enum SystemClock {
-    /// Milliseconds since 1970 UTC, as the host believes.
-    package static var millisecondsSince1970: Int64 {
+extension UTCTime {
+    /// As the host believes: asked, compared and reported, never silently trusted.
+    package static var system: UTCTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        return UTCTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// Whether the kernel knows that something (NTP, a reference clock) keeps its clock right (adjtimex(2)).
-    package static var isSynchronized: Bool {
+    /// The same while the kernel knows that something (NTP, a reference clock) keeps its clock right (adjtimex(2)),
+    /// else `nil`.
+    package static var synchronizedSystem: UTCTime? {
         var state = timex()
         let result = unsafe adjtimex(&state)
-        return result >= 0 && result != TIME_ERROR && state.status & STA_UNSYNC == 0
+        return result >= 0 && result != TIME_ERROR && state.status & STA_UNSYNC == 0 ? system : nil
     }
 }

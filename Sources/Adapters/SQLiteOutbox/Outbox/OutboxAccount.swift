@@ -1,5 +1,6 @@
-package import GNSS
+import GNSS
 import LocationReporting
+package import TimeAndChance
 
 /// Everything the store knows besides the rows: pure bookkeeping, changed in memory and written by the transaction
 /// that makes it true.

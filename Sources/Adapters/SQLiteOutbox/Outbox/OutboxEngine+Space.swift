@@ -1,6 +1,7 @@
 import GNSS
 import LinuxPlatform
 import LocationReporting
+import TimeAndChance
 
 /// Room: what gives way near the cap and at the age limit, and the reserve for a full disk.
 extension OutboxEngine {

@@ -1,4 +1,4 @@
-import GNSS
+import TimeAndChance
 
 /// The common form of everything stored: a kind with its version, a checksum, the payload.
 ///

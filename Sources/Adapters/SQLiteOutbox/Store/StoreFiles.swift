@@ -1,6 +1,6 @@
-import GNSS
 import LinuxPlatform
 import LocationReporting
+import TimeAndChance
 
 /// The store's file and those beside it.
 struct StoreFiles: Sendable {

@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import TimeAndChance
 
 /// A row of a pending update.
 struct UpdateRecord: Sendable, Hashable {

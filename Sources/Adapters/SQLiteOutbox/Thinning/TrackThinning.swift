@@ -1,6 +1,7 @@
 import Glibc
 import GNSS
 import LocationReporting
+import TimeAndChance
 
 /// Decides which updates of a backlog may go while the others still tell where the vehicle was, and when.
 ///

@@ -6,6 +6,7 @@ import LinuxPlatform
 import LocationReporting
 import ReportedText
 import SQLiteOutbox
+import TimeAndChance
 
 /// What `waypost check --online` tries, with the code that the service uses.
 package enum OnlineCheck: String, Sendable, CaseIterable {

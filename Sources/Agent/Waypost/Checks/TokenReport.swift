@@ -4,6 +4,7 @@ import GNSS
 import LinuxPlatform
 import ReportedText
 import StrictJSON
+import TimeAndChance
 import VehicleAuthorization
 
 /// A token fetched once from the configured provider, and all that a person may want to know of it.
@@ -37,7 +38,7 @@ package struct TokenReport: Sendable {
     init(_ answer: TokenAnswer, _ configuration: Configuration, hostTime: UTCTime) {
         (self.answer, vehicle) = (answer, configuration.vehicle)
         expirationKey = configuration.authorization.format.expirationKey
-        let hostTime = Double(hostTime.millisecondsSince1970) / 1000
+        let hostTime = hostTime.secondsSince1970
         self.hostTime = hostTime
         role = TokenRole(answer.parsed)
         verdict = TokenVerdict(

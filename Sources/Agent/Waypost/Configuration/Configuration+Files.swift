@@ -1,6 +1,5 @@
 import BackendAuthorization
 import FleetEngine
-import FoundationEssentials
 import LinuxPlatform
 import SQLiteOutbox
 
@@ -62,7 +61,7 @@ extension Configuration {
     /// By its words, or when both are there by what they lead to.
     private static func isSame(_ one: String, _ other: String) -> Bool {
         func plain(_ path: String) -> [Substring] {
-            let path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+            let path = path.hasPrefix("/") ? path : (FileSystem.resolved(".") ?? "") + "/" + path
             return path.split(separator: "/").filter { $0 != "." }
         }
         return plain(one) == plain(other) || FileSystem.isSameFile(one, other)

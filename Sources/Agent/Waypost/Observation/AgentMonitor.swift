@@ -5,6 +5,7 @@ import LinuxPlatform
 package import LocationReporting
 package import ReportedText
 package import SQLiteOutbox
+package import TimeAndChance
 
 /// Keeps what status, metrics and summaries tell of one agent.
 package final class AgentMonitor: ReportingObserver {

@@ -1,7 +1,7 @@
-import FoundationEssentials
-import GNSS
 import LinuxPlatform
 import ReportedText
+import StrictJSON
+import TimeAndChance
 
 /// Writes log lines to standard error: text for people, or JSON; with a priority prefix when journald reads it
 /// (sd-daemon(3)).
@@ -16,7 +16,7 @@ package final class LogWriter: Sendable {
     /// `output`: takes whole lines; standard error unless a test listens.
     package init(
         level: LogLevel, format: LogFormat,
-        isReadByJournal: Bool = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] != nil,
+        isReadByJournal: Bool = ProcessEnvironment.variables["JOURNAL_STREAM"] != nil,
         output: (@Sendable ([UInt8]) -> Void)? = nil
     ) {
         (self.level, self.format, self.isReadByJournal, self.output) = (level, format, isReadByJournal, output)
@@ -37,22 +37,17 @@ package final class LogWriter: Sendable {
 
     private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
         let text = message.printable
-        let now = UTCTime(millisecondsSince1970: SystemClock.millisecondsSince1970)
+        let now = UTCTime.system
         switch format {
         case .json:
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            // Three texts always encode.
-            let entry = try? encoder.encode(Entry(time: now.description, level: level.rawValue, message: text))
-            return Array(entry ?? Data()) + [UInt8(ascii: "\n")]
+            let entry = JSONValue.object([
+                "time": .string(now.description), "level": .string(level.rawValue), "message": .string(text),
+            ])
+            return Array("\(entry.text)\n".utf8)
         case .text:
             let start = isReadByJournal ? "<\(level.journalPriority)>" : "\(now) \(level.rawValue): "
             return Array("\(start)\(text)\n".utf8)
         }
-    }
-
-    private struct Entry: Encodable {
-        let time, level, message: String
     }
 }
 

@@ -1,8 +1,8 @@
-import FoundationEssentials
 import Glibc
 import HTTPMessages
 import LinuxPlatform
 import ReportedText
+import StrictJSON
 
 /// The service that runs on this machine, asked at its status address; needs no secret.
 package struct RunningService: Sendable {
@@ -36,7 +36,7 @@ package struct RunningService: Sendable {
             throw AgentError(.unavailable, "\(Self.silence(at: address, error)); \(Self.hint(outboxPath))")
         case .success(let bytes):
             let (status, body) = Self.parts(of: bytes)
-            guard status == 200, let report = try? JSONDecoder().decode(StatusReport.self, from: Data(body)) else {
+            guard status == 200, let report = try? JSONValue(parsing: body).decoded(as: StatusReport.self) else {
                 let words = ReportedText(bytes: body, limit: 200)
                 throw AgentError(
                     .unavailable,

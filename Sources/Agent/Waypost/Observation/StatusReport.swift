@@ -1,8 +1,8 @@
-import FoundationEssentials
-package import GNSS
+import GNSS
 package import LocationReporting
 import ReportedText
 package import SQLiteOutbox
+package import TimeAndChance
 
 /// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
 package struct StatusReport: Sendable, Hashable, Codable {

@@ -1,6 +1,6 @@
-import FoundationEssentials
 import HTTPMessages
 package import HTTPService
+import StrictJSON
 
 /// What the status address answers: `/healthz`, `/metrics` and `/status`.
 package struct StatusRoutes: Sendable {
@@ -26,15 +26,10 @@ package struct StatusRoutes: Sendable {
             return ServedResponse(
                 status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", report.metrics)
         default:
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-            guard let body = try? encoder.encode(report) else {
+            guard let body = try? JSONValue(encoding: report).prettyText else {
                 return .refusal(status: 500, "the status cannot be written as JSON")
             }
-            return ServedResponse(
-                HTTPResponse(
-                    status: 200, headers: HTTPHeaders(["Content-Type": "application/json"]), body: Array(body) + [0x0A])
-            )
+            return ServedResponse(status: 200, contentType: "application/json", body + "\n")
         }
     }
 }

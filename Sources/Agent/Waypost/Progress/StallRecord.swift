@@ -1,7 +1,7 @@
-import FoundationEssentials
 import Glibc
-package import GNSS
 import LinuxPlatform
+import StrictJSON
+package import TimeAndChance
 
 /// Why the last run ended itself: a small file beside the outbox, written at the end and taken at the next start.
 package struct StallRecord: Sendable, Hashable, Codable {
@@ -31,9 +31,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
     /// Puts it in its place at once, for this user alone.
     package func write(to path: String) throws {
         let place = try FileReplacement(at: path, mode: 0o600)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try place.commit(Array(try encoder.encode(self)) + [0x0A])
+        try place.commit(Array((JSONValue(encoding: self).text + "\n").utf8))
     }
 
     /// What the last run left; `nil` when it left nothing that can be read as a record.
@@ -46,7 +44,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
         var buffer = [UInt8](repeating: 0, count: longest + 1)
         var span = buffer.mutableSpan
         guard let count = try? file.read(into: &span), count <= longest else { return nil }
-        return try? JSONDecoder().decode(Self.self, from: Data(buffer[..<count]))
+        return try? JSONValue(parsing: Array(buffer[..<count])).decoded()
     }
 }
 

@@ -2,6 +2,7 @@ import FleetEngine
 import GNSS
 import LinuxPlatform
 package import LocationReporting
+import TimeAndChance
 
 /// How the decisions of a replay differ from those of the run that was recorded. Pure.
 package struct FlightComparison: Sendable, Hashable {

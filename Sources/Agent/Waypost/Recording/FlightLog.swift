@@ -1,8 +1,9 @@
-import FoundationEssentials
 import Glibc
 import GNSS
 package import GNSSReceiver
 import LinuxPlatform
+import StrictJSON
+import TimeAndChance
 
 /// A flight recording, read: the entries of its newest run and the receiver's bytes that belong to them.
 package struct FlightLog: Sendable {
@@ -34,7 +35,7 @@ package struct FlightLog: Sendable {
         for number in numbers {
             let lines = Self.contents(of: "\(folder)/\(FlightSettings.flightFile(number))")
             var entries = lines.split(separator: 0x0A).compactMap { line -> FlightEntry? in
-                if let entry = try? JSONDecoder().decode(FlightEntry.self, from: Data(line)), entry.isPlausible {
+                if let entry = try? JSONValue(parsing: Array(line)).decoded(as: FlightEntry.self), entry.isPlausible {
                     return entry
                 }
                 broken += 1

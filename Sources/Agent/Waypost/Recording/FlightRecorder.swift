@@ -1,10 +1,10 @@
 import FleetEngine
-import FoundationEssentials
-import GNSS
 package import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
+import StrictJSON
+import TimeAndChance
 import VehicleAuthorization
 
 /// Keeps what a run hears and decides: the receiver's bytes with their times, the outcomes of requests and token
@@ -190,11 +190,8 @@ struct FlightBacklog: Sendable {
 
     /// One line of JSON.
     static func line(_ entry: FlightEntry) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Whole numbers and words: nothing that could fail to be written as JSON.
-        guard let data = try? encoder.encode(entry) else { return [] }
-        return Array(data) + [0x0A]
+        // Numbers and words always encode.
+        (try? JSONValue(encoding: entry)).map { Array("\($0.text)\n".utf8) } ?? []
     }
 }
 

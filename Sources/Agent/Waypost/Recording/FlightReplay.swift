@@ -1,11 +1,10 @@
 import FleetEngine
-import FoundationEssentials
-import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReportedText
+import TimeAndChance
 import VehicleAuthorization
 
 /// A recorded run played again, with the receiver, the server, the issuer, the network and chance as they were then,
@@ -25,7 +24,7 @@ package struct FlightReplay: Sendable {
 
     /// Plays everything and compares the decisions.
     package func run() async throws(AgentError) -> FlightComparison {
-        let folder = FileManager.default.temporaryDirectory.path + "/waypost-replay-\(UUID().uuidString)"
+        let folder = FileSystem.temporaryPath("waypost-replay")
         var own = configuration
         own.outbox.path = folder + "/outbox.sqlite"
         let scaled = ScaledClock(factor: factor)
@@ -41,7 +40,7 @@ package struct FlightReplay: Sendable {
             group.cancelAll()
         }
         await agent.close()
-        await onThread(named: "replay-end") { try? FileManager.default.removeItem(atPath: folder) }
+        await onThread(named: "replay-end") { FileSystem.removeFolder(at: folder) }
         return FlightComparison(
             recorded: log.entries, replayed: decisions.entries, end: (end - Self.grace).milliseconds)
     }

@@ -1,12 +1,13 @@
 package import BackendAuthorization
 import CurlTransport
 import FleetEngine
-package import GNSS
+import GNSS
 package import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
 package import SQLiteOutbox
+package import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
@@ -169,12 +170,6 @@ struct CountedAuthorization: VehicleAuthorization {
 }
 
 extension UTCTime {
-    /// What the host's clock says.
-    package static var system: UTCTime { UTCTime(millisecondsSince1970: SystemClock.millisecondsSince1970) }
-
-    /// The same while something (NTP, a reference clock) keeps it right, else `nil`.
-    package static var synchronizedSystem: UTCTime? { SystemClock.isSynchronized ? system : nil }
-
     /// The latest time that a fix can truthfully state now: ten minutes past the host's clock when something keeps that
     /// right, else the 1024 weeks after the release within which a receiver's date is unambiguous.
     package static var latestPlausible: UTCTime {

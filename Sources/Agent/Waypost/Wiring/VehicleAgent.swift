@@ -1,9 +1,10 @@
 import FleetEngine
-package import GNSS
+import GNSS
 package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
 package import SQLiteOutbox
+package import TimeAndChance
 package import VehicleAuthorization
 
 /// One vehicle, wired: its outbox, uploader and pipeline over real adapters.

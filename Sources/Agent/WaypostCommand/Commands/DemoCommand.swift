@@ -1,6 +1,5 @@
 import FleetEngine
 import FleetEngineSimulator
-import FoundationEssentials
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
@@ -24,9 +23,9 @@ struct DemoCommand {
     }
 
     func run() async throws -> ExitStatus {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waypost-demo-\(UUID().uuidString)")
-        try FileSystem.createFolder(at: folder.path)
-        defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder; nothing hangs on it
+        let folder = FileSystem.temporaryPath("waypost-demo")
+        try FileSystem.createFolder(at: folder)
+        defer { FileSystem.removeFolder(at: folder) }
 
         let drive = try log ?? Self.writeDrive(to: folder)
         let simulator = try makeSimulator()
@@ -101,14 +100,14 @@ struct DemoCommand {
         }
     }
 
-    private static func writeDrive(to folder: URL) throws -> String {
-        let file = folder.appending(path: "town.nmea")
-        try FileReplacement(at: file.path).commit(GeneratedDrive(.town).sentences)
-        return file.path
+    private static func writeDrive(to folder: String) throws -> String {
+        let path = folder + "/town.nmea"
+        try FileReplacement(at: path).commit(GeneratedDrive(.town).sentences)
+        return path
     }
 
     private static func configuration(
-        simulator: FleetEngineSimulator, folder: URL
+        simulator: FleetEngineSimulator, folder: String
     ) throws(ConfigurationError) -> Configuration {
         let text = """
             {
@@ -120,7 +119,7 @@ struct DemoCommand {
                 "endpoint": "\(simulator.baseURL.origin)",
                 "retry": { "initialDelaySeconds": 0.2, "maximumDelaySeconds": 1 }
               },
-              "outbox": { "path": "\(folder.appending(path: "outbox.sqlite").path)" },
+              "outbox": { "path": "\(folder)/outbox.sqlite" },
               "log": { "level": "error" }
             }
             """

@@ -1,9 +1,10 @@
-import FoundationEssentials
 import GNSS
 import LinuxPlatform
 import LocationReporting
 import ReportedText
 import SQLiteOutbox
+import StrictJSON
+import TimeAndChance
 import Waypost
 
 /// `waypost outbox`: the ledger, what waits, and what becomes of quarantined updates; while the service runs and while
@@ -98,9 +99,7 @@ struct OutboxCommand {
     }
 
     private static func encoded(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        try JSONValue(encoding: value).text
     }
 }
 

@@ -1,5 +1,6 @@
 import GNSS
 import LinuxPlatform
+import TimeAndChance
 import Waypost
 
 /// `waypost status` and `waypost why`: what the running service says of itself, as a page or in one sentence.

@@ -1,7 +1,8 @@
 import FleetEngine
-import FoundationEssentials
 import GNSS
 import LinuxPlatform
+import StrictJSON
+import TimeAndChance
 import Waypost
 
 /// `waypost watch`: the consumer's side of a trip or vehicle, a line for every change.
@@ -68,29 +69,19 @@ struct SightingLine {
 
     /// One JSON object, what is unknown left out.
     var json: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let position = sighting.position
-        let entry = Entry(
-            accuracyMeters: position?.accuracyMeters, ageSeconds: age, arrival: arrival?.description,
-            headingDegrees: position?.headingDegrees, latitude: position?.latitude, longitude: position?.longitude,
-            readAt: now.description, remainingDistanceMeters: sighting.remainingDistanceMeters,
-            speedMetersPerSecond: position?.speedMetersPerSecond, status: sighting.status,
-            time: timeOfFix?.description, vehicleId: sighting.vehicleID)
-        do { return String(decoding: try encoder.encode(entry), as: UTF8.self) } catch {
-            preconditionFailure("JSON numbers are finite: \(error)")
-        }
-    }
-
-    private struct Entry: Encodable {
-        let accuracyMeters, ageSeconds: Double?
-        let arrival: String?
-        let headingDegrees: Int?
-        let latitude, longitude: Double?
-        let readAt: String
-        let remainingDistanceMeters: Int?
-        let speedMetersPerSecond: Double?
-        let status, time, vehicleId: String?
+        let members: [String: JSONValue?] = [
+            "accuracyMeters": position?.accuracyMeters.map(JSONValue.number), "ageSeconds": age.map(JSONValue.number),
+            "arrival": (arrival?.description).map(JSONValue.string),
+            "headingDegrees": position?.headingDegrees.map { .integer(Int64($0)) },
+            "latitude": (position?.latitude).map(JSONValue.number),
+            "longitude": (position?.longitude).map(JSONValue.number), "readAt": .string(now.description),
+            "remainingDistanceMeters": sighting.remainingDistanceMeters.map { .integer(Int64($0)) },
+            "speedMetersPerSecond": position?.speedMetersPerSecond.map(JSONValue.number),
+            "status": sighting.status.map(JSONValue.string), "time": (timeOfFix?.description).map(JSONValue.string),
+            "vehicleId": sighting.vehicleID.map(JSONValue.string),
+        ]
+        return JSONValue.object(members.compactMapValues(\.self)).text
     }
 
     private var timeOfFix: UTCTime? {

@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 /// The figures of a track, stops included.
 struct TrackSummary: Sendable {

@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 import Waypost
 
 /// The page of `waypost map`: one document, nothing from outside, no script.

@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 /// Stops and breaks of the track, a line each.
 struct PageTables {

@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 /// Speed and altitude over time, as SVG; what no fix tells of stays empty.
 struct ProfileDrawing {

@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 /// Time from left to right: runs at one scale, the pauses between them as long as they were, or cut where they would
 /// take the room.

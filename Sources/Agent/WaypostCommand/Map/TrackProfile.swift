@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 /// Speed and altitude over time in bounded memory: lows and highs in slots of time that grow as the track gets longer.
 struct TrackProfile: Sendable {

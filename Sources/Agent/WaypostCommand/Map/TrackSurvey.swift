@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 /// All that a page shows of a track, gathered fix by fix in bounded memory.
 struct TrackSurvey: Sendable {

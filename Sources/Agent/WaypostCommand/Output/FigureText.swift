@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 /// Figures as a person reads them: as many digits as they are worth, with their unit.
 enum FigureText {

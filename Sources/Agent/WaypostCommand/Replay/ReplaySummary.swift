@@ -1,5 +1,5 @@
-import FoundationEssentials
 import LocationReporting
+import StrictJSON
 import Waypost
 
 /// What a replay came to: for people as text, for machines as one JSON object.
@@ -33,12 +33,7 @@ struct ReplaySummary: Encodable {
 
     private var balances: Bool { accepted == delivered + pending + evicted + quarantined }
 
-    var json: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        guard let bytes = try? encoder.encode(self) else { return "{}" }  // numbers always encode
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // numbers always encode
 
     var text: String {
         let verdict =
@@ -99,11 +94,9 @@ struct FlightSummary {
                         Difference(number: $0.number, recorded: $0.recorded, replayed: $0.replayed)
                     })
             }
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let page = Page(
                 run: log.header.run, seconds: log.length / .seconds(1), brokenLines: log.brokenLines, decisions: kinds)
-            return String(decoding: try encoder.encode(page), as: UTF8.self)
+            return try JSONValue(encoding: page).text
         }
     }
 }

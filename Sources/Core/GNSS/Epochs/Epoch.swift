@@ -1,3 +1,5 @@
+import TimeAndChance
+
 /// Everything that the sentences of one epoch have said so far.
 struct Epoch {
     /// What an epoch comes to.

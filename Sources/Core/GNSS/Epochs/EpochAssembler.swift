@@ -1,3 +1,5 @@
+import TimeAndChance
+
 /// Puts the sentences of an epoch together and decides when it is complete.
 ///
 /// An epoch gives its fix once: when the learned last sentence has come, when the line falls quiet, when another time

@@ -1,3 +1,5 @@
+import TimeAndChance
+
 /// Gives times of day their date.
 ///
 /// Only RMC, ZDA and PUBX,04 state dates. Every other time gets the date that puts it within twelve hours of the

@@ -1,4 +1,4 @@
-/// Numbers and instants as ASCII, appended to a buffer that the caller keeps: no allocation once it has its size.
+/// Numbers as ASCII, appended to a buffer that the caller keeps: no allocation once it has its size.
 enum DecimalText {
     /// Appends `value` rounded to `decimals`, without trailing zeros: `52.5`, `-0.25`, `7`.
     @inline(__always)
@@ -45,27 +45,6 @@ enum DecimalText {
             bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
             rest /= 10
         }
-    }
-
-    /// Appends RFC 3339 in UTC with milliseconds.
-    @inline(__always)
-    static func append(_ time: UTCTime, to bytes: inout [UInt8]) {
-        let (year, month, day) = time.civilDate
-        let ofDay = UInt64(time.millisecondOfDay)
-        append(UInt64(year.magnitude), width: 4, to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        append(UInt64(month), width: 2, to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        append(UInt64(day), width: 2, to: &bytes)
-        bytes.append(UInt8(ascii: "T"))
-        append(ofDay / 3_600_000, width: 2, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        append(ofDay / 60_000 % 60, width: 2, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        append(ofDay / 1000 % 60, width: 2, to: &bytes)
-        bytes.append(UInt8(ascii: "."))
-        append(ofDay % 1000, width: 3, to: &bytes)
-        bytes.append(UInt8(ascii: "Z"))
     }
 
     /// Appends text known at compile time.

@@ -1,3 +1,5 @@
+import TimeAndChance
+
 /// Fixes as comma-separated values: one row a fix, empty where unknown.
 package enum CSVFormat {
     /// Appends the row of column names, which are the keys of the JSON Lines.
@@ -9,7 +11,7 @@ package enum CSVFormat {
 
     /// Appends the row of `fix` with its line feed; allocates only when `bytes` must grow.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
-        DecimalText.append(fix.timeOfFix, to: &bytes)
+        fix.timeOfFix.append(to: &bytes)
         append(fix.latitude, FixPrecision.degrees, to: &bytes)
         append(fix.longitude, FixPrecision.degrees, to: &bytes)
         append(fix.altitudeMeters, FixPrecision.meters, to: &bytes)
@@ -62,7 +64,7 @@ package enum GPXFormat {
             DecimalText.append("</ele>", to: &bytes)
         }
         DecimalText.append("<time>", to: &bytes)
-        DecimalText.append(fix.timeOfFix, to: &bytes)
+        fix.timeOfFix.append(to: &bytes)
         DecimalText.append("</time>", to: &bytes)
         if let separation = fix.geoidSeparationMeters {
             DecimalText.append("<geoidheight>", to: &bytes)
@@ -122,7 +124,7 @@ package enum JSONLinesFormat {
     /// Appends the line of `fix` with its line feed; allocates only when `bytes` must grow.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
         DecimalText.append("{\"time\":\"", to: &bytes)
-        DecimalText.append(fix.timeOfFix, to: &bytes)
+        fix.timeOfFix.append(to: &bytes)
         DecimalText.append("\",\"latitude\":", to: &bytes)
         DecimalText.append(fix.latitude, decimals: FixPrecision.degrees, to: &bytes)
         DecimalText.append(",\"longitude\":", to: &bytes)

@@ -1,3 +1,5 @@
+package import TimeAndChance
+
 /// Bytes of a receiver to fixes: the scanner and the epoch assembler behind one door.
 ///
 /// Feed it chunks of any size; the same bytes give the same fixes however they are cut.

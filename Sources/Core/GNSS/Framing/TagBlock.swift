@@ -1,3 +1,5 @@
+import TimeAndChance
+
 /// A tag block before a sentence, as `\s:r3669961,c:1120959341*51\` (NMEA 0183 4.0): who sent the sentence, and when.
 @safe enum TagBlock {
     enum Outcome {

@@ -1,3 +1,5 @@
+import TimeAndChance
+
 /// Reads the fields of one framed sentence from left to right.
 ///
 /// The byte behind the last field (`*`, CR or LF) stops every run of digits, so that only steps over unknown text
@@ -261,18 +263,8 @@ extension FieldCursor {
 
     /// Days since 1970-01-01 of a date that exists; `nil` for any other.
     static func days(year: Int, month: Int, day: Int) -> Int32? {
-        guard (1980...2999).contains(year) else { return nil }
-        let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let daysOfMonth =
-            switch month {
-            case 1, 3, 5, 7, 8, 10, 12: 31
-            case 4, 6, 9, 11: 30
-            case 2: isLeapYear ? 29 : 28
-            default: 0
-            }
-        guard (1...max(1, daysOfMonth)).contains(day), daysOfMonth > 0 else { return nil }
-        return Int32(
-            UTCTime(year: year, month: month, day: day).millisecondsSince1970 / UTCTime.millisecondsPerDay)
+        guard (1980...2999).contains(year), UTCTime.hasDay(day, ofMonth: month, in: year) else { return nil }
+        return Int32(UTCTime(year: year, month: month, day: day).daysSince1970)
     }
 }
 

@@ -1,3 +1,5 @@
+import TimeAndChance
+
 /// Follows lines of a log through a decoder: what became of each of their sentences, and why.
 ///
 /// It is the decoder itself that runs, one sentence at a time; the trace only compares its state before and after, so

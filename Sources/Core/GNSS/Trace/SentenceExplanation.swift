@@ -1,4 +1,5 @@
 import ReportedText
+import TimeAndChance
 
 /// What became of one sentence, and why, in words: what it says, and what its epoch came to.
 struct SentenceExplanation {

@@ -1,3 +1,5 @@
+import TimeAndChance
+
 /// What a trace keeps: the wanted sentences with their epochs, and what dated fixes so far.
 struct TraceRecord {
     private(set) var sentences: [TracedSentence] = []

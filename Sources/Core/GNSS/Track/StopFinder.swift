@@ -1,3 +1,5 @@
+package import TimeAndChance
+
 /// Decides where a track stops: at least a minute within 25 m, never faster than 1 m/s for long.
 ///
 /// A gap whose two ends lie in one place belongs to the stop, for many a vehicle switches its receiver off where it

@@ -1,3 +1,5 @@
+import TimeAndChance
+
 /// Decides of each fix whether the track goes on to it or breaks, and why.
 package struct TrackContinuity: Sendable {
     /// How a fix follows the one before.

@@ -1,3 +1,5 @@
+package import TimeAndChance
+
 /// What a sequence of fixes comes to: the figures of a summary.
 package struct TrackStatistics: Sendable {
     package private(set) var fixes = 0

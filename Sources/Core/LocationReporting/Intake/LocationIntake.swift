@@ -1,4 +1,5 @@
-package import GNSS
+import GNSS
+package import TimeAndChance
 
 /// From fixes to accepted updates: plausibility, motion, policy, outbox.
 package actor LocationIntake {

@@ -1,4 +1,5 @@
 package import GNSS
+package import TimeAndChance
 
 /// One position to be reported, as it is kept in the outbox and sent to Fleet Engine.
 package struct LocationUpdate: Sendable, Hashable {

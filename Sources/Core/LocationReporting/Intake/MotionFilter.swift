@@ -1,4 +1,5 @@
 package import GNSS
+import TimeAndChance
 
 /// What a vehicle's motion says about its fixes: believed fixes in, fixes worth reporting out.
 package struct MotionFilter: Sendable {

@@ -1,4 +1,5 @@
 package import GNSS
+package import TimeAndChance
 
 /// Decides whether a fix can be true: position, time, and the way from the last one.
 ///

@@ -1,4 +1,5 @@
 package import GNSS
+import TimeAndChance
 
 /// Decides which fixes become updates: a moving vehicle at its interval, a parked one at the heartbeat.
 ///

@@ -2,6 +2,7 @@ package import FleetEngine
 package import GNSS
 package import HTTPMessages
 package import ReportedText
+package import TimeAndChance
 package import VehicleAuthorization
 
 /// Hears what happens; called from many tasks, must return at once.

@@ -1,5 +1,6 @@
 package import FleetEngine
 import GNSS
+import TimeAndChance
 
 /// What one upload carries.
 package struct UploadBatch: Sendable, Hashable {

@@ -2,6 +2,7 @@ package import FleetEngine
 import GNSS
 package import HTTPMessages
 import ReportedText
+import TimeAndChance
 package import VehicleAuthorization
 
 /// Sends what the outbox holds, newest position first, until everything is delivered; then waits for more.
@@ -190,8 +191,8 @@ package actor Uploader {
         switch end {
         case .answered(let response):
             let outcome = UploadOutcome(of: response, to: request, for: settings.vehicle)
-            if outcome == .delivered, let date = response.headers["Date"].flatMap(HTTPDate.init) {
-                observer.observe(.serverTime(UTCTime(millisecondsSince1970: date.secondsSince1970 * 1000)))
+            if outcome == .delivered, let date = response.headers["Date"].flatMap(UTCTime.init(httpDate:)) {
+                observer.observe(.serverTime(date))
             }
             await conclude(batch, outcome, response.traffic, took: took, token: token)
         case .failed(let error):

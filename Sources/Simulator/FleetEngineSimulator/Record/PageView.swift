@@ -1,6 +1,7 @@
 import FleetEngine
 import ReportedText
 import StrictJSON
+import TimeAndChance
 
 /// What the page shows, once a second.
 struct PageView {
@@ -10,16 +11,16 @@ struct PageView {
     let record: SimulatorRecord
     /// The vehicle the reader chose; `nil` shows the one that reported last.
     let selected: String?
-    let now: WireTime
-    let startedAt: Int64
+    let now: UTCTime
+    let startedAt: UTCTime
     let faults: FaultPlan
-    let outageSince: WireTime?
+    let outageSince: UTCTime?
     let recordFailure: String?
 
     var json: JSONValue {
         var page = record.summary
         page["now"] = .integer(now.millisecondsSince1970)
-        page["startedAt"] = .integer(startedAt)
+        page["startedAt"] = .integer(startedAt.millisecondsSince1970)
         page["faults"] = .array(faults.words.map(JSONValue.string))
         page["outageSince"] = (outageSince?.millisecondsSince1970).map(JSONValue.integer) ?? .null
         page["recordFailure"] = recordFailure.map(JSONValue.string) ?? .null
@@ -59,19 +60,19 @@ struct PageView {
                 .array([
                     .number(point.latitude), .number(point.longitude),
                     point.speedMetersPerSecond.map(JSONValue.number) ?? .null,
-                    .integer(point.time.millisecondsSince1970), .integer(point.isLast ? 1 : 0),
+                    .integer(point.time.time.millisecondsSince1970), .integer(point.isLast ? 1 : 0),
                 ])
             })
         return .object(fields)
     }
 
-    private func position(_ position: AcceptedUpdate.Position, _ receivedAt: WireTime?) -> JSONValue {
+    private func position(_ position: AcceptedUpdate.Position, _ receivedAt: UTCTime?) -> JSONValue {
         .object([
             "latitude": .number(position.latitude), "longitude": .number(position.longitude),
             "speed": position.speedMetersPerSecond.map(JSONValue.number) ?? .null,
             "heading": position.headingDegrees.map { .integer(Int64($0)) } ?? .null,
             "accuracy": position.accuracyMeters.map(JSONValue.number) ?? .null,
-            "time": (position.time?.millisecondsSince1970).map(JSONValue.integer) ?? .null,
+            "time": (position.time?.time.millisecondsSince1970).map(JSONValue.integer) ?? .null,
             "receivedAt": (receivedAt?.millisecondsSince1970).map(JSONValue.integer) ?? .null,
         ])
     }

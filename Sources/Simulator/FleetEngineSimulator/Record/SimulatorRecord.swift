@@ -1,6 +1,7 @@
-package import FleetEngine
+import FleetEngine
 import LinuxPlatform
 import StrictJSON
+package import TimeAndChance
 
 /// Everything that arrived and what was answered, bounded in memory: counts are complete, lists are the newest.
 package struct SimulatorRecord: Sendable {
@@ -22,7 +23,7 @@ package struct SimulatorRecord: Sendable {
     /// Every distinct fix time that was delivered for a vehicle, in order.
     package func fixTimes(of vehicle: ResourceName) -> [WireTime] { vehicles[vehicle]?.fixTimes ?? [] }
 
-    mutating func add(_ update: AcceptedUpdate, at now: WireTime) {
+    mutating func add(_ update: AcceptedUpdate, at now: UTCTime) {
         vehicles[update.vehicle, default: VehicleRecord()].add(update, at: now)
     }
 
@@ -101,7 +102,7 @@ extension VehicleRecord {
 
 /// One request and what became of it.
 package struct RequestRecord: Sendable, Hashable {
-    package let receivedAt: WireTime
+    package let receivedAt: UTCTime
     package let method: String
     /// Without the query; never a token.
     package let path: String
@@ -132,7 +133,7 @@ struct RecordFile: ~Copyable {
     /// Appends to the file at `path`, which may hold positions of other people's vehicles: it is for its owner only.
     init(path: String) throws(SystemError) { file = try OwnedDescriptor(appendingTo: path) }
 
-    func append(_ update: AcceptedUpdate, at now: WireTime) throws(SystemError) {
+    func append(_ update: AcceptedUpdate, at now: UTCTime) throws(SystemError) {
         var lines = ""
         for position in update.positions {
             var line: [String: JSONValue] = [

@@ -1,5 +1,6 @@
-package import FleetEngine
+import FleetEngine
 import Glibc
+package import TimeAndChance
 
 /// What arrived for one vehicle.
 package struct VehicleRecord: Sendable {
@@ -23,7 +24,7 @@ package struct VehicleRecord: Sendable {
     package private(set) var track: [TrackPoint] = []
     /// The newest position by its own time, and when it came.
     package private(set) var latest: AcceptedUpdate.Position?
-    package private(set) var latestReceivedAt: WireTime?
+    package private(set) var latestReceivedAt: UTCTime?
     package private(set) var vehicleState: String?
     package private(set) var updates = 0
     package private(set) var lastLocations = 0
@@ -38,7 +39,7 @@ package struct VehicleRecord: Sendable {
     package private(set) var pastLocationsOutOfOrder = 0
     package private(set) var forgottenFixTimes = 0
     /// When the updates of the last minute came.
-    private var recentArrivals: [WireTime] = []
+    private var recentArrivals: [UTCTime] = []
 
     /// Every distinct fix time that was delivered, in order.
     package var fixTimes: [WireTime] { deliveries.keys.sorted() }
@@ -53,11 +54,11 @@ package struct VehicleRecord: Sendable {
         }
     }
 
-    package func updatesInLastMinute(now: WireTime) -> Int {
-        recentArrivals.count { $0.millisecondsSince1970 > now.millisecondsSince1970 - 60_000 }
+    package func updatesInLastMinute(now: UTCTime) -> Int {
+        recentArrivals.count { $0.duration(to: now) < .seconds(60) }
     }
 
-    mutating func add(_ update: AcceptedUpdate, at now: WireTime) {
+    mutating func add(_ update: AcceptedUpdate, at now: UTCTime) {
         updates += 1
         vehicleState = update.vehicleState ?? vehicleState
         recentArrivals.append(now)
@@ -73,7 +74,7 @@ package struct VehicleRecord: Sendable {
         }
     }
 
-    private mutating func add(_ position: AcceptedUpdate.Position, _ time: WireTime, at now: WireTime) {
+    private mutating func add(_ position: AcceptedUpdate.Position, _ time: WireTime, at now: UTCTime) {
         if position.isLast || latest == nil, latest?.time.map({ $0 <= time }) ?? true {
             (latest, latestReceivedAt) = (position, now)
         }

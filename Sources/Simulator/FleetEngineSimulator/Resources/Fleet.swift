@@ -1,5 +1,6 @@
-package import FleetEngine
+import FleetEngine
 import StrictJSON
+import TimeAndChance
 
 /// The vehicles, and Fleet Engine's rules for reading and writing them.
 struct Fleet {
@@ -57,7 +58,7 @@ struct Fleet {
     }
 
     /// Applies the masked fields: those absent from the body are cleared, those outside the mask are ignored.
-    mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: WireTime) throws(Refusal)
+    mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: UTCTime) throws(Refusal)
         -> Outcome
     {
         let message = try checked(body, name)

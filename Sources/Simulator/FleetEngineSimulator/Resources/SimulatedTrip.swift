@@ -1,5 +1,6 @@
 import FleetEngine
 import StrictJSON
+import TimeAndChance
 
 /// A trip that a vehicle drives: its status follows from the way that the vehicle has covered since the start.
 ///
@@ -39,7 +40,7 @@ package struct SimulatedTrip: Sendable, Hashable {
     ///
     /// `location`: what the vehicle's answer has under `lastLocation`.
     func resource(
-        of provider: String, vehicle: VehicleRecord?, location: JSONValue?, startedAt: WireTime, now: WireTime
+        of provider: String, vehicle: VehicleRecord?, location: JSONValue?, startedAt: UTCTime, now: UTCTime
     ) -> JSONValue {
         var trip: [String: JSONValue] = [
             "name": .string("providers/\(provider)/trips/\(id)"), "vehicleId": .string(vehicleID),
@@ -56,7 +57,7 @@ package struct SimulatedTrip: Sendable, Hashable {
         trip["remainingDistanceMeters"] = .integer(Int64(remaining.rounded()))
         trip["remainingTimeToFirstWaypoint"] = .string("\(milliseconds / 1000)s")
         trip["etaToFirstWaypoint"] = .string(
-            WireTime(millisecondsSince1970: now.millisecondsSince1970 + milliseconds).description)
+            now.advanced(by: .milliseconds(milliseconds)).description)
         return .object(trip)
     }
 

@@ -1,5 +1,4 @@
 import CCrypto
-import FoundationEssentials
 
 /// An RSA key that signs and verifies RS256. The simulator's own has 2048 bits, is made at start and never written
 /// anywhere.
@@ -71,28 +70,5 @@ import FoundationEssentials
         defer { ERR_clear_error() }
         guard unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1 else { return false }
         return unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
-    }
-}
-
-/// Base64 with the URL alphabet and no padding (RFC 7515, section 2).
-enum Base64URL {
-    static func encode(_ bytes: [UInt8]) -> String {
-        String(
-            Data(bytes).base64EncodedString().compactMap { character in
-                switch character {
-                case "+": "-"
-                case "/": "_"
-                case "=": nil
-                default: character
-                }
-            })
-    }
-
-    /// `nil` when the text has another alphabet, padding, or an impossible length.
-    static func decode(_ text: Substring) -> [UInt8]? {
-        guard text.utf8.count % 4 != 1, !text.contains(where: { "+/=".contains($0) }) else { return nil }
-        let standard = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
-        let padding = String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
-        return Data(base64Encoded: standard + padding).map(Array.init)
     }
 }

@@ -1,5 +1,6 @@
 import ReportedText
 import StrictJSON
+import VehicleAuthorization
 
 /// Issues tokens as a backend with a service account does, and checks them as Fleet Engine does.
 struct TokenAuthority: ~Copyable {
@@ -40,8 +41,8 @@ struct TokenAuthority: ~Copyable {
         let header = JSONValue.object([
             "alg": .string("RS256"), "typ": .string("JWT"), "kid": .string(keyID(keyGeneration)),
         ])
-        let signed = Base64URL.encode(Array(header.text.utf8)) + "." + Base64URL.encode(Array(claims.json.text.utf8))
-        return signed + "." + Base64URL.encode(try key.signature(of: Array(signed.utf8)))
+        let signed = Base64.urlEncoded(header.text.utf8) + "." + Base64.urlEncoded(claims.json.text.utf8)
+        return signed + "." + Base64.urlEncoded(try key.signature(of: Array(signed.utf8)))
     }
 
     /// The claims of the token in an `Authorization` header, once everything about it is right.
@@ -57,7 +58,7 @@ struct TokenAuthority: ~Copyable {
         }
         let parts = words[1].split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let head = json(parts[0]), let payload = json(parts[1]),
-            let signature = Base64URL.decode(parts[2])
+            let signature = Base64.urlDecoded(parts[2].utf8)
         else { throw .unauthenticated("the token is not a JSON Web Token of three base64url parts") }
         let algorithm = head["alg"]?.stringValue ?? "missing"
         guard algorithm == "RS256" else {
@@ -113,7 +114,7 @@ struct TokenAuthority: ~Copyable {
     }
 
     private func json(_ part: Substring) -> JSONValue? {
-        Base64URL.decode(part).flatMap { try? JSONValue(parsing: $0) }
+        Base64.urlDecoded(part.utf8).flatMap { try? JSONValue(parsing: $0) }
     }
 }
 

@@ -1,6 +1,7 @@
 import HTTPMessages
 import HTTPService
 import StrictJSON
+import TimeAndChance
 
 /// The token endpoint of a backend: from a request to its answer, right or wrong as ordered.
 struct TokenIssuer: Sendable {
@@ -71,7 +72,7 @@ struct TokenIssuer: Sendable {
     private func answer(_ text: String, type: String, _ time: Int64) -> HTTPResponse {
         var headers = HTTPHeaders(["Content-Type": type, "Cache-Control": "no-store"])
         // An issuer with a wrong clock says so in its Date as well.
-        if faults.clockOffset != 0 { headers["Date"] = HTTPDate(secondsSince1970: max(0, time)).description }
+        if faults.clockOffset != 0 { headers["Date"] = UTCTime(millisecondsSince1970: max(0, time) * 1000).httpDate }
         return HTTPResponse(status: 200, headers: headers, body: Array(text.utf8))
     }
 }

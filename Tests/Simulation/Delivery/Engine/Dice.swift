@@ -1,4 +1,4 @@
-import SeededChance
+import TimeAndChance
 
 /// All chance of a run, one stream for each part of the world, so that a part that draws more or less changes no other.
 struct Dice: Sendable {

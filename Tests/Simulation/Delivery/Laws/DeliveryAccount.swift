@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import TimeAndChance
 
 /// What the world knows of every update: accepted by the outbox, seen by Fleet Engine, and how long it may take.
 ///

@@ -1,4 +1,4 @@
-import GNSS
+import TimeAndChance
 
 /// The laws on time, which hold while the path works: the vehicle's process runs, and nothing has gone wrong whose
 /// consequence the rules of retry still allow.

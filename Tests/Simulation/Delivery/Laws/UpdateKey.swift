@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import TimeAndChance
 
 /// What tells one update from another on its way: time and place.
 struct UpdateKey: Hashable {

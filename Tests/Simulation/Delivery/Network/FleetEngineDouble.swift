@@ -1,6 +1,7 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
+import TimeAndChance
 
 /// Fleet Engine as the vehicle knows it: takes what is well formed and authorized, keeps what it took, and is in
 /// trouble now and then. Also an oracle: it knows what may arrive.
@@ -110,7 +111,7 @@ final class FleetEngineDouble: @unchecked Sendable {
     private var delivered: HTTPResponse {
         var answer = HTTPResponse(status: 200, body: Array("{\"name\":\"\(vehicle)\"}".utf8))
         if dice.chance(0.1) {
-            answer.headers["Date"] = HTTPDate(secondsSince1970: world.utc.millisecondsSince1970 / 1000).description
+            answer.headers["Date"] = world.utc.httpDate
         }
         return answer
     }

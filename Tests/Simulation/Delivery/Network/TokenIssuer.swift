@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 import VehicleAuthorization
 
 /// The operator's token backend: slow, busy, down, or wrong. Also an oracle: it knows every token that it gave.
@@ -130,23 +131,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         let payload =
             "{\"aud\":\"https://fleetengine.googleapis.com/\",\"iat\":\(issuedAt),\"exp\":\(end),\"jti\":\"\(serial)\","
             + "\"authorization\":{\"vehicleid\":\"\(subject)\"}}"
-        return [#"{"alg":"RS256","typ":"JWT"}"#, payload, "nobody"].map { base64URL(Array($0.utf8)) }
+        return [#"{"alg":"RS256","typ":"JWT"}"#, payload, "nobody"].map { Base64.urlEncoded($0.utf8) }
             .joined(separator: ".")
-    }
-
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        var (bits, count) = (UInt32(0), 0)
-        for byte in bytes {
-            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
-            while count >= 6 {
-                text.append(alphabet[Int(bits >> UInt32(count - 6)) & 63])
-                count -= 6
-            }
-        }
-        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count)) & 63]) }
-        return String(decoding: text, as: UTF8.self)
     }
 }

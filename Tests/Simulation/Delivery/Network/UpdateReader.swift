@@ -1,7 +1,7 @@
 import FleetEngine
-import GNSS
 import HTTPMessages
 import StrictJSON
+import TimeAndChance
 
 /// Reads an update as strictly as Fleet Engine may: names, mask, kinds and ranges.
 enum UpdateReader {
@@ -47,12 +47,11 @@ enum UpdateReader {
         guard let place = members["supplementalLocation"], let latitude = place["latitude"]?.doubleValue,
             let longitude = place["longitude"]?.doubleValue, abs(latitude) <= 90, abs(longitude) <= 180
         else { throw Problem(words: "a location has no place") }
-        guard let time = members["supplementalLocationTime"]?.stringValue.flatMap(WireTime.init) else {
+        guard let time = members["supplementalLocationTime"]?.stringValue.flatMap(UTCTime.init(rfc3339:)) else {
             throw Problem(words: "a location has no time")
         }
         try require(members["supplementalLocationSensor"] != nil, "a location names no sensor")
-        return UpdateKey(
-            time: UTCTime(millisecondsSince1970: time.millisecondsSince1970), latitude: latitude, longitude: longitude)
+        return UpdateKey(time: time, latitude: latitude, longitude: longitude)
     }
 
     private static func check(_ name: String, _ value: JSONValue) throws(Problem) {

@@ -3,6 +3,7 @@ import GNSS
 import HTTPMessages
 import LocationReporting
 import SQLiteOutbox
+import TimeAndChance
 import VehicleAuthorization
 
 /// One life of the service: the real parts, wired as `VehicleAgent` wires them, over the simulated world.

@@ -1,4 +1,4 @@
-import GNSS
+import TimeAndChance
 
 /// What a receiver says of one moment.
 struct ReceiverEpoch {

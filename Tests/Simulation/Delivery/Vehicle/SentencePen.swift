@@ -1,4 +1,4 @@
-import GNSS
+import TimeAndChance
 
 /// Writes an epoch as NMEA 0183 sentences into a buffer that is used again.
 struct SentencePen {

@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import TimeAndChance
 
 /// Writes what the process tells into the trace.
 struct Witness: ReportingObserver {

@@ -1,4 +1,4 @@
-import GNSS
+import TimeAndChance
 
 /// One vehicle's world: its time, its chance, what goes wrong in it, and the laws that must hold.
 ///

@@ -1,10 +1,10 @@
 /// An instant in UTC, in milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted (POSIX time).
 ///
-/// Its own type because this module knows neither Foundation nor the system clock: a time of fix comes from the
-/// receiver, never from the host.
+/// Core knows neither Foundation nor the system clock: a time comes from the receiver, from a server, or is handed in.
 package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     package var millisecondsSince1970: Int64
 
+    @inlinable
     package init(millisecondsSince1970: Int64) { self.millisecondsSince1970 = millisecondsSince1970 }
 
     /// A civil date and time of day; nothing is range-checked.
@@ -21,9 +21,13 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
 
     package static let millisecondsPerDay: Int64 = 86_400_000
 
+    @inlinable
     package static func < (one: Self, other: Self) -> Bool {
         one.millisecondsSince1970 < other.millisecondsSince1970
     }
+
+    /// With the fraction that tells milliseconds.
+    package var secondsSince1970: Double { Double(millisecondsSince1970) / 1000 }
 
     /// At most to the end, or the beginning, of what can be written as a date: the years 0 to 9999.
     package func advanced(by duration: Duration) -> Self {
@@ -44,7 +48,7 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
 
     /// Year, month 1...12 and day 1...31 in the Gregorian calendar.
     package var civilDate: (year: Int, month: Int, day: Int) {
-        let days = Int(millisecondsSince1970.floorDivided(by: Self.millisecondsPerDay)) + 719_468
+        let days = Int(daysSince1970) + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097
         let dayOfEra = days - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -55,30 +59,21 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
     }
 
+    /// Whether the Gregorian calendar has that day.
+    package static func hasDay(_ day: Int, ofMonth month: Int, in year: Int) -> Bool {
+        guard (1...12).contains(month) else { return false }
+        let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        // From July to August the long months change from odd to even.
+        let last = month == 2 ? (isLeapYear ? 29 : 28) : 30 + (month ^ month >> 3) & 1
+        return (1...last).contains(day)
+    }
+
     /// Milliseconds since midnight, 0..<86,400,000.
-    package var millisecondOfDay: Int {
-        Int(
-            millisecondsSince1970 - millisecondsSince1970.floorDivided(by: Self.millisecondsPerDay)
-                * Self.millisecondsPerDay)
-    }
+    package var millisecondOfDay: Int { Int(millisecondsSince1970 - daysSince1970 * Self.millisecondsPerDay) }
 
-    /// RFC 3339 in UTC with milliseconds, as `2026-01-05T10:15:30.250Z`.
-    package var description: String {
-        let (year, month, day) = civilDate
-        let time = millisecondOfDay
-        func padded(_ value: Int, _ width: Int) -> String {
-            let digits = String(value)
-            return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-        }
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
-            + "\(padded(time / 3_600_000, 2)):\(padded(time / 60_000 % 60, 2)):\(padded(time / 1000 % 60, 2))"
-            + ".\(padded(time % 1000, 3))Z"
-    }
-}
-
-extension Int64 {
-    fileprivate func floorDivided(by divisor: Int64) -> Int64 {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
+    /// Whole days since 1970-01-01, negative before.
+    package var daysSince1970: Int64 {
+        let (days, rest) = millisecondsSince1970.quotientAndRemainder(dividingBy: Self.millisecondsPerDay)
+        return rest < 0 ? days - 1 : days
     }
 }

@@ -1,4 +1,4 @@
-import FleetEngine
+import FleetEngineSimulator
 import Testing
 
 @Suite struct WireTimes {

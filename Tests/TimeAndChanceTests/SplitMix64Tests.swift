@@ -1,5 +1,5 @@
-import SeededChance
 import Testing
+import TimeAndChance
 
 @Suite struct SeededDraws {
     /// The first numbers of the published generator for the seed 0.

@@ -1,0 +1,186 @@
+/// Values of a known shape are written and read by their `Codable` conformance, which needs no Foundation: objects,
+/// arrays, texts, booleans, whole numbers and doubles.
+extension JSONValue {
+    /// What `value` says of itself; an option that is `nil` is left out.
+    package init(encoding value: some Encodable) throws {
+        let tree = EncodedTree()
+        try tree.set(value)
+        self = tree.value
+    }
+
+    /// Reads a value of this shape; members that it does not have are passed over.
+    package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+        let plain: Any? =
+            switch type {
+            case is String.Type: stringValue
+            case is Bool.Type: boolValue
+            case is Double.Type: doubleValue
+            case is Int.Type: integerValue.flatMap(Int.init(exactly:))
+            case is Int64.Type: integerValue
+            default: try type.init(from: DecodedTree(self))
+            }
+        guard let value = plain as? Value else { throw JSONShapeError() }
+        return value
+    }
+}
+
+/// A value has not the shape that it is read as.
+struct JSONShapeError: Error {}
+
+/// A value in the making, and the container in which it is made.
+private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+    private var plain = JSONValue.null
+    fileprivate var members: [String: EncodedTree]?
+    private var elements: [EncodedTree]?
+
+    var count: Int { elements?.count ?? 0 }
+
+    var value: JSONValue {
+        if let members { return .object(members.mapValues(\.value)) }
+        return elements.map { .array($0.map(\.value)) } ?? plain
+    }
+
+    func set(_ value: some Encodable) throws {
+        switch value {
+        case let text as String: plain = .string(text)
+        case let isTrue as Bool: plain = .bool(isTrue)
+        case let number as Double: plain = .number(number)
+        case let number as any BinaryInteger: plain = .integer(Int64(clamping: number))
+        default: try value.encode(to: self)
+        }
+    }
+
+    func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        members = members ?? [:]
+        return KeyedEncodingContainer(EncodedMembers(tree: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        elements = elements ?? []
+        return self
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    /// The next element of an array; this itself when it is none.
+    private var next: EncodedTree {
+        guard elements != nil else { return self }
+        let element = EncodedTree()
+        elements?.append(element)
+        return element
+    }
+
+    func encodeNil() { next.plain = .null }
+    func encode(_ value: some Encodable) throws { try next.set(value) }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { next.unkeyedContainer() }
+    func superEncoder() -> any Encoder { next }
+
+    func nestedContainer<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> { next.container(keyedBy: type) }
+}
+
+/// The members of an object in the making.
+private struct EncodedMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let tree: EncodedTree
+    var codingPath: [any CodingKey] { [] }
+
+    private func member(_ key: Key) -> EncodedTree {
+        let member = EncodedTree()
+        tree.members?[key.stringValue] = member
+        return member
+    }
+
+    func encodeNil(forKey key: Key) { _ = member(key) }
+    func encode(_ value: some Encodable, forKey key: Key) throws { try member(key).set(value) }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { member(key).unkeyedContainer() }
+    func superEncoder(forKey key: Key) -> any Encoder { member(key) }
+    func superEncoder() -> any Encoder { tree }
+
+    func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
+        member(key).container(keyedBy: type)
+    }
+}
+
+/// A value that is read.
+private struct DecodedTree: Decoder, SingleValueDecodingContainer {
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+    private let value: JSONValue
+
+    init(_ value: JSONValue) { self.value = value }
+
+    func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard let members = value.objectValue else { throw JSONShapeError() }
+        return KeyedDecodingContainer(DecodedMembers(members: members))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard let elements = value.arrayValue else { throw JSONShapeError() }
+        return DecodedElements(elements: elements)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+    func decodeNil() -> Bool { value.isNull }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value.decoded() }
+}
+
+/// The elements of an array that is read.
+private struct DecodedElements: UnkeyedDecodingContainer {
+    let elements: [JSONValue]
+    let codingPath: [any CodingKey] = []
+    private(set) var currentIndex = 0
+
+    init(elements: [JSONValue]) { self.elements = elements }
+
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { currentIndex >= elements.count }
+
+    private mutating func next() throws -> JSONValue {
+        guard !isAtEnd else { throw JSONShapeError() }
+        defer { currentIndex += 1 }
+        return elements[currentIndex]
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard !isAtEnd, elements[currentIndex].isNull else { return false }
+        return try next().isNull
+    }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().decoded() }
+    mutating func superDecoder() throws -> any Decoder { DecodedTree(try next()) }
+
+    mutating func nestedContainer<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        try DecodedTree(next()).container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try DecodedTree(next()).unkeyedContainer()
+    }
+}
+
+/// The members of an object that is read.
+private struct DecodedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let members: [String: JSONValue]
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { members.keys.compactMap(Key.init) }
+
+    private func member(_ key: Key) throws -> JSONValue {
+        guard let member = members[key.stringValue] else { throw JSONShapeError() }
+        return member
+    }
+
+    func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { try member(key).isNull }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try member(key).decoded() }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try DecodedTree(member(key)) }
+    func superDecoder() -> any Decoder { DecodedTree(.object(members)) }
+
+    func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
+        try DecodedTree(member(key)).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try DecodedTree(member(key)).unkeyedContainer()
+    }
+}

@@ -1,0 +1,46 @@
+/// Base64 (RFC 4648), written and read.
+package enum Base64 {
+    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+    private static let standard = letters + Array("+/".utf8)
+    private static let forURLs = letters + Array("-_".utf8)
+
+    /// With padding (section 4), as HTTP Basic wants it.
+    package static func encoded(_ bytes: some Collection<UInt8>) -> String {
+        let text = encoded(bytes, standard)
+        return text + String(repeating: "=", count: -text.utf8.count & 3)
+    }
+
+    /// With the alphabet for URLs and without padding (section 5), as in JSON Web Tokens.
+    package static func urlEncoded(_ bytes: some Collection<UInt8>) -> String { encoded(bytes, forURLs) }
+
+    private static func encoded(_ bytes: some Collection<UInt8>, _ alphabet: [UInt8]) -> String {
+        var text: [UInt8] = []
+        var (bits, count) = (0, 0)
+        for byte in bytes {
+            (bits, count) = (bits << 8 & 0xFFFF | Int(byte), count + 8)
+            while count >= 6 {
+                count -= 6
+                text.append(alphabet[bits >> count & 63])
+            }
+        }
+        if count > 0 { text.append(alphabet[bits << (6 - count) & 63]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes of what `urlEncoded` writes; `nil` when `text` is not that.
+    package static func urlDecoded(_ text: some Collection<UInt8>) -> [UInt8]? {
+        guard text.count % 4 != 1 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count * 3 / 4)
+        var (bits, count) = (0, 0)
+        for character in text {
+            guard let value = forURLs.firstIndex(of: character) else { return nil }
+            (bits, count) = (bits << 6 & 0xFFFF | value, count + 6)
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+            }
+        }
+        return bytes
+    }
+}
