@@ -62,6 +62,12 @@ let package = Package(
         room("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl"]),
         room("Adapters", "SQLiteOutbox", ["ReportedText", "LocationReporting", "LinuxPlatform", "CSQLite"]),
         room("Adapters", "HTTPService", ["ReportedText", "HTTPMessages", "LinuxPlatform"]),
+        room(
+            "Adapters", "RunRecording",
+            [
+                "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting", "HTTPMessages",
+                "LinuxPlatform", "GNSSReceiver",
+            ]),
 
         // Simulator: what a vehicle and Fleet Engine are in tests and demonstrations.
         room("Simulator", "SeededChance"),
@@ -79,13 +85,14 @@ let package = Package(
             [
                 "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
                 "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
-                "SQLiteOutbox", "HTTPService",
+                "SQLiteOutbox", "HTTPService", "RunRecording",
             ]),
         .executableTarget(
             name: "WaypostCommand",
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
-                "LocationReporting", "ReportedText", "SQLiteOutbox", "FleetEngineSimulator", "ReceiverSimulator",
+                "LocationReporting", "ReportedText", "RunRecording", "SQLiteOutbox", "FleetEngineSimulator",
+                "ReceiverSimulator",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
@@ -123,6 +130,12 @@ let package = Package(
             ["SQLiteOutbox", "LyingDisk", "SeededChance", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
         tests(
+            "RunRecording",
+            [
+                "RunRecording", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting", "StrictJSON",
+                "VehicleAuthorization",
+            ]),
+        tests(
             "FleetEngineSimulator",
             ["FleetEngineSimulator", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform"]),
         tests(
@@ -130,7 +143,7 @@ let package = Package(
             [
                 "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineSimulator", "GNSS", "GNSSReceiver",
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
-                "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
+                "RunRecording", "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
             ]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(

@@ -16,6 +16,7 @@ struct Module: Sendable {
 private let coreAndAdapters: Set<String> = [
     "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting",
     "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "HTTPService",
+    "RunRecording",
 ]
 
 /// The architecture: who may know whom. A line here is a decision; docs/architecture.md says why.
@@ -48,6 +49,12 @@ let modules: [Module] = [
     Module(
         "Adapters", "SQLiteOutbox", ["ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
     Module("Adapters", "HTTPService", ["ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
+    Module(
+        "Adapters", "RunRecording",
+        [
+            "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "LocationReporting", "HTTPMessages",
+            "LinuxPlatform", "GNSSReceiver", "FoundationEssentials", "Glibc",
+        ]),
 
     Module("Simulator", "SeededChance", []),
     Module("Simulator", "ReceiverSimulator", ["SeededChance", "GNSS"]),

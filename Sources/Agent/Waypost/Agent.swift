@@ -6,6 +6,7 @@ import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
+import RunRecording
 import SQLiteOutbox
 public import VehicleAuthorization
 
@@ -54,7 +55,7 @@ public struct Agent: Sendable {
         let status = try startStatusService()
         let progress = StageProgress(ProgressWatch(patience: configuration.patience))
         let tap = ProgressTap(progress: progress)
-        let recorder = recordingFolder.map { _ in FlightRecorder(clock: clock, progress: tap) }
+        let recorder = recordingFolder.map { _ in RunRecorder(clock: clock, progress: tap) }
         let (agent, stages) = try await makeVehicleAgent(
             log: log, clock: clock, monitor: monitor, progress: progress, tap: tap, recorder: recorder)
         let report = reporter(of: agent, clock: clock)
@@ -115,7 +116,7 @@ public struct Agent: Sendable {
 
     private func makeVehicleAgent(
         log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress, tap: ProgressTap,
-        recorder: FlightRecorder?
+        recorder: RunRecorder?
     ) async throws(AgentError) -> (VehicleAgent, WatchedStages) {
         let fetched: @Sendable () -> Void = { monitor.countTokenFetch() }
         let makeProvider: @Sendable () throws(AgentError) -> any VehicleAuthorization = {
@@ -126,10 +127,10 @@ public struct Agent: Sendable {
             } else {
                 provider = try configuration.makeProvider(log: log)
             }
-            if let recorder { provider = FlightAuthorization(provider: provider, recorder: recorder) }
+            if let recorder { provider = RecordingAuthorization(provider, recorder: recorder) }
             return configuration.cached(
                 provider, clock: ContinuousClock(), log: log,
-                jitter: { recorder?.draw(of: "token") ?? Double.random(in: 0...1) }, fetched: fetched)
+                jitter: { recorder?.draw(of: .token) ?? Double.random(in: 0...1) }, fetched: fetched)
         }
         let provider = WatchedAuthorization(try makeProvider(), progress: progress, clock: clock) {
             try? makeProvider()
@@ -146,14 +147,14 @@ public struct Agent: Sendable {
         var parts = VehicleAgent.Parts(
             source: source, authorization: provider,
             transport: recorder.map { [configuration] in
-                FlightTransport(transport: transport, vehicle: configuration.vehicle, recorder: $0)
+                RecordingTransport(transport, vehicle: configuration.vehicle, recorder: $0)
             } ?? transport,
             earliestFix: isRecording ? nil : Release.date, expectedFix: isRecording ? nil : UTCTime.system,
             latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor,
             observers: [progress] + [recorder].compactMap { $0 }
                 + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
             present: isRecording ? nil : present, startsWithoutOutbox: true)
-        if let recorder { parts.jitter = { recorder.draw(of: "upload") } }
+        if let recorder { parts.jitter = { recorder.draw(of: .upload) } }
         parts.storeCalls = store
         let agent = try await VehicleAgent(configuration, parts)
         let stages = WatchedStages(source: source, authorization: provider, transport: transport, store: store) {
@@ -178,7 +179,7 @@ public struct Agent: Sendable {
 
     /// Runs the pipeline with the status service and the watch of its progress beside it; ends when the pipeline does.
     private func withServices(
-        status: HTTPService, watch: ServiceWatch, recorder: FlightRecorder?, manager: ServiceManager, log: LogWriter,
+        status: HTTPService, watch: ServiceWatch, recorder: RunRecorder?, manager: ServiceManager, log: LogWriter,
         clock: MonotonicClock, report: @escaping @Sendable () async -> StatusReport?, _ agent: VehicleAgent
     ) async throws(AgentError) {
         let failure = await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
@@ -197,7 +198,8 @@ public struct Agent: Sendable {
             if let recorder, let recordingFolder {
                 group.addTask {
                     _ = await AbandonableCall<Void>(clock: clock).run {
-                        await recorder.write(FlightSettings(folder: recordingFolder)) { log.write(.warning, $0) }
+                        let settings = RecordingSettings(folder: recordingFolder, version: Release.version)
+                        await recorder.write(settings) { log.write(.warning, $0) }
                     }
                 }
             }
@@ -225,13 +227,13 @@ public struct Agent: Sendable {
 
     /// One line of state for the service manager, each 10 s; a recording hears of the account.
     private func tellStatus(
-        _ manager: ServiceManager, clock: MonotonicClock, recorder: FlightRecorder?,
+        _ manager: ServiceManager, clock: MonotonicClock, recorder: RunRecorder?,
         report: @Sendable () async -> StatusReport?
     ) async {
         guard manager.isThere || recorder != nil else { return }
         while !Task.isCancelled {
             if let report = await report() {
-                recorder?.note(report.ledger)
+                recorder?.note(evicted: report.ledger.evicted)
                 manager.tell(["STATUS=\(report.headline)"])
             }
             await clock.sleep(for: .seconds(10))

@@ -3,6 +3,7 @@ import GNSS
 import GNSSReceiver
 package import LinuxPlatform
 import LocationReporting
+import RunRecording
 
 /// The watch of the running service: what `ProgressLoop` decides is told, carried out and, at the end, written down.
 struct ServiceWatch: Sendable {
@@ -10,7 +11,7 @@ struct ServiceWatch: Sendable {
     let stages: WatchedStages
     let monitor: AgentMonitor
     let log: LogWriter
-    let recorder: FlightRecorder?
+    let recorder: RunRecorder?
     let clock: MonotonicClock
     /// Where the reason goes when the process ends itself.
     let recordPath: String
@@ -51,7 +52,7 @@ struct ServiceWatch: Sendable {
     private func loop(_ repair: AsyncStream<Stall>.Continuation) -> ProgressLoop {
         ProgressLoop(progress: progress, feedInterval: feedInterval, feed: feed) { stall in
             monitor.countRepair(of: stall.stage)
-            recorder?.note { $0.with(\.repair, "\(stall.stage.rawValue) \(stall.repairs + 1)") }
+            recorder?.note(.repair(stage: stall.stage.rawValue, number: RecordedNumber(stall.repairs + 1)))
             log.write(.error, "\(stall); \(stall.stage.repairs[stall.repairs])")
             repair.yield(stall)
         } end: { stall in
