@@ -50,6 +50,7 @@ let package = Package(
         room(
             "Core", "LocationReporting",
             ["ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+        room("Core", "TrackDrawing", ["GNSS"]),
 
         // Adapters: one outside thing each.
         room("Adapters", "LinuxPlatform", ["ReportedText", "CLinux"]),
@@ -75,8 +76,8 @@ let package = Package(
         room(
             "Simulator", "FleetEngineSimulator",
             [
-                "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService",
-                "LinuxPlatform", "CCrypto",
+                "SeededChance", "ReportedText", "StrictJSON", "GNSS", "FleetEngine", "TrackDrawing", "HTTPMessages",
+                "HTTPService", "LinuxPlatform", "CCrypto",
             ]),
 
         // Agent: the only ones who see both ports and adapters.
@@ -92,7 +93,7 @@ let package = Package(
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
                 "LocationReporting", "ReportedText", "RunRecording", "SQLiteOutbox", "FleetEngineSimulator",
-                "ReceiverSimulator",
+                "ReceiverSimulator", "TrackDrawing",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
@@ -118,6 +119,7 @@ let package = Package(
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
         tests(
             "LocationReporting", ["LocationReporting", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+        tests("TrackDrawing", ["TrackDrawing", "GNSS"]),
         tests("LinuxPlatform", ["LinuxPlatform", "CLinux"]),
         tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CLinux", "CZlib"]),
         tests(
@@ -132,7 +134,8 @@ let package = Package(
         tests(
             "RunRecording",
             [
-                "RunRecording", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting", "StrictJSON",
+                "RunRecording", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
+                "StrictJSON",
                 "VehicleAuthorization",
             ]),
         tests(
@@ -143,7 +146,7 @@ let package = Package(
             [
                 "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineSimulator", "GNSS", "GNSSReceiver",
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
-                "RunRecording", "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
+                "RunRecording", "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",
             ]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(

@@ -86,7 +86,8 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let numbers = ["9223372036854775807", "-9223372036854775808", "4398046511104"]
         let tags = [
-            #""read":{"bytes":NUMBER}"#, #""answer":{"number":1,"outcome":"retry","took":NUMBER,"sent":1,"received":1}"#,
+            #""read":{"bytes":NUMBER}"#,
+            #""answer":{"number":1,"outcome":"retry","took":NUMBER,"sent":1,"received":1}"#,
             #""answer":{"number":1,"outcome":"retry","took":1,"sent":1,"received":1,"after":NUMBER}"#,
             #""token":{"took":1,"lifetime":NUMBER}"#, #""waiting":{"delay":NUMBER,"reason":"retry"}"#,
             #""accepted":{"update":NUMBER,"timeOfFix":""}"#, #""quarantined":{"update":NUMBER}"#,

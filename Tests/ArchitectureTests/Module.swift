@@ -33,6 +33,8 @@ let modules: [Module] = [
     Module("Core", "FleetEngine", ["ReportedText", "StrictJSON", "HTTPMessages", "FoundationEssentials"]),
     Module(
         "Core", "LocationReporting", ["ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+    // What every page with a track on it looks like; libm is all that it needs of C.
+    Module("Core", "TrackDrawing", ["GNSS", "Glibc"]),
 
     // One outside thing each.
     Module("Adapters", "LinuxPlatform", ["ReportedText", "CLinux", "Glibc", "Synchronization"]),
@@ -61,15 +63,16 @@ let modules: [Module] = [
     Module(
         "Simulator", "FleetEngineSimulator",
         [
-            "SeededChance", "ReportedText", "StrictJSON", "FleetEngine", "HTTPMessages", "HTTPService", "LinuxPlatform",
-            "CCrypto",
-            "FoundationEssentials", "Glibc",
+            "SeededChance", "ReportedText", "StrictJSON", "GNSS", "FleetEngine", "TrackDrawing", "HTTPMessages",
+            "HTTPService", "LinuxPlatform", "CCrypto", "FoundationEssentials", "Glibc",
         ]),
 
     // The only ones who see both ports and adapters.
     Module("Agent", "Waypost", coreAndAdapters.union(["FoundationEssentials", "Glibc"])),
     Module(
         "Agent", "WaypostCommand",
-        coreAndAdapters.union(["Waypost", "FleetEngineSimulator", "ReceiverSimulator", "FoundationEssentials", "Glibc"])
+        coreAndAdapters.union([
+            "Waypost", "TrackDrawing", "FleetEngineSimulator", "ReceiverSimulator", "FoundationEssentials", "Glibc",
+        ])
     ),
 ]

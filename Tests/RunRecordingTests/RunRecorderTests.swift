@@ -127,7 +127,10 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        (#"{"format":2,"version":"0.9.0"}"#, "has format 2, this release knows 1; use the release that made it (0.9.0)"),
+        (
+            #"{"format":2,"version":"0.9.0"}"#,
+            "has format 2, this release knows 1; use the release that made it (0.9.0)"
+        ),
         (#"{"format":1}"#, "its run recordings are empty or damaged"), ("", "its run recordings are empty or damaged"),
     ])
     func refusesAnotherFormat(header: String, words: String) throws {
@@ -189,7 +192,9 @@ import WaypostTestSupport
 
     @Test func endsWithAWordWhenItCannotWrite() async {
         let words = Locked([String]())
-        await recorder.write(RecordingSettings(folder: "/proc/none", version: "0.1.0")) { text in words.withLock { $0.append(text) } }
+        await recorder.write(RecordingSettings(folder: "/proc/none", version: "0.1.0")) { text in
+            words.withLock { $0.append(text) }
+        }
         #expect(
             words.withLock { $0 } == [
                 "the run is not recorded in /proc/none any more: create folder /proc/none: No such file or directory; "

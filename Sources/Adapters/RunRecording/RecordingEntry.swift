@@ -39,7 +39,7 @@ package enum RecordedEvent: Sendable, Hashable, Codable {
 
     /// A request went out; `number` counts them from 1.
     case request(number: RecordedNumber, purpose: HTTPRequest.Purpose)
-    /// What became of it: a status, or the reason why no answer came. The other side asked to be left alone for `after`.
+    /// What became of it: a status, or why no answer came. The other side asked to be left alone for `after`.
     case answer(
         number: RecordedNumber, outcome: String, status: Int?, error: HTTPTransportError.Code?, took: RecordedNumber,
         sent: RecordedNumber, received: RecordedNumber, after: RecordedNumber?)
@@ -86,6 +86,11 @@ package struct RecordedNumber: Sendable, Hashable, Codable, ExpressibleByInteger
 
     /// Whole milliseconds.
     package init(_ time: Duration) { value = Int(time / .milliseconds(1)) }
+
+    init?(_ time: Duration?) {
+        guard let time else { return nil }
+        self.init(time)
+    }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

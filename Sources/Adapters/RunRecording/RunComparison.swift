@@ -21,7 +21,8 @@ package struct RunComparison: Sendable, Hashable {
 
     /// Decisions after `end` are of no account: there the recording ends.
     package init(recorded: [RecordingEntry], replayed: [RecordingEntry], end: Duration) {
-        kinds = [("updates", Self.updates), ("waits", Self.waits), ("set aside", Self.setAside)].map { name, decisions in
+        kinds = [("updates", Self.updates), ("waits", Self.waits), ("set aside", Self.setAside)].map {
+            name, decisions in
             let counted = decisions(replayed.filter { $0.at.duration <= end })
             return Self.compare(name, decisions(recorded), decisions(replayed), atLeast: counted.count)
         }

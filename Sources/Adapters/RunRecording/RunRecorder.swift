@@ -29,6 +29,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
     }
 
     fileprivate var now: Duration { clock.now }
+    fileprivate func time(since begun: Duration) -> RecordedNumber { RecordedNumber(clock.now - begun) }
 
     package var keepsOutput: Bool { true }
     package func turned() { progress?.turned() }
@@ -196,21 +197,18 @@ package struct RecordingAuthorization: VehicleAuthorization {
         let begun = recorder.now
         do throws(AuthorizationError) {
             let token = try await provider.token(for: context)
-            note(since: begun, lifetime: token.lifetime)
+            recorder.note(
+                .token(
+                    error: nil, took: recorder.time(since: begun), lifetime: RecordedNumber(token.lifetime), after: nil)
+            )
             return token
         } catch {
-            note(since: begun, error: error.code, after: error.retryAfter)
+            recorder.note(
+                .token(
+                    error: error.code, took: recorder.time(since: begun), lifetime: nil,
+                    after: RecordedNumber(error.retryAfter)))
             throw error
         }
-    }
-
-    private func note(
-        since begun: Duration, error: AuthorizationError.Code? = nil, lifetime: Duration? = nil, after: Duration? = nil
-    ) {
-        recorder.note(
-            .token(
-                error: error, took: RecordedNumber(recorder.now - begun), lifetime: lifetime.map { RecordedNumber($0) },
-                after: after.map { RecordedNumber($0) }))
     }
 
     package func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
@@ -262,7 +260,7 @@ package struct RecordingTransport: HTTPTransport {
         recorder.note(
             .answer(
                 number: number, outcome: outcome.word, status: status, error: error,
-                took: RecordedNumber(recorder.now - begun), sent: RecordedNumber(traffic.bytesSent),
-                received: RecordedNumber(traffic.bytesReceived), after: after.map { RecordedNumber($0) }))
+                took: recorder.time(since: begun), sent: RecordedNumber(traffic.bytesSent),
+                received: RecordedNumber(traffic.bytesReceived), after: RecordedNumber(after)))
     }
 }

@@ -2,6 +2,7 @@ import FleetEngine
 import FoundationEssentials
 import GNSS
 import LinuxPlatform
+import TrackDrawing
 import Waypost
 
 /// `waypost watch`: the consumer's side of a trip or vehicle, a line for every change.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocationReporting
 import RunRecording
+import TrackDrawing
 import Waypost
 
 /// What a replay came to: for people as text, for machines as one JSON object.
@@ -15,17 +16,10 @@ struct ReplaySummary: Encodable {
     var seconds: Double
 
     init(counts: DeliveryCounts, ledger: Ledger, duration: Duration) {
-        fixes = counts.fixes
-        accepted = ledger.accepted
-        delivered = ledger.delivered
-        pending = ledger.pending
-        evicted = ledger.evicted
-        quarantined = ledger.quarantined
-        tokenFetches = counts.tokenFetches
-        requests = counts.requests
-        retries = counts.retries
-        bytesSent = counts.bytesSent
-        bytesReceived = counts.bytesReceived
+        (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
+        (evicted, quarantined) = (ledger.evicted, ledger.quarantined)
+        (fixes, tokenFetches, requests, retries) = (counts.fixes, counts.tokenFetches, counts.requests, counts.retries)
+        (bytesSent, bytesReceived) = (counts.bytesSent, counts.bytesReceived)
         seconds = (duration / .milliseconds(1)).rounded() / 1000
     }
 

@@ -51,15 +51,6 @@ struct PlanePoint: Sendable, Hashable {
     static func * (point: Self, scale: Double) -> Self { Self(x: point.x * scale, y: point.y * scale) }
 
     var length: Double { (x * x + y * y).squareRoot() }
-
-    /// To the nearest point of the straight line between two others.
-    func distance(toSegmentFrom start: Self, to end: Self) -> Double {
-        let way = end - start
-        let square = way.x * way.x + way.y * way.y
-        guard square > 0 else { return (self - start).length }
-        let place = ((x - start.x) * way.x + (y - start.y) * way.y) / square
-        return (self - (start + way * min(1, max(0, place)))).length
-    }
 }
 
 /// The smallest upright rectangle around points.

@@ -1,7 +1,7 @@
 import GNSS
 import Testing
 
-@testable import WaypostCommand
+@testable import TrackDrawing
 
 @Suite struct MapScales {
     @Test(arguments: [
