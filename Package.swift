@@ -51,6 +51,7 @@ let package = Package(
         room(
             "Core", "LocationReporting",
             ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+        room("Core", "TrackDrawing", ["TimeAndChance", "GNSS", "CMath"]),
 
         // Adapters: one outside thing each.
         room("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux"]),
@@ -65,13 +66,20 @@ let package = Package(
             "Adapters", "SQLiteOutbox",
             ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite"]),
         room("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
+        room(
+            "Adapters", "RunRecording",
+            [
+                "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
+                "LocationReporting", "HTTPMessages", "LinuxPlatform", "GNSSReceiver",
+            ]),
 
         // Simulator: what a vehicle and Fleet Engine are in tests and demonstrations.
         room("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
         room(
             "Simulator", "FleetEngineSimulator",
             [
-                "TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+                "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
+                "TrackDrawing", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "CCrypto",
             ]),
 
@@ -82,14 +90,14 @@ let package = Package(
                 "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
                 "FleetEngine",
                 "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
-                "SQLiteOutbox", "HTTPService",
+                "SQLiteOutbox", "HTTPService", "RunRecording",
             ]),
         .executableTarget(
             name: "WaypostCommand",
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
-                "LocationReporting", "ReportedText", "SQLiteOutbox", "StrictJSON", "FleetEngineSimulator",
-                "ReceiverSimulator", "TimeAndChance",
+                "LocationReporting", "ReportedText", "RunRecording", "SQLiteOutbox", "StrictJSON",
+                "FleetEngineSimulator", "ReceiverSimulator", "TimeAndChance", "TrackDrawing",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 
@@ -117,6 +125,7 @@ let package = Package(
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
         tests(
             "LocationReporting", ["LocationReporting", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+        tests("TrackDrawing", ["TrackDrawing", "GNSS"]),
         tests("LinuxPlatform", ["LinuxPlatform", "CLinux"]),
         tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CLinux", "CZlib"]),
         tests(
@@ -127,6 +136,13 @@ let package = Package(
             "SQLiteOutbox",
             ["SQLiteOutbox", "LyingDisk", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
+        tests(
+            "RunRecording",
+            [
+                "RunRecording", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
+                "StrictJSON",
+                "VehicleAuthorization",
+            ]),
         tests(
             "FleetEngineSimulator",
             [
@@ -139,7 +155,7 @@ let package = Package(
             [
                 "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineSimulator", "GNSS", "GNSSReceiver",
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
-                "SQLiteOutbox", "StrictJSON", "VehicleAuthorization",
+                "RunRecording", "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",
             ]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(

@@ -3,6 +3,7 @@ import GNSS
 import LinuxPlatform
 import Testing
 import TimeAndChance
+import TrackDrawing
 import WaypostTestSupport
 
 @testable import WaypostCommand
@@ -11,7 +12,7 @@ import WaypostTestSupport
     static func page(_ fixes: [Fix], name: String = "drive.nmea", failure: String? = nil) -> String? {
         var survey = TrackSurvey()
         for fix in fixes { survey.add(fix) }
-        let log = MapLog(name: name, statistics: NMEADecoder().statistics)
+        let log = LogDecoding.Outcome(name: name, statistics: NMEADecoder().statistics)
         return MapPage(logs: [log], survey: survey, failure: failure).bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -81,12 +82,6 @@ import WaypostTestSupport
         }
     }
 
-    @Test(arguments: [
-        ("plain.nmea", "plain.nmea"), ("<b>", "&lt;b&gt;"), ("a&b", "a&amp;b"), ("\"'", "&quot;&#39;"),
-        ("a\nb\u{7F}", "a\u{FFFD}b\u{FFFD}"), ("Zürich 東", "Zürich 東"),
-    ])
-    func escapeNames(name: String, text: String) { #expect(Markup.escaped(name) == text) }
-
     static let odd: [(String, [Fix])] = [
         ("one fix", [sample(0, 53.55, 10)]), ("two in one place", [sample(0, 53.55, 10), sample(1, 53.55, 10)]),
         ("the date line", [sample(0, -16.8, 179.9995), sample(1, -16.8, -179.9999), sample(2, -16.8, -179.999)]),
@@ -114,53 +109,5 @@ import WaypostTestSupport
         }
     }
 
-    @Test func acrossTheDateLineAreNarrow() throws {
-        var line = TrackLine()
-        for (second, longitude) in [179.9995, 179.9999, -179.9997, -179.999].enumerated() {
-            line.add(Self.sample(Int64(second), -16.8, longitude), beginsPiece: second == 0)
-        }
-        let frame = try #require(MapFrame.fitting(line)?.frame)
-        #expect(frame.metersPerPixel < 0.3)
-        #expect(abs(abs(frame.middle.longitude) - 180) < 0.001)
-    }
-
     @Test func areNoneWithoutAFix() { #expect(Self.page([]) == nil) }
-
-    /// The line as drawn, read back from the page, against every fix.
-    @Test(arguments: ["town", "motorway", "tunnel", "parking", "tenHertz"])
-    func drawTheTrackWithinHalfAPixel(drive: String) throws {
-        let fixes = try Self.decoded(drive)
-        var survey = TrackSurvey()
-        for fix in fixes { survey.add(fix) }
-        let fitted = try #require(MapFrame.fitting(survey.drawn.line))
-        let paths = TrackPaths(fitted.vertices, scale: SpeedScale(top: survey.speeds.usualTop))
-        let strokes = paths.data.flatMap(Self.strokes)
-        #expect(!strokes.isEmpty)
-        var worst = 0.0
-        for fix in fixes {
-            let pixel = fitted.frame.pixel(of: fix)
-            var nearest = Double.infinity
-            for stroke in strokes {
-                for (from, to) in zip(stroke, stroke.count > 1 ? stroke.dropFirst() : stroke[...]) {
-                    nearest = min(nearest, pixel.distance(toSegmentFrom: from, to: to))
-                }
-            }
-            worst = max(worst, nearest)
-        }
-        #expect(worst < 0.5, "\(worst) pixels")
-    }
-
-    static func strokes(of data: String) -> [[PlanePoint]] {
-        data.split(separator: "M").map { stroke in
-            var place = PlanePoint(x: 0, y: 0)
-            var numbers = stroke.matches(of: /-?\d+/).compactMap { Double($0.output) }[...]
-            if stroke.contains("h0") { numbers = numbers.prefix(2) }
-            var points: [PlanePoint] = []
-            while let x = numbers.popFirst(), let y = numbers.popFirst() {
-                place = place + PlanePoint(x: x / 10, y: y / 10)
-                points.append(place)
-            }
-            return points
-        }
-    }
 }

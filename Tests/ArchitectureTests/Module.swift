@@ -16,7 +16,7 @@ struct Module: Sendable {
 private let coreAndAdapters: Set<String> = [
     "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
     "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox",
-    "HTTPService",
+    "HTTPService", "RunRecording",
 ]
 
 /// The architecture: who may know whom. A line here is a decision; docs/architecture.md says why.
@@ -36,6 +36,8 @@ let modules: [Module] = [
     Module(
         "Core", "LocationReporting",
         ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+    // What every page with a track on it looks like.
+    Module("Core", "TrackDrawing", ["TimeAndChance", "GNSS", "CMath"]),
 
     // One outside thing each.
     Module("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux", "Glibc", "Synchronization"]),
@@ -53,19 +55,25 @@ let modules: [Module] = [
         "Adapters", "SQLiteOutbox",
         ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
     Module("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
+    Module(
+        "Adapters", "RunRecording",
+        [
+            "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
+            "LocationReporting", "HTTPMessages", "LinuxPlatform", "GNSSReceiver", "Glibc",
+        ]),
 
     Module("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
     Module(
         "Simulator", "FleetEngineSimulator",
         [
-            "TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
-            "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
+            "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
+            "TrackDrawing", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
         ]),
 
     // The only ones who see both ports and adapters.
     Module("Agent", "Waypost", coreAndAdapters.union(["Glibc"])),
     Module(
         "Agent", "WaypostCommand",
-        coreAndAdapters.union(["Waypost", "FleetEngineSimulator", "ReceiverSimulator", "Glibc"])
+        coreAndAdapters.union(["Waypost", "TrackDrawing", "FleetEngineSimulator", "ReceiverSimulator", "Glibc"])
     ),
 ]

@@ -4,6 +4,7 @@ import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
+import RunRecording
 import SQLiteOutbox
 package import TimeAndChance
 public import VehicleAuthorization
@@ -52,7 +53,7 @@ public struct Agent: Sendable {
         let monitor = AgentMonitor(clock: clock)
         let status = try startStatusService()
         let progress = StageProgress(ProgressWatch(patience: configuration.patience))
-        let recorder = recordingFolder.map { _ in FlightRecorder(clock: clock, progress: progress) }
+        let recorder = recordingFolder.map { _ in RunRecorder(clock: clock, progress: progress) }
         let agent = try await makeVehicleAgent(
             log: log, clock: clock, monitor: monitor, progress: progress, recorder: recorder)
         let report = reporter(of: agent, clock: clock)
@@ -111,14 +112,14 @@ public struct Agent: Sendable {
 
     private func makeVehicleAgent(
         log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress,
-        recorder: FlightRecorder?
+        recorder: RunRecorder?
     ) async throws(AgentError) -> VehicleAgent {
         var provider: any VehicleAuthorization
         if let authorization { provider = authorization } else { provider = try configuration.makeProvider(log: log) }
         var transport = try configuration.makeTransport()
         if let recorder {
-            provider = FlightAuthorization(provider: provider, recorder: recorder)
-            transport = FlightTransport(transport: transport, vehicle: configuration.vehicle, recorder: recorder)
+            provider = RecordingAuthorization(provider, recorder: recorder)
+            transport = RecordingTransport(transport, vehicle: configuration.vehicle, recorder: recorder)
         }
         let isRecording = configuration.readsRecording
         let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
@@ -126,7 +127,7 @@ public struct Agent: Sendable {
             source: configuration.makeSource(present: { present.time }, tap: recorder ?? progress),
             authorization: configuration.cached(
                 provider, clock: ContinuousClock(), log: log,
-                jitter: { recorder?.draw(of: "token") ?? Double.random(in: 0...1) },
+                jitter: { recorder?.draw(of: .token) ?? Double.random(in: 0...1) },
                 fetched: {
                     monitor.countTokenFetch()
                     progress.moved(.token)
@@ -139,9 +140,9 @@ public struct Agent: Sendable {
             present: isRecording ? nil : present, progress: progress)
         parts.storeGaveUp = {
             monitor.countStoreGivenUp()
-            recorder?.note { $0.with(\.repair, "store 1") }
+            recorder?.note(.repair(stage: Stage.store.rawValue, number: 1))
         }
-        if let recorder { parts.jitter = { recorder.draw(of: "upload") } }
+        if let recorder { parts.jitter = { recorder.draw(of: .upload) } }
         return try await VehicleAgent(configuration, parts)
     }
 
@@ -161,7 +162,7 @@ public struct Agent: Sendable {
 
     /// Runs the pipeline with the status service and the watch of its progress beside it; ends when the pipeline does.
     private func runServices(
-        status: HTTPService, watchdog: Watchdog, recorder: FlightRecorder?, manager: ServiceManager, log: LogWriter,
+        status: HTTPService, watchdog: Watchdog, recorder: RunRecorder?, manager: ServiceManager, log: LogWriter,
         clock: MonotonicClock, report: @escaping @Sendable () async -> StatusReport?, _ agent: VehicleAgent
     ) async -> AgentError? {
         await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
@@ -183,7 +184,8 @@ public struct Agent: Sendable {
             group.addTask { await tellStatus(manager, clock: clock, recorder: recorder, report: report) }
             if let recorder, let recordingFolder {
                 group.addTask {
-                    await recorder.write(FlightSettings(folder: recordingFolder)) { log.write(.warning, $0) }
+                    let settings = RecordingSettings(folder: recordingFolder, version: Release.version)
+                    await recorder.write(settings) { log.write(.warning, $0) }
                 }
             }
             var failure: AgentError?
@@ -209,13 +211,13 @@ public struct Agent: Sendable {
 
     /// One line of state for the service manager, each 10 s; a recording hears of the account.
     private func tellStatus(
-        _ manager: ServiceManager, clock: MonotonicClock, recorder: FlightRecorder?,
+        _ manager: ServiceManager, clock: MonotonicClock, recorder: RunRecorder?,
         report: @Sendable () async -> StatusReport?
     ) async {
         guard manager.isThere || recorder != nil else { return }
         while !Task.isCancelled {
             if let report = await report() {
-                recorder?.note(report.ledger)
+                recorder?.note(evicted: report.ledger.evicted)
                 manager.tell(["STATUS=\(report.headline)"])
             }
             await clock.sleep(for: .seconds(10))

@@ -1,4 +1,5 @@
 import LinuxPlatform
+import RunRecording
 import Waypost
 
 /// The command line: finds the command, runs it, and turns what it throws into a message and an exit code.
@@ -15,6 +16,9 @@ enum WaypostCommand {
         } catch let error as AgentError {
             Terminal.say("waypost: \(error)")
             return ExitStatus(error.code)
+        } catch let error as RecordingError {
+            Terminal.say("waypost: \(error)")
+            return .badInput
         } catch let error as SystemError where error.isBrokenPipe {
             return .done  // the reader has seen enough, as in `waypost fixes | head`
         } catch {

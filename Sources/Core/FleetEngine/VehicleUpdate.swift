@@ -47,7 +47,9 @@ package struct VehicleUpdate: Sendable, Hashable {
             case .onDemandTrips: .put
             case .scheduledTasks: .patch
             }
-        return HTTPRequest(method, url, headers: headers, body: body, limits: limits)
+        var request = HTTPRequest(method, url, headers: headers, body: body, limits: limits)
+        request.purpose = lastLocation == nil ? .state : .update
+        return request
     }
 
     /// The resource as JSON.

@@ -1,37 +1,20 @@
+import TrackDrawing
+
 /// The page at `/`: one document without any file from outside, which asks for `page.json` every second.
 enum SimulatorPage {
-    static let html = #"""
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>Fleet Engine simulator</title>
-        <style>
-        :root {
-          color-scheme: light dark;
-          --page: #f4f5f7; --card: #ffffff; --line: #dfe3e8; --text: #1b2129; --dim: #5c6673;
-          --accent: #0b62d6; --late: #b25e00; --good: #14773f; --bad: #c02626; --map: #eef1f4; --grid: #dde2e8; --track: #0b62d6;
-        }
-        @media (prefers-color-scheme: dark) {
-          :root {
-            --page: #101418; --card: #191f25; --line: #2c353e; --text: #e8ecf0; --dim: #9aa7b4;
-            --accent: #6bb0ff; --late: #f0a24a; --good: #5fcf8e; --bad: #ff7b73; --map: #141a20; --grid: #232c34; --track: #6bb0ff;
-          }
-        }
-        * { box-sizing: border-box; }
-        body {
-          margin: 0; background: var(--page); color: var(--text);
-          font: 15px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
-        }
+    static let html = PageStyle.opening(title: "Fleet Engine simulator", style: style).text + body
+
+    private static let style: Markup = """
+
+        body { max-width: none; padding: 0; }
         header {
           display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; padding: 12px 20px;
           background: var(--card); border-bottom: 1px solid var(--line);
         }
-        h1 { font-size: 17px; margin: 0; font-weight: 650; }
-        h2 { font-size: 13px; margin: 0 0 10px; font-weight: 600; color: var(--dim); }
+        h1 { font-size: 17px; }
+        h2 { font-size: 13px; margin: 0 0 10px; color: var(--dim); }
         .pill { padding: 2px 10px; border-radius: 999px; border: 1px solid currentColor; font-size: 13px; font-weight: 600; }
-        .good { color: var(--good); } .bad { color: var(--bad); } .late { color: var(--late); } .dim { color: var(--dim); }
+        .good { color: var(--good); } .bad { color: var(--jump); } .late { color: var(--warn); } .dim { color: var(--dim); }
         select {
           font: inherit; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
           padding: 5px 8px; max-width: 100%; margin-left: auto;
@@ -41,14 +24,7 @@ enum SimulatorPage {
           grid-template-columns: minmax(0, 1fr) 340px; align-items: start;
         }
         .column { display: grid; gap: 14px; min-width: 0; }
-        section { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px; min-width: 0; }
-        #map { padding: 0; overflow: hidden; position: relative; }
-        #map svg { display: block; width: 100%; height: clamp(300px, 58vh, 760px); background: var(--map); }
-        #hint { position: absolute; left: 14px; top: 10px; font-size: 13px; color: var(--dim); pointer-events: none; }
-        .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; padding: 8px 16px; font-size: 13px; color: var(--dim); border-top: 1px solid var(--line); }
-        .legend i { display: inline-block; width: 14px; height: 3px; vertical-align: middle; margin-right: 6px; border-radius: 2px; background: var(--track); }
-        .legend i.dot { width: 8px; height: 8px; border-radius: 50%; background: var(--late); }
-        .legend i.gap { background: repeating-linear-gradient(90deg, var(--dim) 0 4px, transparent 4px 7px); }
+        section { margin: 0; min-width: 0; }
         dl { display: grid; grid-template-columns: minmax(84px, 1fr) auto; gap: 5px 14px; margin: 0; }
         dt { color: var(--dim); } dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; max-width: 210px; overflow-wrap: anywhere; }
         .big { display: flex; gap: 20px; margin-bottom: 12px; }
@@ -56,31 +32,29 @@ enum SimulatorPage {
         .big b { display: block; font-size: 25px; line-height: 1.15; font-weight: 650; font-variant-numeric: tabular-nums; white-space: nowrap; }
         .big span { font-size: 13px; color: var(--dim); }
         .bar { display: grid; grid-template-columns: 72px 1fr 108px; gap: 10px; align-items: center; margin: 5px 0; font-variant-numeric: tabular-nums; }
-        .track { height: 8px; border-radius: 4px; background: var(--page); overflow: hidden; }
-        .track i { display: block; height: 100%; border-radius: 4px; background: var(--good); min-width: 2px; }
-        .bar.bad .track i { background: var(--bad); } .bar.late .track i { background: var(--late); } .bar.info .track i { background: var(--accent); }
+        .meter { height: 8px; border-radius: 4px; background: var(--page); overflow: hidden; }
+        .meter i { display: block; height: 100%; border-radius: 4px; background: var(--good); min-width: 2px; }
+        .bar.bad i { background: var(--jump); } .bar.late i { background: var(--warn); } .bar.info i { background: var(--accent); }
         .bar > :first-child { font-weight: 600; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
         .bar > :last-child { text-align: right; }
         #tokens .bar { grid-template-columns: minmax(0, 1fr) 84px 112px; }
         #tokens:not(:empty), #traffic { margin-top: 10px; }
         ul { margin: 0; padding-left: 18px; } li { margin: 2px 0; }
-        .scroll { overflow-x: auto; }
-        table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums; }
-        td { padding: 4px 12px 4px 0; border-top: 1px solid var(--line); white-space: nowrap; vertical-align: top; }
+        table { width: 100%; font-size: 13px; }
+        td { padding: 4px 12px 4px 0; vertical-align: top; }
         tr:first-child td { border-top: 0; }
         td.message { width: 60%; max-width: 0; overflow: hidden; text-overflow: ellipsis; color: var(--dim); }
-        text { font: 12px system-ui, sans-serif; fill: var(--dim); }
         @media (max-width: 900px) {
           main { grid-template-columns: minmax(0, 1fr); padding: 12px; gap: 12px; }
           .column { display: contents; }
           #log { order: 1; }
           header { padding: 10px 12px; } select { margin-left: 0; flex: 1 1 100%; }
-          #map svg { height: 62vw; min-height: 260px; max-height: 60vh; }
           td.message { max-width: none; }
         }
-        </style>
-        </head>
-        <body>
+        """
+
+    private static let body = #"""
+
         <header>
           <h1>Fleet Engine simulator</h1>
           <span id="state" class="pill dim" role="status">connecting</span>
@@ -88,14 +62,7 @@ enum SimulatorPage {
         </header>
         <main>
           <div class="column">
-            <section id="map">
-              <svg id="drawing" role="img" aria-label="The vehicle's track"></svg>
-              <div id="hint"></div>
-              <div class="legend">
-                <span><i></i>track</span><span><i class="dot"></i>delivered later, as a past location</span>
-                <span><i class="gap"></i>no fix for a minute or more</span>
-              </div>
-            </section>
+            <div id="map"><section>Waiting for the first position</section></div>
             <section id="log"><h2>Latest requests</h2><div class="scroll"><table><tbody id="requests"></tbody></table></div></section>
           </div>
           <div class="column">
@@ -114,12 +81,6 @@ enum SimulatorPage {
           if (kind) made.className = kind;
           return made;
         };
-        const shape = (name, attributes, text) => {
-          const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-          for (const key in attributes) made.setAttribute(key, attributes[key]);
-          if (text !== undefined) made.textContent = text;
-          return made;
-        };
         const number = value => value.toLocaleString("en-GB");
         const clock = ms => new Date(ms).toISOString().slice(11, 19);
         const span = seconds => {
@@ -133,70 +94,10 @@ enum SimulatorPage {
         const bytes = count => count < 1e4 ? count + " B" : count < 1e7 ? (count / 1e3).toFixed(1) + " kB" : (count / 1e6).toFixed(1) + " MB";
 
         // A vehicle may be chosen by the address, as in /#providers/p/vehicles/van-7.
-        let chosen = decodeURIComponent(location.hash.slice(1)) || null, view = null;
+        let chosen = decodeURIComponent(location.hash.slice(1)) || null, view = null, drawn = null;
 
         function list(id, rows) {
           $(id).replaceChildren(...rows.flatMap(([name, value, kind]) => [element("dt", name), element("dd", value, kind)]));
-        }
-
-        function draw() {
-          const svg = $("drawing"), track = view && view.vehicle ? view.vehicle.track : [];
-          const width = svg.clientWidth, height = svg.clientHeight;
-          svg.setAttribute("viewBox", "0 0 " + width + " " + height);
-          if (!track.length || !width) {
-            svg.replaceChildren(shape("text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, "Waiting for the first position"));
-            return;
-          }
-          // Metres east and north of the middle; true enough for the area that a vehicle covers in a day.
-          const rad = Math.PI / 180, latitudes = track.map(p => p[0]), longitudes = track.map(p => p[1]);
-          const least = list => list.reduce((a, b) => Math.min(a, b)), most = list => list.reduce((a, b) => Math.max(a, b));
-          const [south, north, west, east] = [least(latitudes), most(latitudes), least(longitudes), most(longitudes)];
-          const middle = [(south + north) / 2, (west + east) / 2], perLongitude = 111320 * Math.max(Math.cos(middle[0] * rad), 0.01);
-          const margin = Math.min(56, width * 0.1);
-          const metres = Math.max((east - west) * perLongitude / (width - 2 * margin), (north - south) * 111132 / (height - 2 * margin - 16), 0.05);
-          const place = p => [width / 2 + (p[1] - middle[1]) * perLongitude / metres, height / 2 - (p[0] - middle[0]) * 111132 / metres];
-
-          let unit = Math.pow(10, Math.floor(Math.log10(metres * 150)));
-          for (const factor of [5, 2]) if (unit * factor / metres <= 170) { unit *= factor; break; }
-          const bar = unit / metres, parts = [];
-          for (let x = width / 2 % bar; x < width; x += bar) parts.push(shape("path", { d: "M" + x + " 0V" + height, stroke: "var(--grid)" }));
-          for (let y = height / 2 % bar; y < height; y += bar) parts.push(shape("path", { d: "M0 " + y + "H" + width, stroke: "var(--grid)" }));
-
-          let line = "", gaps = "", before = null;
-          const late = [];
-          for (const point of track) {
-            const [x, y] = place(point).map(v => v.toFixed(1));
-            if (!before) line += "M" + x + " " + y;
-            else if (point[3] - before[3] >= 60000) {
-              gaps += "M" + place(before).map(v => v.toFixed(1)).join(" ") + "L" + x + " " + y;
-              line += "M" + x + " " + y;
-            } else line += "L" + x + " " + y;
-            if (!point[4]) late.push(shape("circle", { cx: x, cy: y, r: 2.4, fill: "var(--late)" }));
-            before = point;
-          }
-          const stroke = { fill: "none", "stroke-linejoin": "round", "stroke-linecap": "round" };
-          parts.push(shape("path", { ...stroke, d: gaps, stroke: "var(--dim)", "stroke-width": 1.5, "stroke-dasharray": "4 4" }));
-          parts.push(shape("path", { ...stroke, d: line, stroke: "var(--track)", "stroke-width": 3 }), ...late);
-
-          const first = place(track[0]), latest = view.vehicle.latest;
-          parts.push(shape("circle", { cx: first[0], cy: first[1], r: 4, fill: "var(--card)", stroke: "var(--track)", "stroke-width": 2 }));
-          if (latest) {
-            const [x, y] = place([latest.latitude, latest.longitude]);
-            if (latest.accuracy / metres > 9)
-              parts.push(shape("circle", { cx: x, cy: y, r: latest.accuracy / metres, fill: "var(--accent)", "fill-opacity": 0.15 }));
-            parts.push(latest.heading === null
-              ? shape("circle", { cx: x, cy: y, r: 7, fill: "var(--accent)", stroke: "var(--card)", "stroke-width": 2 })
-              : shape("path", { d: "M0 -12L8 9L0 4L-8 9Z", transform: "translate(" + x + " " + y + ") rotate(" + latest.heading + ")",
-                  fill: "var(--accent)", stroke: "var(--card)", "stroke-width": 2, "stroke-linejoin": "round" }));
-          }
-          const left = 16, base = height - 16;
-          parts.push(shape("path", { d: "M" + left + " " + (base - 6) + "V" + base + "H" + (left + bar) + "V" + (base - 6), fill: "none", stroke: "var(--text)", "stroke-width": 1.5 }));
-          parts.push(shape("text", { x: left + bar / 2, y: base - 6, "text-anchor": "middle" }, unit >= 1000 ? unit / 1000 + " km" : unit + " m"));
-          parts.push(shape("text", { x: width - 18, y: 24, "text-anchor": "middle" }, "N"), shape("path", { d: "M" + (width - 18) + " 30V48M" + (width - 22) + " 36L" + (width - 18) + " 30L" + (width - 14) + " 36", fill: "none", stroke: "var(--dim)", "stroke-width": 1.5 }));
-          svg.replaceChildren(...parts);
-          const end = track[track.length - 1];
-          svg.setAttribute("aria-label", "Track of " + track.length + " positions from " + clock(track[0][3]) + " to " + clock(end[3]) + " UTC");
-          $("hint").textContent = clock(track[0][3]) + " to " + clock(end[3]) + " UTC";
         }
 
         function showVehicle(vehicle) {
@@ -229,10 +130,10 @@ enum SimulatorPage {
         }
 
         function meter(name, share, value, kind) {
-          const row = element("div", undefined, "bar " + kind), track = element("div", undefined, "track"), fill = element("i");
+          const row = element("div", undefined, "bar " + kind), meter = element("div", undefined, "meter"), fill = element("i");
           fill.style.width = 100 * Math.max(0, Math.min(1, share)) + "%";
-          track.append(fill);
-          row.append(element("span", name), track, element("span", value));
+          meter.append(fill);
+          row.append(element("span", name), meter, element("span", value));
           return row;
         }
 
@@ -248,7 +149,9 @@ enum SimulatorPage {
           }
           if (document.activeElement !== select) select.value = name;
           showVehicle(view.vehicle);
-          draw();
+          // Drawn by the simulator, of numbers alone.
+          const drawing = view.vehicle && view.vehicle.drawing;
+          if (drawing && drawing !== drawn) $("map").innerHTML = drawn = drawing;
 
           const outcomes = Object.entries(view.fleetOutcomes).sort((a, b) => b[1] - a[1]), most = outcomes.length ? outcomes[0][1] : 1;
           $("answers").replaceChildren(...outcomes.length ? outcomes.map(([outcome, count]) =>
@@ -290,7 +193,6 @@ enum SimulatorPage {
           setTimeout(poll, 1000);
         }
         $("vehicles").addEventListener("change", event => { location.hash = encodeURIComponent(chosen = event.target.value); });
-        addEventListener("resize", draw);
         poll();
         </script>
         </body>

@@ -52,22 +52,6 @@ extension Configuration {
         }
     }
 
-    /// The receiver that is configured, played again from a recording of its line.
-    ///
-    /// `present`: the present when it was recorded, to within years.
-    func makeRecordedSource(
-        _ events: [(at: Duration, event: RecordedReceiver.Event)], present: @escaping @Sendable () -> UTCTime,
-        clock: MonotonicClock
-    ) -> any FixSource {
-        let dates = NMEADecoderOptions.Dates.repaired(reference: present, earliest: Release.date)
-        if case .gpsd(_, _, let device) = receiver.source {
-            return RecordedReceiver(gpsd: events, device: device, dates: dates, clock: clock)
-        }
-        let options = NMEADecoderOptions(
-            dates: dates, acceptsMissingChecksum: receiver.acceptsMissingChecksum)
-        return RecordedReceiver(events, decoder: NMEADecoder(options: options), clock: clock)
-    }
-
     /// Whether the receiver's dates are those of a recording.
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 

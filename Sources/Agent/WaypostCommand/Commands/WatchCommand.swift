@@ -3,6 +3,7 @@ import GNSS
 import LinuxPlatform
 import StrictJSON
 import TimeAndChance
+import TrackDrawing
 import Waypost
 
 /// `waypost watch`: the consumer's side of a trip or vehicle, a line for every change.

@@ -1,6 +1,7 @@
 import GNSS
 import LinuxPlatform
 import LocationReporting
+import TrackDrawing
 import Waypost
 
 /// `waypost fixes`: NMEA in, fixes out.

@@ -1,4 +1,5 @@
 import GNSS
+import TrackDrawing
 
 /// `waypost fixes --summary`: what is in the logs, a section each, and what they come to together.
 struct FixesSummary {

@@ -3,6 +3,7 @@ import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
 import ReportedText
+import TrackDrawing
 import Waypost
 
 /// `waypost fixes --explain LINE`: what became of one line, and why; of its text alone, or by its number in a log.

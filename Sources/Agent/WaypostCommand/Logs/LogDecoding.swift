@@ -2,14 +2,19 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
+import TrackDrawing
 import Waypost
 
 /// Recorded logs through the decoder, one after another, on a thread of its own; a tool's work, without a pipeline.
 struct LogDecoding: Sendable {
     /// What came of one log.
     struct Outcome: Sendable {
+        /// As the operator gave it.
         let name: String
         let statistics: DecoderStatistics
+
+        /// Without the folders.
+        var shortName: String { name.split(separator: "/").last.map(String.init) ?? name }
     }
 
     var paths: [String]

@@ -1,6 +1,7 @@
 import GNSS
 import LinuxPlatform
 import ReportedText
+import TrackDrawing
 
 /// What one log came to: what the decoder met, and the track of its fixes.
 struct LogSummary: Sendable {

@@ -1,6 +1,7 @@
 import GNSS
 import LinuxPlatform
 import LocationReporting
+import TrackDrawing
 import Waypost
 
 /// `waypost map`: logs in, one page with the track out.
@@ -36,10 +37,8 @@ struct MapCommand {
         Terminal.draw("")
         if Task.isCancelled { return .done }
         let drawing = MapPage(
-            logs: result.outcomes.filter { $0.statistics.bytes > 0 }.map {
-                MapLog(name: $0.name, statistics: $0.statistics)
-            },
-            survey: survey.withLock { $0 }, failure: result.failure.map { "\($0)" })
+            logs: result.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey.withLock { $0 },
+            failure: result.failure.map { "\($0)" })
         guard let size = try await write(drawing, to: page) else {
             _ = try LogDecoding.conclude(result.failure)
             throw AgentError(.inputData, Self.emptiness(of: result.outcomes))
@@ -73,14 +72,4 @@ struct MapCommand {
         }
         return LogDecoding.absence(of: outcomes)
     }
-}
-
-/// A log as a page names it.
-struct MapLog: Sendable {
-    /// As the operator gave it.
-    let name: String
-    let statistics: DecoderStatistics
-
-    /// Without the folders.
-    var shortName: String { name.split(separator: "/").last.map(String.init) ?? name }
 }

@@ -1,67 +1,59 @@
 import GNSS
 import TimeAndChance
+import TrackDrawing
 
 /// Stops and breaks of the track, a line each.
 struct PageTables {
     let summary: TrackSummary
 
+    var markup: Markup {
+        let (stops, breaks) = (summary.stops.found, summary.statistics.breaks)
+        var markup: Markup = ""
+        addTable(
+            "Stops", of: stops.count, heads: ["No.", "From, UTC", "To", "Length", "Where", ""],
+            rows: zip(1..., stops.longest).map { number, stop in
+                [
+                    "\(number)", moment(stop.from), moment(stop.to, after: stop.from),
+                    FigureText.duration(stop.duration),
+                    FigureText.place(latitude: stop.latitude, longitude: stop.longitude),
+                    stop.unseen > .zero ? "of it \(FigureText.duration(stop.unseen)) without a fix" : "",
+                ]
+            }, to: &markup)
+        addTable(
+            "Gaps and jumps", of: breaks.count, heads: ["What", "Last fix before, UTC", "First fix after", "Apart"],
+            rows: breaks.elements().map { place in
+                [
+                    TrackFigures.text(of: place), moment(place.before.timeOfFix),
+                    moment(place.after.timeOfFix, after: place.before.timeOfFix), FigureText.distance(place.meters),
+                ]
+            }, to: &markup)
+        return markup
+    }
+
+    private func addTable(
+        _ title: String, of count: Int, heads: [String], rows: [[String]], to markup: inout Markup
+    ) {
+        guard count > 0 else { return }
+        markup.add("<section><h2>\(title)</h2>")
+        if rows.count < count {
+            markup.add("<p class=\"note\">The \(rows.count) longest of \(FigureText.grouped(count)).</p>")
+        }
+        markup.add("<div class=\"scroll\"><table><thead>\(row(of: "th", heads))</thead><tbody>")
+        for cells in rows { markup.add(row(of: "td", cells)) }
+        markup.add("</tbody></table></div></section>")
+    }
+
+    private func row(of kind: String, _ cells: [String]) -> Markup {
+        var row: Markup = "<tr>"
+        for cell in cells { row += "<\(kind)>\(cell)</\(kind)>" }
+        row += "</tr>"
+        return row
+    }
+
     private var isOfOneDay: Bool {
         guard let first = summary.statistics.first, let last = summary.statistics.last else { return true }
         return FigureText.date(first) == FigureText.date(last)
     }
-
-    var markup: String {
-        var markup = Markup()
-        addStops(to: &markup)
-        addBreaks(to: &markup)
-        return markup.text
-    }
-
-    private func addStops(to markup: inout Markup) {
-        let stops = summary.stops.found
-        guard stops.count > 0 else { return }
-        markup.add("<section><h2>Stops</h2>")
-        addNote(count: stops.count, shown: stops.longest.count, to: &markup)
-        markup.add(
-            "<div class=\"scroll\"><table><thead><tr><th>No.</th><th>From, UTC</th><th>To</th><th>Length</th><th>Where</th>"
-                + "<th></th></tr></thead><tbody>")
-        for (index, stop) in stops.longest.enumerated() {
-            let unseen = stop.unseen > .zero ? "of it \(FigureText.duration(stop.unseen)) without a fix" : ""
-            markup.add(
-                row([
-                    "\(index + 1)", moment(stop.from), moment(stop.to, after: stop.from),
-                    FigureText.duration(stop.duration),
-                    PagePlace.text(latitude: stop.latitude, longitude: stop.longitude), unseen,
-                ]))
-        }
-        markup.add("</tbody></table></div></section>")
-    }
-
-    private func addBreaks(to markup: inout Markup) {
-        let breaks = summary.statistics.breaks
-        guard breaks.count > 0 else { return }
-        let shown = breaks.elements()
-        markup.add("<section><h2>Gaps and jumps</h2>")
-        addNote(count: breaks.count, shown: shown.count, to: &markup)
-        markup.add(
-            "<div class=\"scroll\"><table><thead><tr><th>What</th><th>Last fix before, UTC</th><th>First fix after</th>"
-                + "<th>Apart</th></tr></thead><tbody>")
-        for place in shown {
-            markup.add(
-                row([
-                    TrackFigures.text(of: place), moment(place.before.timeOfFix),
-                    moment(place.after.timeOfFix, after: place.before.timeOfFix), FigureText.distance(place.meters),
-                ]))
-        }
-        markup.add("</tbody></table></div></section>")
-    }
-
-    private func addNote(count: Int, shown: Int, to markup: inout Markup) {
-        guard shown < count else { return }
-        markup.add("<p class=\"note\">The \(shown) longest of \(FigureText.grouped(count)).</p>")
-    }
-
-    private func row(_ cells: [String]) -> String { "<tr>" + cells.map { "<td>\($0)</td>" }.joined() + "</tr>" }
 
     /// A time with its date, where the track has several and the date is not that of `other`.
     private func moment(_ time: UTCTime, after other: UTCTime? = nil) -> String {

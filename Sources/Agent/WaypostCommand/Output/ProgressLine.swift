@@ -1,5 +1,6 @@
 import LinuxPlatform
 import ReportedText
+import TrackDrawing
 
 /// The one line that a terminal shows while a log is replayed.
 struct ProgressLine {

@@ -3,6 +3,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
+import RunRecording
 import Waypost
 
 /// `waypost replay`: the pipeline fed from recorded logs, for one vehicle or many.
@@ -17,7 +18,7 @@ struct ReplayCommand {
 
     func run() async throws -> ExitStatus {
         for log in options.logs {
-            if case .folder? = try? FileSystem.entry(at: log) { return try await replayFlight(in: log) }
+            if case .folder? = try? FileSystem.entry(at: log) { return try await replayRun(in: log) }
         }
         let replay = try await ReplayRun(configuration, options)
         let failure = await replay.run(progress: Terminal.isInteractive && !options.asJSON)
@@ -34,13 +35,13 @@ struct ReplayCommand {
     }
 
     /// A recorded run, decision for decision.
-    private func replayFlight(in folder: String) async throws -> ExitStatus {
-        let speed = try options.flightSpeed()
-        let log = try await onThread(named: "logs") { () -> Result<FlightLog, AgentError> in
-            do throws(AgentError) { return .success(try FlightLog(folder: folder)) } catch { return .failure(error) }
+    private func replayRun(in folder: String) async throws -> ExitStatus {
+        let speed = try options.recordingSpeed()
+        let run = try await onThread(named: "logs") {
+            Result { () throws(RecordingError) in try RecordedRun(folder: folder) }
         }.get()
-        let comparison = try await FlightReplay(log, configuration, factor: speed).run()
-        let summary = FlightSummary(log, comparison)
+        let comparison = try await RunReenactment(run: run, configuration: configuration, speed: speed).compare()
+        let summary = RunReenactmentSummary(run: run, comparison: comparison)
         try StandardOutput.write(line: options.asJSON ? try summary.json : summary.text)
         return comparison.isEqual ? .done : .failed
     }
@@ -50,7 +51,7 @@ struct ReplayCommand {
 struct ReplayOptions: Sendable, Equatable {
     var logs: [String]
     var speed: ReplaySpeed
-    /// Otherwise logs are played as fast as can be, and a flight recording as it was.
+    /// Otherwise logs are played as fast as can be, and a run recording as it was.
     var speedIsGiven: Bool
     var keepsTime: Bool
     var loops: Bool
@@ -85,20 +86,20 @@ struct ReplayOptions: Sendable, Equatable {
         (follows, acceptsMissingChecksum) = (false, false)
     }
 
-    /// How much faster than it was a flight recording is played.
-    func flightSpeed() throws(UsageError) -> Double {
+    /// How much faster than it was a run recording is played.
+    func recordingSpeed() throws(UsageError) -> Double {
         guard logs.count == 1 else {
-            throw UsageError("a flight recording is replayed alone: name one folder", command: "replay")
+            throw UsageError("a run recording is replayed alone: name one folder", command: "replay")
         }
         for (isGiven, option) in [
             (keepsTime, "--keep-time"), (loops, "--loop"), (follows, "--follow"), (vehicles > 1, "--vehicles"),
         ] where isGiven {
-            throw UsageError("\(option) is for logs; a flight recording is played as it was", command: "replay")
+            throw UsageError("\(option) is for logs; a run recording is played as it was", command: "replay")
         }
         guard speedIsGiven else { return 1 }
         guard case .times(let factor) = speed else {
             throw UsageError(
-                "--speed max is for logs; the waits of a flight recording take their time: use a number, as 60",
+                "--speed max is for logs; the waits of a run recording take their time: use a number, as 60",
                 command: "replay")
         }
         return factor

@@ -1,5 +1,7 @@
 import LocationReporting
+import RunRecording
 import StrictJSON
+import TrackDrawing
 import Waypost
 
 /// What a replay came to: for people as text, for machines as one JSON object.
@@ -14,17 +16,10 @@ struct ReplaySummary: Encodable {
     var seconds: Double
 
     init(counts: DeliveryCounts, ledger: Ledger, duration: Duration) {
-        fixes = counts.fixes
-        accepted = ledger.accepted
-        delivered = ledger.delivered
-        pending = ledger.pending
-        evicted = ledger.evicted
-        quarantined = ledger.quarantined
-        tokenFetches = counts.tokenFetches
-        requests = counts.requests
-        retries = counts.retries
-        bytesSent = counts.bytesSent
-        bytesReceived = counts.bytesReceived
+        (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
+        (evicted, quarantined) = (ledger.evicted, ledger.quarantined)
+        (fixes, tokenFetches, requests, retries) = (counts.fixes, counts.tokenFetches, counts.requests, counts.retries)
+        (bytesSent, bytesReceived) = (counts.bytesSent, counts.bytesReceived)
         seconds = (duration / .milliseconds(1)).rounded() / 1000
     }
 
@@ -53,18 +48,16 @@ struct ReplaySummary: Encodable {
 }
 
 /// What the replay of a recorded run came to.
-struct FlightSummary {
-    private let log: FlightLog
-    private let comparison: FlightComparison
+struct RunReenactmentSummary {
+    let run: RecordedRun
+    let comparison: RunComparison
 
     /// A page has room for so many of a kind.
     private static let longestList = 20
 
-    init(_ log: FlightLog, _ comparison: FlightComparison) { (self.log, self.comparison) = (log, comparison) }
-
     /// For people.
     var text: String {
-        var lines = ["run of \(log.header.run ?? "an unknown time"), \(log.length.spoken) recorded"]
+        var lines = ["run of \(run.header.run), \(run.length.spoken) recorded"]
         for kind in comparison.kinds {
             let verdict = kind.differences.isEmpty ? "as recorded" : "\(kind.differences.count) differ"
             lines.append("\(kind.name): \(kind.recorded) recorded, \(kind.replayed) replayed, \(verdict)")
@@ -74,28 +67,27 @@ struct FlightSummary {
                         + "now \(difference.replayed ?? "none")")
             }
         }
-        for repair in log.entries.compactMap(\.repair) { lines.append("a stage stood still then: \(repair)") }
-        let lost = log.entries.compactMap(\.lost).reduce(0, +)
+        var lost = 0
+        for entry in run.entries {
+            if case .lost(let entries) = entry.event { lost += entries.value }
+            if case .repair(let stage, let number) = entry.event {
+                lines.append("a stage stood still then: \(stage) \(number.value)")
+            }
+        }
         if lost > 0 { lines.append("\(lost) entries are missing: the disk was too slow") }
-        if log.brokenLines > 0 { lines.append("\(log.brokenLines) lines are cut off") }
+        if run.brokenLines > 0 { lines.append("\(run.brokenLines) lines are cut off") }
         return lines.joined(separator: "\n")
     }
 
     /// For machines.
     var json: String {
         get throws {
-            struct Difference: Encodable { let number: Int, recorded, replayed: String? }
-            struct Kind: Encodable { let name: String, recorded, replayed: Int, differences: [Difference] }
-            struct Page: Encodable { let run: String?, seconds: Double, brokenLines: Int, decisions: [Kind] }
-            let kinds = comparison.kinds.map { kind in
-                Kind(
-                    name: kind.name, recorded: kind.recorded, replayed: kind.replayed,
-                    differences: kind.differences.map {
-                        Difference(number: $0.number, recorded: $0.recorded, replayed: $0.replayed)
-                    })
+            struct Page: Encodable {
+                let run: String, seconds: Double, brokenLines: Int, decisions: [RunComparison.Kind]
             }
             let page = Page(
-                run: log.header.run, seconds: log.length / .seconds(1), brokenLines: log.brokenLines, decisions: kinds)
+                run: run.header.run, seconds: run.length / .seconds(1), brokenLines: run.brokenLines,
+                decisions: comparison.kinds)
             return try JSONValue(encoding: page).text
         }
     }

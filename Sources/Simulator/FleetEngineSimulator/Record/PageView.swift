@@ -1,7 +1,9 @@
 import FleetEngine
+import GNSS
 import ReportedText
 import StrictJSON
 import TimeAndChance
+import TrackDrawing
 
 /// What the page shows, once a second.
 struct PageView {
@@ -50,30 +52,41 @@ struct PageView {
         fields["id"] = .string(name.id)
         fields["service"] = .string(name.service == .onDemandTrips ? "on-demand" : "scheduled")
         fields["updatesPerMinute"] = .integer(Int64(vehicle.updatesInLastMinute(now: now)))
-        if let latest = vehicle.latest { fields["latest"] = position(latest, vehicle.latestReceivedAt) }
+        if let latest = vehicle.latest { fields["latest"] = position(latest) }
+        fields["drawing"] = (drawing(of: vehicle)?.text).map(JSONValue.string) ?? .null
+        return .object(fields)
+    }
+
+    private func drawing(of vehicle: VehicleRecord) -> Markup? {
         let points = vehicle.track
         let step = max(1, (points.count + Self.maximumPoints - 1) / Self.maximumPoints)
         var drawn = stride(from: 0, to: points.count, by: step).map { points[$0] }
         if let last = points.last, drawn.last != last { drawn.append(last) }
-        fields["track"] = .array(
-            drawn.map { point in
-                .array([
-                    .number(point.latitude), .number(point.longitude),
-                    point.speedMetersPerSecond.map(JSONValue.number) ?? .null,
-                    .integer(point.time.time.millisecondsSince1970), .integer(point.isLast ? 1 : 0),
-                ])
-            })
-        return .object(fields)
+        var survey = TrackSurvey()
+        var late: [Fix] = []
+        for point in drawn {
+            var fix = Fix(timeOfFix: UTCTime(point.time), latitude: point.latitude, longitude: point.longitude)
+            fix.speedMetersPerSecond = point.speedMetersPerSecond
+            survey.add(fix)
+            if !point.isLast { late.append(fix) }
+        }
+        let newest = vehicle.latest.map { latest in
+            var fix = Fix(
+                timeOfFix: UTCTime(latest.time ?? now), latitude: latest.latitude, longitude: latest.longitude)
+            fix.headingDegrees = latest.headingDegrees.map(Double.init)
+            fix.horizontalAccuracyMeters = latest.accuracyMeters
+            return fix
+        }
+        return TrackMap(survey, vehicle: newest, late: late)?.section
     }
 
-    private func position(_ position: AcceptedUpdate.Position, _ receivedAt: UTCTime?) -> JSONValue {
+    private func position(_ position: AcceptedUpdate.Position) -> JSONValue {
         .object([
             "latitude": .number(position.latitude), "longitude": .number(position.longitude),
             "speed": position.speedMetersPerSecond.map(JSONValue.number) ?? .null,
             "heading": position.headingDegrees.map { .integer(Int64($0)) } ?? .null,
             "accuracy": position.accuracyMeters.map(JSONValue.number) ?? .null,
-            "time": (position.time?.time.millisecondsSince1970).map(JSONValue.integer) ?? .null,
-            "receivedAt": (receivedAt?.millisecondsSince1970).map(JSONValue.integer) ?? .null,
+            "time": (position.time?.millisecondsSince1970).map(JSONValue.integer) ?? .null,
         ])
     }
 
@@ -88,9 +101,12 @@ struct PageView {
         .object([
             "at": .integer(request.receivedAt.millisecondsSince1970), "method": .string(request.method),
             "path": .string(ReportedText(request.path).description), "outcome": .string(request.outcome),
-            "fault": request.fault.map(JSONValue.string) ?? .null,
             "message": request.message.map { .string(ReportedText($0).description) } ?? .null,
             "bytes": .integer(Int64(request.bytesReceived)),
         ])
     }
+}
+
+extension UTCTime {
+    fileprivate init(_ time: WireTime) { self.init(millisecondsSince1970: time.millisecondsSince1970) }
 }

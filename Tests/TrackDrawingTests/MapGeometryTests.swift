@@ -2,7 +2,7 @@ import GNSS
 import Testing
 import TimeAndChance
 
-@testable import WaypostCommand
+@testable import TrackDrawing
 
 @Suite struct MapGeometry {
     static let places: [(Double, Double)] = [

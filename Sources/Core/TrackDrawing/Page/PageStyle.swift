@@ -1,18 +1,17 @@
-/// The head of the page: its style, and the promise that it loads nothing.
-enum PageStyle {
-    /// Everything before the header.
-    static func opening(title: String) -> String {
+/// How every page with a track looks, in light, in dark and on paper.
+package enum PageStyle {
+    /// Everything before the body's content. `security` is markup of the head, `style` the page's own rules.
+    package static func opening(title: String, security: Markup = "", style: Markup = "") -> Markup {
         """
         <!doctype html>
         <html lang="en">
         <head>
-        <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+        <meta charset="utf-8">\(security)
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        <title>\(Markup.escaped(title)) - Waypost</title>
+        <title>\(title)</title>
         <style>
-        \(style)
+        \(sheet)\(style)
         </style>
         </head>
         <body>
@@ -21,12 +20,12 @@ enum PageStyle {
 
     // The colours of speed are even steps of viridis between a dark violet and a light green or yellow: as light or
     // dark as they are different, whoever looks; cut off where they would come too near to the ground.
-    private static let style = """
+    private static let sheet: Markup = """
         :root {
           color-scheme: light dark;
           --page: #f3f4f6; --card: #fff; --line: #dde1e6; --text: #1a2027; --dim: #5b6672; --ground: #fafbfc;
           --grid: #dde2e7; --pause: #e9ecf0; --accent: #31688e; --warn: #8f4a00; --warnground: #fff4e3; --mark: #1a2027;
-          --casing: #fff; --jump: #b3261e; --standing: #fbefd5;
+          --casing: #fff; --jump: #b3261e; --standing: #fbefd5; --good: #14773f;
           --k0: #440154; --k1: #472c7a; --k2: #3b518b; --k3: #2c718e; --k4: #21908d; --k5: #27ad81; --k6: #6ccd5a;
           --k7: #7b858f;
         }
@@ -34,7 +33,7 @@ enum PageStyle {
           :root {
             --page: #0f1316; --card: #181d22; --line: #2b333b; --text: #e7ebef; --dim: #9ba7b3; --ground: #12171b;
             --grid: #28313a; --pause: #232a31; --accent: #58b4c4; --warn: #ffc27a; --warnground: #33260f;
-            --mark: #f2f5f7; --casing: #12171b; --jump: #ff8a80; --standing: #35301f;
+            --mark: #f2f5f7; --casing: #12171b; --jump: #ff8a80; --standing: #35301f; --good: #5fcf8e;
             --k0: #8268c8; --k1: #5f7fd0; --k2: #3f96b4; --k3: #26ad9b; --k4: #52c569; --k5: #a5db36; --k6: #fde725;
             --k7: #8d98a3;
           }
@@ -85,6 +84,9 @@ enum PageStyle {
         .stop text { fill: var(--casing); font-weight: 650; text-anchor: middle; font-size: 11px; }
         .start circle { fill: var(--casing); stroke: var(--mark); stroke-width: 3; }
         .end rect { fill: var(--mark); stroke: var(--casing); stroke-width: 1.5; }
+        .late { stroke: var(--warn); stroke-width: 5; stroke-linecap: round; }
+        .vehicle { fill: var(--accent); stroke: var(--casing); stroke-width: 2; stroke-linejoin: round; }
+        .accuracy { fill: var(--accent); fill-opacity: .15; }
         .label { fill: var(--text); stroke: var(--ground); stroke-width: 3px; paint-order: stroke; stroke-linejoin: round; }
         .strong { font-weight: 650; }
         .legend { display: flex; flex-wrap: wrap; gap: 10px 28px; align-items: end; padding: 10px 16px 12px; border-top: 1px solid var(--line); font-size: 13px; color: var(--dim); }
@@ -100,6 +102,7 @@ enum PageStyle {
         i.dot { width: 13px; height: 13px; border: 3px solid var(--mark); border-radius: 50%; }
         i.dot.end { width: 10px; height: 10px; background: var(--mark); border-radius: 0; }
         i.dot.stop { width: 17px; height: 17px; border: 0; background: var(--mark); color: var(--casing); font: 650 11px/17px system-ui, sans-serif; text-align: center; }
+        i.dot.late { width: 8px; height: 8px; border: 0; background: var(--warn); }
         i.dot.back { width: 9px; height: 9px; border: 1.5px solid var(--jump); border-radius: 0; transform: rotate(45deg); }
         .number { text-anchor: end; } .title { fill: var(--text); font-weight: 650; }
         .time { text-anchor: middle; } .ticks { stroke: var(--dim); fill: none; }

@@ -4,7 +4,7 @@ import LocationReporting
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import RunRecording
 
 @Suite struct ReenactedAnswers {
     let clock = ManualClock()
@@ -16,17 +16,31 @@ import WaypostTestSupport
         request = HTTPRequest(.put, try HTTPURL("https://fleetengine.test/"))
     }
 
+    struct Answer {
+        let outcome: String
+        var status: Int?
+        var error: HTTPTransportError.Code?
+        var after: RecordedNumber?
+    }
+
     /// Requests at these milliseconds, each answered at once.
-    static func entries(_ answers: [(begun: Int, answer: FlightEntry)]) -> [FlightEntry] {
+    static func entries(_ answers: [(begun: RecordedNumber, answer: Answer)]) -> [RecordingEntry] {
         answers.enumerated().flatMap { index, item in
-            var answer = item.answer.with(\.number, index + 1).with(\.took, 0)
-            answer.at = item.begun
-            return [FlightEntry(at: item.begun).with(\.request, "update").with(\.number, index + 1), answer]
+            let number = RecordedNumber(index + 1)
+            let answer = RecordedEvent.answer(
+                number: number, outcome: item.answer.outcome, status: item.answer.status, error: item.answer.error,
+                took: 0, sent: 0, received: 0, after: item.answer.after)
+            return [
+                RecordingEntry(at: item.begun, .request(number: number, purpose: .update)),
+                RecordingEntry(at: item.begun, answer),
+            ]
         }
     }
 
-    static func answer(_ word: String, status: Int? = nil, error: String? = nil, after: Int? = nil) -> FlightEntry {
-        FlightEntry(at: 0).with(\.answer, word).with(\.status, status).with(\.error, error).with(\.after, after)
+    static func answer(
+        _ word: String, status: Int? = nil, error: HTTPTransportError.Code? = nil, after: RecordedNumber? = nil
+    ) -> Answer {
+        Answer(outcome: word, status: status, error: error, after: after)
     }
 
     func outcome(of transport: ReenactedTransport) async -> UploadOutcome {
@@ -42,21 +56,21 @@ import WaypostTestSupport
         answer("delivered", status: 200), answer("tokenRefused", status: 401), answer("tokenRefused", status: 403),
         answer("retry", status: 503, after: 2500), answer("retry", status: 500), answer("retry", status: 410),
         answer("throttled", status: 429, after: 7000), answer("throttled", status: 429),
-        answer("hold", status: 404), answer("hold", error: "transportFailed"), answer("rejected", status: 400),
+        answer("hold", status: 404), answer("hold", error: .transportFailed), answer("rejected", status: 400),
         answer("rejected", status: 413), answer("intercepted", status: 200), answer("intercepted", status: 302),
-        answer("intercepted", status: 403), answer("intercepted", error: "certificateNotTrusted"),
-        answer("unreachable", error: "timedOut"), answer("unreachable", error: "connectionLost"),
+        answer("intercepted", status: 403), answer("intercepted", error: .certificateNotTrusted),
+        answer("unreachable", error: .timedOut), answer("unreachable", error: .connectionLost),
     ])
-    func areJudgedAsTheRecordedOnes(answer: FlightEntry) async {
+    func areJudgedAsTheRecordedOnes(answer: Answer) async {
         let transport = ReenactedTransport(
             Self.entries([(0, answer)]), vehicle: vehicle, clock: MonotonicClock(clock))
         async let outcome = outcome(of: transport)
         for await _ in clock.sleeps.prefix(1) {}
         let found = await outcome
-        #expect(found.word == answer.answer)
+        #expect(found.word == answer.outcome)
         switch found {
         case .retry(_, let after), .throttled(_, let after):
-            #expect(after == answer.after.map { .milliseconds($0) })
+            #expect(after == answer.after?.duration)
         default: break
         }
     }

@@ -7,56 +7,14 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
-
-/// Which decisions count as the same.
-@Suite struct FlightComparing {
-    static func accepted(_ number: Int64, _ time: String, at: Int = 0) -> FlightEntry {
-        FlightEntry(at: at).with(\.accepted, number).with(\.timeOfFix, time)
-    }
-    static func waiting(_ delay: Int, _ reason: String = "retry", at: Int = 0) -> FlightEntry {
-        FlightEntry(at: at).with(\.waiting, delay).with(\.reason, reason)
-    }
-
-    /// Recorded, replayed, and the differences, as `kind number recorded|replayed`.
-    @Test(
-        arguments: [
-            ([accepted(1, "a"), waiting(10)], [waiting(10), accepted(1, "a")], []),  // each kind by itself
-            ([accepted(41, "a"), accepted(42, "b")], [accepted(1, "a"), accepted(2, "b")], []),
-            ([accepted(1, "a")], [accepted(1, "b")], ["updates 1 accepted, fix of a|accepted, fix of b"]),
-            ([waiting(10), waiting(20)], [waiting(10)], ["waits 2 20 ms (retry)|none"]),
-            ([waiting(1000)], [waiting(1240)], []),  // threads are not as fast each time
-            ([waiting(1000)], [waiting(1260)], ["waits 1 1000 ms (retry)|1260 ms (retry)"]),
-            ([waiting(20_000)], [waiting(22_000)], []),
-            ([waiting(10)], [waiting(10, "hold")], ["waits 1 10 ms (retry)|10 ms (hold)"]),
-            ([waiting(10)], [waiting(10), waiting(30)], ["waits 2 none|30 ms (retry)"]),
-            ([waiting(10)], [waiting(10), waiting(30, at: 1001)], []),  // after the recording's end
-            ([waiting(10, at: 999)], [waiting(10, at: 1500)], []),  // late, and yet the same
-            (
-                [accepted(41, "a"), FlightEntry(at: 0).with(\.quarantined, 41)],
-                [accepted(1, "a"), FlightEntry(at: 0).with(\.quarantined, 1)], []
-            ),
-            (
-                [FlightEntry(at: 0).with(\.notStored, "full")], [accepted(1, "a")],
-                ["updates 1 not stored (full)|accepted, fix of a"]
-            ),
-        ] as [([FlightEntry], [FlightEntry], [String])])
-    func tellsDifferences(recorded: [FlightEntry], replayed: [FlightEntry], differences: [String]) {
-        let comparison = FlightComparison(recorded: recorded, replayed: replayed, end: 1000)
-        let found = comparison.kinds.flatMap { kind in
-            kind.differences.map { "\(kind.name) \($0.number) \($0.recorded ?? "none")|\($0.replayed ?? "none")" }
-        }
-        #expect(found == differences)
-        #expect(comparison.isEqual == differences.isEmpty)
-    }
-}
+@testable import RunRecording
 
 /// A run of the real service is recorded, and played again with nobody there.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct FlightReplaying {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RunReenacting {
     /// Drives through an outage and a refused token, and gives the folder with the recording.
     static func record(_ bench: ServiceBench) async throws -> String {
         let receiver = try PluggedReceiver(link: bench.devicePath)
-        let place = bench.folder.path("flight")
+        let place = bench.folder.path("drive")
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", try bench.configure(), "--record", place],
             environment: BuiltProgram.environment)
@@ -100,20 +58,20 @@ import WaypostTestSupport
         let fixes = try await BuiltProgram.run(["fixes", place + "/receiver-000001.nmea"])
         #expect(String(decoding: fixes.standardOutput, as: UTF8.self).split(separator: "\n").count == 24)
         // And nothing in it is secret.
-        let lines = try String(contentsOf: URL(filePath: place + "/flight-000001.jsonl"), encoding: .utf8)
+        let lines = try String(contentsOf: URL(filePath: place + "/recording-000001.jsonl"), encoding: .utf8)
         #expect(!lines.contains("eyJ") && !lines.contains("Bearer") && !lines.contains("latitude"))
     }
 
     @Test func takesARecordingThatAPowerCutEnded() async throws {
         let bench = try ServiceBench()
         let place = try await Self.record(bench)
-        let path = place + "/flight-000001.jsonl"
+        let path = place + "/recording-000001.jsonl"
         let whole = Array(try Data(contentsOf: URL(filePath: path)))
         let torn = Array(whole.prefix(whole.count * 2 / 3))
-        _ = try bench.folder.write(torn, to: "flight/flight-000001.jsonl")
-        let log = try FlightLog(folder: place)
-        #expect(log.brokenLines <= 1)
-        let recorded = log.entries.filter { $0.accepted != nil }.count
+        _ = try bench.folder.write(torn, to: "drive/recording-000001.jsonl")
+        let run = try RecordedRun(folder: place)
+        #expect(run.brokenLines <= 1)
+        let recorded = run.entries.count { if case .accepted = $0.event { true } else { false } }
         #expect(recorded > 0 && recorded < 24)
         let config = try bench.configure { $0 = ServiceSetup() }
         // What came within a second is played within five: a busy machine keeps up with that.
@@ -127,29 +85,37 @@ import WaypostTestSupport
     @Test func passesOverNumbersThatNoRunHas() async throws {
         let bench = try ServiceBench()
         let numbers = ["9223372036854775807", "-9223372036854775808", "4398046511104"]
-        let keys = ["read", "took", "after", "lifetime", "waiting", "accepted", "quarantined", "evicted", "number"]
-        var lines = [#"{"at":0,"flight":1,"run":"2026-01-05T10:15:30.000Z"}"#]
+        let tags = [
+            #""read":{"bytes":NUMBER}"#,
+            #""answer":{"number":1,"outcome":"retry","took":NUMBER,"sent":1,"received":1}"#,
+            #""answer":{"number":1,"outcome":"retry","took":1,"sent":1,"received":1,"after":NUMBER}"#,
+            #""token":{"took":1,"lifetime":NUMBER}"#, #""waiting":{"delay":NUMBER,"reason":"retry"}"#,
+            #""accepted":{"update":NUMBER,"timeOfFix":""}"#, #""quarantined":{"update":NUMBER}"#,
+            #""evicted":{"total":NUMBER}"#, #""request":{"number":NUMBER,"purpose":"update"}"#,
+        ]
+        var lines = [#"{"format":1,"isSynchronized":true,"run":"2026-01-05T10:15:30.000Z","version":"0.1.0"}"#]
         for number in numbers {
-            lines.append("{\"at\":\(number),\"line\":\"opened\"}")
-            lines += keys.map { "{\"at\":1,\"token\":\"fetched\",\"request\":\"update\",\"\($0)\":\(number)}" }
+            lines.append("{\"at\":\(number),\"lineOpened\":{}}")
+            lines += tags.map { "{\"at\":1,\($0.replacing("NUMBER", with: number))}" }
         }
         lines += [
-            #"{"at":2,"accepted":1,"timeOfFix":"2026-01-05T10:15:30.000Z"}"#, #"{"at":3,"waiting":5}"#,
-            #"{"at":4,"quarantined":4398046511103}"#, #"{"at":4,"waiting":-4398046511103}"#,
+            #"{"at":2,"accepted":{"update":1,"timeOfFix":"2026-01-05T10:15:30.000Z"}}"#,
+            #"{"at":3,"waiting":{"delay":5,"reason":"retry"}}"#, #"{"at":4,"quarantined":{"update":4398046511103}}"#,
+            #"{"at":4,"waiting":{"delay":-4398046511103,"reason":"retry"}}"#,
         ]
-        try FileManager.default.createDirectory(atPath: bench.folder.path("flight"), withIntermediateDirectories: true)
-        _ = try bench.folder.write(lines.joined(separator: "\n").utf8, to: "flight/flight-000001.jsonl")
-        let log = try FlightLog(folder: bench.folder.path("flight"))
-        #expect(log.brokenLines == numbers.count * (keys.count + 1))
-        #expect(log.entries.count == 4)
+        try FileManager.default.createDirectory(atPath: bench.folder.path("drive"), withIntermediateDirectories: true)
+        _ = try bench.folder.write(lines.joined(separator: "\n").utf8, to: "drive/recording-000001.jsonl")
+        let run = try RecordedRun(folder: bench.folder.path("drive"))
+        #expect(run.brokenLines == numbers.count * (tags.count + 1))
+        #expect(run.entries.count == 4)
         let outcome = try await BuiltProgram.run(
-            ["replay", bench.folder.path("flight"), "--config", try bench.configure { $0 = ServiceSetup() }])
+            ["replay", bench.folder.path("drive"), "--config", try bench.configure { $0 = ServiceSetup() }])
         #expect(outcome.ending == .exited(1), "\(String(decoding: outcome.standardError, as: UTF8.self))")
     }
 
     @Test(arguments: [
-        (["--speed", "max"], "the waits of a flight recording take their time"),
-        (["--loop"], "--loop is for logs"), (["--speed", "2"], "without a flight recording"),
+        (["--speed", "max"], "the waits of a run recording take their time"),
+        (["--loop"], "--loop is for logs"), (["--speed", "2"], "without a run recording"),
     ])
     func refusesWhatItCannotPlay(options: [String], words: String) async throws {
         let bench = try ServiceBench()

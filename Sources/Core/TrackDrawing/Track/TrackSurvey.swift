@@ -1,16 +1,18 @@
-import GNSS
+package import GNSS
 import TimeAndChance
 
 /// All that a page shows of a track, gathered fix by fix in bounded memory.
-struct TrackSurvey: Sendable {
-    private(set) var summary = TrackSummary()
+package struct TrackSurvey: Sendable {
+    package private(set) var summary = TrackSummary()
     private(set) var profile = TrackProfile()
     private(set) var speeds = SpeedHistogram()
     private var map = MapTrack()
     private var steady = SteadyFixes()
 
+    package init() {}
+
     /// Adds the next fix.
-    mutating func add(_ fix: Fix) {
+    package mutating func add(_ fix: Fix) {
         let step = summary.add(fix)
         steady.take(fix, step) { map.add($0, beginsPiece: $1) }
         if case .broken = step { profile.add(fix, beginsRun: true) } else { profile.add(fix, beginsRun: false) }
@@ -67,65 +69,6 @@ struct SteadyFixes: Sendable {
     }
 }
 
-/// What the decoder met in one log.
-struct LogSection {
-    let log: MapLog
-    let isOpen: Bool
-
-    var markup: String {
-        let account = LogAccount(log.statistics)
-        var rows = [
-            ("Receiver", account.receiver.joined(separator: "; ")),
-            ("Talkers", account.talkers.joined(separator: ", ")),
-            ("Sentences", account.size), ("", account.sentences.joined(separator: ", ")), ("Fixes", account.fixes),
-        ]
-        rows += account.refusals.enumerated().map { index, refusal in
-            (index == 0 ? "Refused" : "", "\(FigureText.grouped(refusal.count)): \(refusal.text)")
-        }
-        var markup = Markup()
-        markup.add("<section><details\(isOpen ? " open" : "")>")
-        markup.add("<summary><h2><bdi>\(Markup.escaped(log.name))</bdi></h2></summary><dl>")
-        for (name, value) in rows where !value.isEmpty {
-            markup.add("<dt>\(name)</dt><dd>\(Markup.escaped(value))</dd>")
-        }
-        markup.add("</dl></details></section>")
-        return markup.text
-    }
-}
-
-/// Stops as marks of a drawing: those that would lie on each other share one.
-struct StopMarks: Sendable {
-    struct Mark: Sendable {
-        let point: PlanePoint
-        /// Their numbers in the list, from 1.
-        var numbers: [Int]
-
-        /// As `3`, or `3 +2` where two more stand in the same place.
-        var text: String { numbers.count == 1 ? "\(numbers[0])" : "\(numbers[0]) +\(numbers.count - 1)" }
-    }
-
-    private(set) var marks: [Mark] = []
-
-    /// Above so many stops a mark is one for several, and wide, more often than not.
-    private static let manyStops = 30
-
-    /// Marks for stops whose pixel `pixel` tells, as they are laid out in a drawing.
-    init(_ stops: [TrackStop], _ layout: PageLayout, pixel: (TrackStop) -> PlanePoint) {
-        let height = 2 * layout.markRadius + 4
-        let width = stops.count > Self.manyStops ? 8 * layout.characterWidth : height
-        for (index, stop) in stops.enumerated() {
-            let point = pixel(stop)
-            if let near = marks.firstIndex(where: {
-                abs($0.point.x - point.x) < width && abs($0.point.y - point.y) < height
-            }) {
-                marks[near].numbers.append(index + 1)
-            } else {
-                marks.append(Mark(point: point, numbers: [index + 1]))
-            }
-        }
-    }
-}
-
 /// The part of a track that its map is made for.
 struct MapTrack: Sendable {
     private(set) var line = TrackLine()
@@ -146,5 +89,21 @@ struct MapTrack: Sendable {
         line.add(fix, beginsPiece: beginsPiece)
         start = start ?? fix
         end = fix
+    }
+}
+
+/// The figures of a track, stops included.
+package struct TrackSummary: Sendable {
+    package private(set) var statistics = TrackStatistics()
+    package private(set) var stops = StopFinder()
+
+    package init() {}
+
+    /// Adds the next fix; tells how it follows the one before.
+    @discardableResult
+    package mutating func add(_ fix: Fix) -> TrackContinuity.Step {
+        let step = statistics.add(fix)
+        stops.add(fix, step)
+        return step
     }
 }

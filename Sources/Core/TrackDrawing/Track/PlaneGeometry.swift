@@ -1,4 +1,4 @@
-import Glibc
+import CMath
 
 /// A plane that touches the earth at one place: metres east and north of it.
 ///
@@ -16,28 +16,28 @@ struct LocalProjection: Sendable {
 
     init(latitude: Double, longitude: Double) {
         (self.latitude, self.longitude) = (latitude, longitude)
-        (sine, cosine) = (sin(latitude * .pi / 180), cos(latitude * .pi / 180))
+        (sine, cosine) = (cmath_sin(latitude * .pi / 180), cmath_cos(latitude * .pi / 180))
     }
 
     /// The point of a place given in degrees; the antipode, which is infinitely far, comes out very far.
     func point(latitude: Double, longitude: Double) -> PlanePoint {
         let (angle, turn) = (latitude * .pi / 180, (longitude - self.longitude) * .pi / 180)
-        let away = sine * sin(angle) + cosine * cos(angle) * cos(turn)
+        let away = sine * cmath_sin(angle) + cosine * cmath_cos(angle) * cmath_cos(turn)
         let scale = 2 * Self.earthRadius / max(1 + away, 1e-9)
         return PlanePoint(
-            x: scale * cos(angle) * sin(turn), y: scale * (cosine * sin(angle) - sine * cos(angle) * cos(turn)))
+            x: scale * cmath_cos(angle) * cmath_sin(turn), y: scale * (cosine * cmath_sin(angle) - sine * cmath_cos(angle) * cmath_cos(turn)))
     }
 
     /// The place, in degrees, of a point.
     func place(of point: PlanePoint) -> (latitude: Double, longitude: Double) {
         let distance = point.length
         guard distance > 0 else { return (latitude, longitude) }
-        let angle = 2 * atan2(distance, 2 * Self.earthRadius)
-        let north = cos(angle) * sine + point.y * sin(angle) * cosine / distance
-        let east = atan2(point.x * sin(angle), distance * cosine * cos(angle) - point.y * sine * sin(angle))
+        let angle = 2 * cmath_atan2(distance, 2 * Self.earthRadius)
+        let north = cmath_cos(angle) * sine + point.y * cmath_sin(angle) * cosine / distance
+        let east = cmath_atan2(point.x * cmath_sin(angle), distance * cosine * cmath_cos(angle) - point.y * sine * cmath_sin(angle))
         var degrees = longitude + east * 180 / .pi
         if degrees > 180 { degrees -= 360 } else if degrees < -180 { degrees += 360 }
-        return (asin(min(1, max(-1, north))) * 180 / .pi, degrees)
+        return (cmath_asin(min(1, max(-1, north))) * 180 / .pi, degrees)
     }
 }
 
@@ -51,15 +51,6 @@ struct PlanePoint: Sendable, Hashable {
     static func * (point: Self, scale: Double) -> Self { Self(x: point.x * scale, y: point.y * scale) }
 
     var length: Double { (x * x + y * y).squareRoot() }
-
-    /// To the nearest point of the straight line between two others.
-    func distance(toSegmentFrom start: Self, to end: Self) -> Double {
-        let way = end - start
-        let square = way.x * way.x + way.y * way.y
-        guard square > 0 else { return (self - start).length }
-        let place = ((x - start.x) * way.x + (y - start.y) * way.y) / square
-        return (self - (start + way * min(1, max(0, place)))).length
-    }
 }
 
 /// The smallest upright rectangle around points.

@@ -20,11 +20,7 @@ struct ProfileDrawing {
             "Speed, km/h", of: profile.runs, top: Self.topRoom, height: isNarrow ? 120 : 160, least: 4,
             startsAtZero: true
         ) { slot in
-            slot.speed.map { extent in
-                var kilometers = TrackProfile.Extent(extent.low * 3.6)
-                kilometers.include(TrackProfile.Extent(extent.high * 3.6))
-                return kilometers
-            }
+            slot.speed.map { TrackProfile.Extent(low: $0.low * 3.6, high: $0.high * 3.6) }
         }
         let altitude = ProfilePanel(
             "Altitude above sea level, m", of: profile.runs,
@@ -34,26 +30,27 @@ struct ProfileDrawing {
     }
 
     /// `nil` when no fix tells speed or altitude, or there is only one fix.
-    var svg: String? {
+    var svg: Markup? {
         let panels = panels
         guard let last = panels.last, profile.runs.contains(where: { $0.from < $0.to }) else { return nil }
         let axis = TimeAxis(
             profile.runs.map { ($0.from, $0.to) }, x: Self.left, width: layout.width - Self.left - Self.right)
         let bottom = last.top + last.height
-        var svg = Markup()
+        var svg: Markup = ""
         svg.add(
-            "<svg class=\"\(layout) profile\" viewBox=\"0 0 \(Markup.number(layout.width)) "
-                + "\(Markup.number(bottom + Self.axisRoom))\" role=\"img\" aria-label=\"Speed and altitude over time\">"
-        )
+            """
+            <svg class="\(layout.rawValue) profile" viewBox="0 0 \(layout.width) \(bottom + Self.axisRoom)" role="img" \
+            aria-label="Speed and altitude over time">
+            """)
         for panel in panels {
             addPauses(of: axis, in: panel, to: &svg)
             addStops(on: axis, in: panel, to: &svg)
             svg.add(panel.axis(from: Self.left, to: axis.end))
             addCurve(in: panel, on: axis, to: &svg)
         }
-        addTimes(of: axis, top: panels[0].top, bottom: bottom, to: &svg)
+        addTimes(of: axis, bottom: bottom, to: &svg)
         svg.add("</svg>")
-        return svg.text
+        return svg
     }
 
     private func addCurve(in panel: ProfilePanel, on axis: TimeAxis, to svg: inout Markup) {
@@ -61,7 +58,7 @@ struct ProfileDrawing {
         for (run, stretch) in zip(profile.runs, axis.stretches) {
             panel.add(run, slotMilliseconds: profile.slotMilliseconds, to: &curve) { axis.x(of: $0, in: stretch) }
         }
-        for (name, data) in [("area", curve.area), ("band", curve.band), ("curve", curve.line)] where !data.isEmpty {
+        for (name, data) in [("area", curve.area), ("band", curve.band), ("curve", curve.line)] where data != "" {
             svg.add("<path class=\"\(name)\" d=\"\(data)\"/>")
         }
     }
@@ -70,63 +67,76 @@ struct ProfileDrawing {
         for pause in axis.pauses where pause.width >= 0.5 {
             let isBack = pause.duration <= .zero
             let text = FigureText.duration(isBack ? .zero - pause.duration : pause.duration)
-            let middle = Markup.number(pause.x + pause.width / 2)
-            svg.add(
-                "<g class=\"pause\"><title>\(isBack ? "time goes back by" : "no fix for") \(text)</title>"
-                    + box(x: pause.x, width: pause.width, panel))
+            let middle = pause.x + pause.width / 2
+            var inside: Markup = ""
             if Double(text.count) * layout.characterWidth + 6 < pause.width {
-                svg.add("<text x=\"\(middle)\" y=\"\(Markup.number(panel.top + panel.height / 2 + 4))\">\(text)</text>")
+                inside = "<text x=\"\(middle)\" y=\"\(panel.top + panel.height / 2 + 4)\">\(text)</text>"
             } else if pause.isCut, pause.width > 6 {
-                svg.add(
-                    "<path d=\"M\(middle) \(Markup.number(panel.top))m-2 0v\(Markup.number(panel.height))m4 0V\(Markup.number(panel.top))\"/>"
-                )
+                inside = "<path d=\"M\(middle) \(panel.top)m-2 0v\(panel.height)m4 0V\(panel.top)\"/>"
             }
-            svg.add("</g>")
+            addBand(
+                "pause", "\(isBack ? "time goes back by" : "no fix for") \(text)", x: pause.x, width: pause.width,
+                panel,
+                inside, to: &svg)
         }
     }
 
     private func addStops(on axis: TimeAxis, in panel: ProfilePanel, to svg: inout Markup) {
-        for (index, stop) in stops.enumerated() {
+        for (number, stop) in zip(1..., stops) {
             guard let start = axis.stretch(holding: stop.from), let end = axis.stretch(holding: stop.to) else {
                 continue
             }
             let x = axis.x(of: stop.from, in: start)
             let width = axis.x(of: stop.to, in: end) - x
             guard width >= 0.5 else { continue }
-            svg.add(
-                "<g class=\"standing\"><title>Stop \(index + 1), \(FigureText.duration(stop.duration))</title>"
-                    + box(x: x, width: width, panel))
-            let number = "\(index + 1)"
-            if Double(number.count) * layout.characterWidth + 4 < width, panel.top == Self.topRoom {
-                svg.add(
-                    "<text x=\"\(Markup.number(x + width / 2))\" y=\"\(Markup.number(panel.top + 13))\">\(number)</text>"
-                )
-            }
-            svg.add("</g>")
+            let hasRoom = Double(String(number).count) * layout.characterWidth + 4 < width
+            addBand(
+                "standing", "Stop \(number), \(FigureText.duration(stop.duration))", x: x, width: width, panel,
+                hasRoom && panel.top == Self.topRoom
+                    ? "<text x=\"\(x + width / 2)\" y=\"\(panel.top + 13)\">\(number)</text>" : "", to: &svg)
         }
     }
 
-    private func box(x: Double, width: Double, _ panel: ProfilePanel) -> String {
-        "<rect x=\"\(Markup.number(x))\" y=\"\(Markup.number(panel.top))\" width=\"\(Markup.number(width))\" "
-            + "height=\"\(Markup.number(panel.height))\"/>"
+    private func addBand(
+        _ kind: String, _ title: String, x: Double, width: Double, _ panel: ProfilePanel, _ inside: Markup,
+        to svg: inout Markup
+    ) {
+        svg.add(
+            """
+            <g class="\(kind)"><title>\(title)</title>\
+            <rect x="\(x)" y="\(panel.top)" width="\(width)" height="\(panel.height)"/>\(inside)</g>
+            """)
     }
 
-    private func addTimes(of axis: TimeAxis, top: Double, bottom: Double, to svg: inout Markup) {
-        var marks = ""
-        var texts = ""
+    private func addTimes(of axis: TimeAxis, bottom: Double, to svg: inout Markup) {
+        var (marks, texts): (Markup, Markup) = ("", "")
         for tick in axis.ticks(distance: layout.timeDistance) {
-            marks += "M\(Markup.number(tick.x)) \(Markup.number(bottom))v5"
+            marks += "M\(tick.x) \(bottom)v5"
             let place = min(axis.end - Double(tick.text.count) * layout.characterWidth / 2 + Self.right, tick.x)
-            texts +=
-                "<text class=\"time\" x=\"\(Markup.number(place))\" y=\"\(Markup.number(bottom + 18))\">\(tick.text)</text>"
+            texts += "<text class=\"time\" x=\"\(place)\" y=\"\(bottom + 18)\">\(tick.text)</text>"
             if let date = tick.date {
                 let half = Double(date.count) * layout.characterWidth / 2
                 let place = min(layout.width - half - 2, max(half + 2, tick.x))
-                texts +=
-                    "<text class=\"time date\" x=\"\(Markup.number(place))\" y=\"\(Markup.number(bottom + 33))\">\(date)</text>"
+                texts += "<text class=\"time date\" x=\"\(place)\" y=\"\(bottom + 33)\">\(date)</text>"
             }
         }
         svg.add("<path class=\"ticks\" d=\"\(marks)\"/>\(texts)")
+    }
+}
+
+extension TrackSurvey {
+    /// The drawings of speed and altitude over time, with a note of what they show; `nil` when no fix tells either.
+    package var profileSection: Markup? {
+        let stops = summary.stops.found.longest
+        let drawings = PageLayout.allCases.compactMap { ProfileDrawing(profile: profile, stops: stops, layout: $0).svg }
+        guard !drawings.isEmpty else { return nil }
+        var section: Markup = "<section class=\"drawing\">\n"
+        for drawing in drawings { section += drawing }
+        section += "<p class=\"note\">Times are UTC."
+        if !stops.isEmpty { section += " Numbered bands: stops." }
+        if profile.runs.count > 1 { section += " Grey bands: no fix; long ones are cut short." }
+        section.add("</p>\n</section>")
+        return section
     }
 }
 
@@ -151,50 +161,38 @@ struct ProfilePanel {
         _ title: String, of runs: [TrackProfile.Run], top: Double, height: Double, least: Double, startsAtZero: Bool,
         value: @escaping (TrackProfile.Slot) -> TrackProfile.Extent?
     ) {
-        var extent: TrackProfile.Extent?
-        for run in runs {
-            for slot in run.slots {
-                guard let found = value(slot) else { continue }
-                if extent == nil { extent = found } else { extent?.include(found) }
-            }
-        }
-        guard var extent else { return nil }
-        if startsAtZero { extent.include(TrackProfile.Extent(0)) }
-        let missing = least - (extent.high - extent.low)
-        if missing > 0 {
-            extent.include(TrackProfile.Extent(extent.high + (startsAtZero ? missing : missing / 2)))
-            if !startsAtZero { extent.include(TrackProfile.Extent(extent.low - missing / 2)) }
-        }
-        step = RoundStep.step(atLeast: (extent.high - extent.low) / (height / 34))
-        low = (extent.low / step).rounded(.down) * step
-        high = (extent.high / step).rounded(.up) * step
+        let extents = runs.flatMap { $0.slots.compactMap(value) }
+        guard var low = extents.map(\.low).min(), var high = extents.map(\.high).max() else { return nil }
+        if startsAtZero { (low, high) = (min(0, low), max(0, high)) }
+        let missing = max(0, least - (high - low))
+        (low, high) = startsAtZero ? (low, high + missing) : (low - missing / 2, high + missing / 2)
+        step = RoundStep.step(atLeast: (high - low) / (height / 34))
+        (self.low, self.high) = ((low / step).rounded(.down) * step, (high / step).rounded(.up) * step)
         (self.title, self.top, self.height, self.value) = (title, top, height, value)
     }
 
     private func y(_ number: Double) -> Double { top + height * (high - number) / (high - low) }
 
     /// Lines and numbers at round values, between two edges.
-    func axis(from left: Double, to right: Double) -> String {
-        var lines = ""
-        var texts = ""
+    func axis(from left: Double, to right: Double) -> Markup {
+        var (lines, texts): (Markup, Markup) = ("", "")
         for number in RoundStep.multiples(of: step, from: low, to: high) {
-            lines += "M\(Markup.number(left)) \(Markup.number(y(number)))H\(Markup.number(right))"
-            texts +=
-                "<text class=\"number\" x=\"\(Markup.number(left - 6))\" y=\"\(Markup.number(y(number) + 4))\">"
-                + "\(Markup.number(number))</text>"
+            lines += "M\(left) \(y(number))H\(right)"
+            texts += "<text class=\"number\" x=\"\(left - 6)\" y=\"\(y(number) + 4)\">\(number)</text>"
         }
-        return "<path class=\"grid\" d=\"\(lines)\"/>\(texts)"
-            + "<text class=\"title\" x=\"\(Markup.number(left))\" y=\"\(Markup.number(top - 8))\">\(title)</text>"
+        return """
+            <path class="grid" d="\(lines)"/>\(texts)<text class="title" x="\(left)" y="\(top - 8)">\(title)</text>
+            """
     }
 
     /// The curves of a profile as path data.
-    struct Curve: Sendable, Hashable {
+    struct Curve: Sendable {
         /// Everything below.
-        var area = ""
+        var area: Markup = ""
         /// Where a column of pixels has one value.
-        var line = ""
+        var line: Markup = ""
         /// From low to high where it has several.
-        var band = ""
+        var band: Markup = ""
     }
 
     /// Adds the curve of one run; where no slot holds anything for longer than the usual interval it is interrupted.
@@ -202,18 +200,15 @@ struct ProfilePanel {
         var columns: [(x: Double, extent: TrackProfile.Extent)] = []
         func finish() {
             guard let first = columns.first, let last = columns.last else { return }
-            let highs = columns.map { "\(Markup.number($0.x)) \(Markup.number(y($0.extent.high)))" }
-            let path = highs.joined(separator: "L")
-            let base = Markup.number(y(low))
-            curve.area += "M\(Markup.number(first.x)) \(base)L\(path)L\(Markup.number(last.x)) \(base)z"
+            var highs: Markup = "\(first.x) \(y(first.extent.high))"
+            for column in columns.dropFirst() { highs += "L\(column.x) \(y(column.extent.high))" }
+            curve.area += "M\(first.x) \(y(low))L\(highs)L\(last.x) \(y(low))z"
             if columns.contains(where: { y($0.extent.low) - y($0.extent.high) > 0.5 }) {
-                curve.band += "M\(path)"
-                for column in columns.reversed() {
-                    curve.band += "L\(Markup.number(column.x)) \(Markup.number(y(column.extent.low)))"
-                }
+                curve.band += "M\(highs)"
+                for column in columns.reversed() { curve.band += "L\(column.x) \(y(column.extent.low))" }
                 curve.band += "z"
             } else {
-                curve.line += "M\(path)" + (columns.count == 1 ? "h0" : "")
+                curve.line += columns.count == 1 ? "M\(highs)h0" : "M\(highs)"
             }
             columns.removeAll()
         }

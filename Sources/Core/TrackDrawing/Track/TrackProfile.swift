@@ -8,8 +8,6 @@ struct TrackProfile: Sendable {
         private(set) var low: Double
         private(set) var high: Double
 
-        init(_ value: Double) { (low, high) = (value, value) }
-
         mutating func include(_ other: Self) { (low, high) = (min(low, other.low), max(high, other.high)) }
     }
 
@@ -54,7 +52,8 @@ struct TrackProfile: Sendable {
         let time = fix.timeOfFix
         let slot = Slot(
             number: Self.quotient(time.millisecondsSince1970, slotMilliseconds),
-            speed: fix.speedMetersPerSecond.map { Extent($0) }, altitude: fix.altitudeMeters.map { Extent($0) })
+            speed: fix.speedMetersPerSecond.map { Extent(low: $0, high: $0) },
+            altitude: fix.altitudeMeters.map { Extent(low: $0, high: $0) })
         if beginsRun || runs.isEmpty {
             runs.append(Run(from: time, to: time, slots: [slot]))
             slotCount += 1
@@ -135,27 +134,5 @@ extension TrackProfile.Run {
                 settled.append(slot)
             }
         }
-    }
-}
-
-/// How often which speed was stated, in steps of 1 km/h.
-struct SpeedHistogram: Sendable {
-    private var counts = [Int](repeating: 0, count: 1001)
-    private(set) var total = 0
-
-    /// Adds a speed in metres per second.
-    mutating func add(_ speed: Double) {
-        counts[min(counts.count - 1, max(0, Int(min(1000, speed * 3.6))))] += 1
-        total += 1
-    }
-
-    /// The speed, in metres per second, that all but one of 500 keep below: one wild value does not make the scale.
-    var usualTop: Double {
-        var left = total - total / 500
-        for (index, count) in counts.enumerated() {
-            left -= count
-            if left <= 0 { return Double(index + 1) / 3.6 }
-        }
-        return 0
     }
 }

@@ -12,13 +12,17 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import RunRecording
 
-@Suite struct FlightRecording {
+@Suite struct Recording {
     let clock = ManualClock()
-    let recorder: FlightRecorder
+    let recorder: RunRecorder
+    let stored = StoredUpdate(
+        sequence: 1,
+        update: LocationUpdate(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10))
+    static let header = RunHeader(run: "2026-11-21T00:00:00.000Z", isSynchronized: true, version: "0.1.0")
 
-    init() { recorder = FlightRecorder(clock: MonotonicClock(clock)) }
+    init() { recorder = RunRecorder(clock: MonotonicClock(clock)) }
 
     /// What has come since the last call: the receiver's bytes, and the lines.
     func taken() -> (receiver: String, lines: [String]) {
@@ -45,29 +49,29 @@ import WaypostTestSupport
         #expect(receiver == "$ABCD\r\n$E")
         #expect(
             lines == [
-                #"{"at":0,"line":"opened"}"#, #"{"at":0,"read":4}"#, #"{"at":300,"read":3}"#, #"{"at":300,"read":2}"#,
-                #"{"at":300,"line":"closed"}"#,
+                #"{"at":0,"lineOpened":{}}"#, #"{"at":0,"read":{"bytes":4}}"#, #"{"at":300,"read":{"bytes":3}}"#,
+                #"{"at":300,"read":{"bytes":2}}"#, #"{"at":300,"lineClosed":{}}"#,
             ])
         #expect(recorder.takeBacklog() == nil)
     }
 
     @Test func tellsWhatWasDecided() {
-        let stored = ProgressWatching.stored
         for event: ReportingEvent in [
-            .accepted(stored), .uploading(ProgressWatching.batch),
+            .accepted(stored), .uploading(UploadBatch(last: stored, lastIsPending: true, past: [])),
             .failed(.retry(reason: "503 of fleetengine.test", after: nil), traffic: HTTPTraffic()),
             .waiting(delay: .milliseconds(1500), reason: "503 of fleetengine.test"),
             .noToken(AuthorizationError(.refused, "its words")),
             .waiting(delay: .seconds(2), reason: "its words"), .quarantined(stored, reason: "its words"),
             .notStored(OutboxError(.full, "path")),
         ] { recorder.observe(event) }
-        recorder.note(StatusReport.Account(Ledger(accepted: 9, evicted: 4)))
-        recorder.note(StatusReport.Account(Ledger(accepted: 10, evicted: 4)))
+        recorder.note(evicted: 4)
+        recorder.note(evicted: 4)
         #expect(
             taken().lines == [
-                #"{"accepted":1,"at":0,"timeOfFix":"2026-01-05T00:00:00.000Z"}"#, #"{"at":0,"uploading":1}"#,
-                #"{"at":0,"reason":"retry","waiting":1500}"#, #"{"at":0,"reason":"token","waiting":2000}"#,
-                #"{"at":0,"quarantined":1}"#, #"{"at":0,"notStored":"full"}"#, #"{"at":0,"evicted":4}"#,
+                #"{"accepted":{"timeOfFix":"2026-01-05T00:00:00.000Z","update":1},"at":0}"#,
+                #"{"at":0,"uploading":{"updates":1}}"#, #"{"at":0,"waiting":{"delay":1500,"reason":"retry"}}"#,
+                #"{"at":0,"waiting":{"delay":2000,"reason":"token"}}"#, #"{"at":0,"quarantined":{"update":1}}"#,
+                #"{"at":0,"notStored":{"error":"full"}}"#, #"{"at":0,"evicted":{"total":4}}"#,
             ])
     }
 
@@ -80,9 +84,9 @@ import WaypostTestSupport
                 body: Array("s3cret".utf8),
                 traffic: HTTPTraffic(bytesSent: 10, bytesReceived: 20))
         }
-        let transport = FlightTransport(transport: inner, vehicle: vehicle, recorder: recorder)
+        let transport = RecordingTransport(inner, vehicle: vehicle, recorder: recorder)
         let update = VehicleUpdate(
-            of: vehicle, state: .online, lastLocation: VehicleLocation(ProgressWatching.stored.update))
+            of: vehicle, state: .online, lastLocation: VehicleLocation(stored.update))
         let endpoint = try HTTPURL("https://fleetengine.test")
         _ = try await transport.send(try update.request(to: endpoint, token: "s3cret", limits: HTTPLimits()))
         let state = VehicleUpdate(of: vehicle, state: .offline)
@@ -92,29 +96,58 @@ import WaypostTestSupport
             if asked > 1 { throw AuthorizationError(.refused, "s3cret", retryAfter: .seconds(3)) }
             return AuthorizationToken(value: "s3cret", lifetime: .seconds(3600))
         }
-        let authorization = FlightAuthorization(provider: issuer, recorder: recorder)
+        let authorization = RecordingAuthorization(issuer, recorder: recorder)
         let context = AuthorizationContext(vehicleID: "van-7")
         _ = try await authorization.token(for: context)
         await #expect(throws: AuthorizationError.self) { try await authorization.token(for: context) }
         let lines = taken().lines
+        func answer(_ number: Int) -> String {
+            #"{"answer":{"after":7000,"number":\#(number),"outcome":"retry","received":20,"sent":10,"status":503,"took":0},"#
+                + #""at":0}"#
+        }
         #expect(
             lines == [
-                #"{"at":0,"number":1,"request":"update"}"#,
-                #"{"after":7000,"answer":"retry","at":0,"number":1,"received":20,"sent":10,"status":503,"took":0}"#,
-                #"{"at":0,"number":2,"request":"state"}"#,
-                #"{"after":7000,"answer":"retry","at":0,"number":2,"received":20,"sent":10,"status":503,"took":0}"#,
-                #"{"at":0,"network":"returned"}"#, #"{"at":0,"lifetime":3600000,"token":"fetched","took":0}"#,
-                #"{"after":3000,"at":0,"token":"refused","took":0}"#,
+                #"{"at":0,"request":{"number":1,"purpose":"update"}}"#, answer(1),
+                #"{"at":0,"request":{"number":2,"purpose":"state"}}"#, answer(2), #"{"at":0,"networkReturned":{}}"#,
+                #"{"at":0,"token":{"lifetime":3600000,"took":0}}"#,
+                #"{"at":0,"token":{"after":3000,"error":"refused","took":0}}"#,
             ])
+    }
+
+    /// Everything that is written is read as what it was.
+    @Test(arguments: [
+        RecordedEvent.lineOpened, .read(bytes: 4), .request(number: 1, purpose: .state),
+        .answer(
+            number: 1, outcome: "unreachable", status: nil, error: .timedOut, took: 2, sent: 3, received: 4, after: nil),
+        .token(error: .refused, took: 1, lifetime: nil, after: 2), .draw(of: .upload, value: 0.25),
+        .repair(stage: "store", number: 1),
+    ])
+    func isReadAsItWasWritten(event: RecordedEvent) {
+        let entry = RecordingEntry(at: 7, event)
+        #expect(RecordingLine.value(RecordingEntry.self, of: RecordingLine.bytes(entry)[...]) == entry)
+    }
+
+    @Test(arguments: [
+        (
+            #"{"format":2,"version":"0.9.0"}"#,
+            "has format 2, this release knows 1; use the release that made it (0.9.0)"
+        ),
+        (#"{"format":1}"#, "its run recordings are empty or damaged"), ("", "its run recordings are empty or damaged"),
+    ])
+    func refusesAnotherFormat(header: String, words: String) throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write(header.utf8, to: "recording-000001.jsonl")
+        let error = #expect(throws: RecordingError.self) { try RecordedRun(folder: folder.path("")) }
+        #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
     }
 
     @Test func losesRatherThanGrowsWhenTheDiskIsSlow() {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
         for _ in 0..<100 { recorder.received(block.span) }
         let (receiver, _) = taken()
-        #expect(receiver.utf8.count <= FlightSettings.longestBacklog)
+        #expect(receiver.utf8.count <= RecordingSettings.longestBacklog)
         recorder.lineClosed()
-        #expect(taken().lines == [#"{"at":0,"lost":85}"#, #"{"at":0,"line":"closed"}"#])
+        #expect(taken().lines == [#"{"at":0,"lost":{"entries":85}}"#, #"{"at":0,"lineClosed":{}}"#])
     }
 
     static func names(in folder: String) throws -> [String] { try FileSystem.names(inFolder: folder).sorted() }
@@ -122,25 +155,25 @@ import WaypostTestSupport
     @Test func keepsTheNewestFilesAndGoesOnAfterARestart() throws {
         let folder = try TemporaryFolder()
         let place = folder.path("drive")
-        let settings = FlightSettings(folder: place, segmentBytes: 400, segments: 2)
-        let header = FlightFiles.header(at: UTCTime(year: 2026, month: 11, day: 21), isSynchronized: true)
+        let settings = RecordingSettings(folder: place, version: "0.1.0", segmentBytes: 400, segments: 2)
+        let header = Self.header
         let text = [UInt8](repeating: UInt8(ascii: "a"), count: 100)
-        var files = try FlightFiles(settings, header: header)
+        var files = try RecordingFiles(settings, header: header)
         for _ in 0..<6 { try files.write(receiver: text, lines: text) }
         #expect(
             try Self.names(in: place) == [
-                "flight-000005.jsonl", "flight-000006.jsonl", "receiver-000005.nmea", "receiver-000006.nmea",
+                "receiver-000005.nmea", "receiver-000006.nmea", "recording-000005.jsonl", "recording-000006.jsonl",
             ])
-        files = try FlightFiles(settings, header: header)
+        files = try RecordingFiles(settings, header: header)
         try files.write(receiver: [], lines: text)
         #expect(
             try Self.names(in: place) == [
-                "flight-000006.jsonl", "flight-000007.jsonl", "receiver-000006.nmea",
+                "receiver-000006.nmea", "recording-000006.jsonl", "recording-000007.jsonl",
             ])
-        let path = place + "/flight-000007.jsonl"
+        let path = place + "/recording-000007.jsonl"
         let first = try Data(contentsOf: URL(filePath: path)).prefix { $0 != 0x0A }
         let words = try JSONValue(parsing: Array(first))
-        #expect(words["flight"]?.integerValue == 1 && words["run"]?.stringValue == "2026-11-21T00:00:00.000Z")
+        #expect(words["format"]?.integerValue == 1 && words["run"]?.stringValue == "2026-11-21T00:00:00.000Z")
         var status = stat()
         #expect(unsafe stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
@@ -149,18 +182,20 @@ import WaypostTestSupport
     @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1000000000", "0"])
     func countsNoNumberThatItNeverGives(number: String) throws {
         let folder = try TemporaryFolder()
-        _ = try folder.write("".utf8, to: "flight-\(number).jsonl")
-        let settings = FlightSettings(folder: folder.path(""))
-        let header = FlightFiles.header(at: UTCTime(year: 2026, month: 11, day: 21), isSynchronized: true)
-        var files = try FlightFiles(settings, header: header)
+        _ = try folder.write("".utf8, to: "recording-\(number).jsonl")
+        let settings = RecordingSettings(folder: folder.path(""), version: "0.1.0")
+        let header = Self.header
+        var files = try RecordingFiles(settings, header: header)
         try files.write(receiver: [], lines: [UInt8(ascii: "a")])
-        #expect(try Self.names(in: folder.path("")).contains("flight-000001.jsonl"))
-        #expect(try Self.names(in: folder.path("")).contains("flight-\(number).jsonl"))
+        #expect(try Self.names(in: folder.path("")).contains("recording-000001.jsonl"))
+        #expect(try Self.names(in: folder.path("")).contains("recording-\(number).jsonl"))
     }
 
     @Test func endsWithAWordWhenItCannotWrite() async {
         let words = Locked([String]())
-        await recorder.write(FlightSettings(folder: "/proc/none")) { text in words.withLock { $0.append(text) } }
+        await recorder.write(RecordingSettings(folder: "/proc/none", version: "0.1.0")) { text in
+            words.withLock { $0.append(text) }
+        }
         #expect(
             words.withLock { $0 } == [
                 "the run is not recorded in /proc/none any more: create folder /proc/none: No such file or directory; "
@@ -175,8 +210,8 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 1)
         let place = folder.path("disk/drive")
-        let header = FlightFiles.header(at: UTCTime(year: 2026, month: 11, day: 21), isSynchronized: true)
-        var files = try FlightFiles(FlightSettings(folder: place), header: header)
+        let header = Self.header
+        var files = try RecordingFiles(RecordingSettings(folder: place, version: "0.1.0"), header: header)
         try files.write(receiver: [1], lines: [2])
         try disk.fill()
         let text = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)

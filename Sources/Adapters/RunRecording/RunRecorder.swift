@@ -1,0 +1,271 @@
+package import FleetEngine
+import GNSS
+package import GNSSReceiver
+package import HTTPMessages
+import LinuxPlatform
+package import LocationReporting
+package import VehicleAuthorization
+
+/// Keeps what a run hears and decides: the receiver's bytes with their times, the outcomes of requests and token
+/// fetches, the kernel's word of the network, and what followed from them. No token, header, body, nor a coordinate
+/// beyond the receiver's own sentences.
+///
+/// What comes is put into memory, and written by the thread `run-recorder`.
+package final class RunRecorder: ReportingObserver, ReceiverTap {
+    private struct State {
+        var backlog = RecordingBacklog()
+        var decisions = PipelineDecisions()
+        var requests = 0
+        var evicted: Int64 = 0
+    }
+
+    private let clock: MonotonicClock
+    private let progress: (any ReceiverTap)?
+    private let state = Locked(State())
+
+    /// `clock` counts from the start of the run; `progress` hears of the receiver's thread.
+    package init(clock: MonotonicClock, progress: (any ReceiverTap)? = nil) {
+        (self.clock, self.progress) = (clock, progress)
+    }
+
+    fileprivate var now: Duration { clock.now }
+    fileprivate func time(since begun: Duration) -> RecordedNumber { RecordedNumber(clock.now - begun) }
+
+    package var keepsOutput: Bool { true }
+    package func turned() { progress?.turned() }
+    package func ended() { progress?.ended() }
+    package func lineOpened() { note(.lineOpened) }
+    package func lineClosed() { note(.lineClosed) }
+
+    package func fixMade() {
+        progress?.fixMade()
+        state.withLock { $0.backlog.closeRead() }
+    }
+
+    package func received(_ bytes: Span<UInt8>) {
+        let now = now
+        let copy = bytes.indices.map { bytes[$0] }
+        state.withLock { $0.backlog.add(copy, at: now) }
+    }
+
+    package func observe(_ event: ReportingEvent) {
+        let now = now
+        state.withLock { state in
+            guard let decision = state.decisions.decision(in: event) else { return }
+            state.backlog.add(RecordingEntry(at: RecordedNumber(now), decision))
+        }
+    }
+
+    /// Adds what happens at this moment.
+    package func note(_ event: RecordedEvent) {
+        let entry = RecordingEntry(at: RecordedNumber(now), event)
+        state.withLock { $0.backlog.add(entry) }
+    }
+
+    /// Notes that a request goes out, and gives its number.
+    fileprivate func noteRequest(_ purpose: HTTPRequest.Purpose) -> RecordedNumber {
+        let now = RecordedNumber(now)
+        return state.withLock { state in
+            state.requests += 1
+            let number = RecordedNumber(state.requests)
+            state.backlog.add(RecordingEntry(at: now, .request(number: number, purpose: purpose)))
+            return number
+        }
+    }
+
+    /// Notes what the account says when more was evicted.
+    package func note(evicted total: Int64) {
+        let isNews = state.withLock { state in
+            defer { state.evicted = total }
+            return state.evicted != total
+        }
+        if isNews { note(.evicted(total: RecordedNumber(total))) }
+    }
+
+    /// Draws from 0...1, and notes it.
+    package func draw(of chance: RecordedEvent.Chance) -> Double {
+        let value = Double.random(in: 0...1)
+        note(.draw(of: chance, value: value))
+        return value
+    }
+
+    /// Everything that has still to be written.
+    func takeBacklog() -> (receiver: [UInt8], lines: [UInt8])? {
+        state.withLock { $0.backlog.isEmpty ? nil : $0.backlog.take() }
+    }
+}
+
+extension RunRecorder {
+    /// Writes every few seconds until cancelled, and then what is left. A full disk is no reason to stop reporting:
+    /// `reportEnd` is told once.
+    package func write(_ settings: RecordingSettings, reportEnd: @escaping @Sendable (String) -> Void) async {
+        do throws(SystemError) {
+            let stop = try EventDescriptor()
+            let failure: SystemError? = await withTaskCancellationHandler {
+                await onThread(named: "run-recorder") { [self] in
+                    do throws(SystemError) { try write(settings, unless: stop) } catch { return error }
+                    return nil
+                }
+            } onCancel: {
+                stop.signal()
+            }
+            if let failure { throw failure }
+        } catch {
+            // Our own refusals bring their remedy.
+            let remedy =
+                error.refusal == nil
+                ? "see that there is room and that this user may write, or give --record another folder; " : ""
+            reportEnd(
+                "the run is not recorded in \(settings.folder) any more: \(error); \(remedy)restart to record again; "
+                    + "reporting goes on")
+        }
+    }
+
+    /// Blocks until stopped; gives everything to the disk before it returns.
+    private func write(_ settings: RecordingSettings, unless stop: EventDescriptor) throws(SystemError) {
+        let start = UTCTime(millisecondsSince1970: SystemClock.millisecondsSince1970)
+        var files = try RecordingFiles(
+            settings,
+            header: RunHeader(
+                run: start.description, isSynchronized: SystemClock.isSynchronized, version: settings.version))
+        var isStopped = false
+        repeat {
+            isStopped = try poll(nil, within: RecordingSettings.flushInterval, unless: stop) == .stopped
+            if let (receiver, lines) = takeBacklog() { try files.write(receiver: receiver, lines: lines) }
+        } while !isStopped
+    }
+}
+
+/// What a recording has still to write: bounded, in order, cheap to add to.
+private struct RecordingBacklog: Sendable {
+    private var receiver: [UInt8] = []
+    private var lines: [UInt8] = []
+    /// Reads that are not told yet.
+    private var read: (at: Duration, bytes: Int)?
+    private var lost = 0
+
+    /// Whether there is nothing to write.
+    var isEmpty: Bool { lines.isEmpty && read == nil }
+
+    /// Adds what was read at `now`.
+    mutating func add(_ bytes: [UInt8], at now: Duration) {
+        if let read, now - read.at > RecordingSettings.readWindow { closeRead() }
+        guard receiver.count + lines.count + bytes.count < RecordingSettings.longestBacklog else {
+            lost += 1
+            return
+        }
+        receiver += bytes
+        read = (read?.at ?? now, (read?.bytes ?? 0) + bytes.count)
+    }
+
+    /// What is read from now on is another entry.
+    mutating func closeRead() {
+        guard let read else { return }
+        self.read = nil
+        write(RecordingEntry(at: RecordedNumber(read.at), .read(bytes: RecordedNumber(read.bytes))))
+    }
+
+    /// Adds an entry.
+    mutating func add(_ entry: RecordingEntry) {
+        closeRead()
+        guard receiver.count + lines.count < RecordingSettings.longestBacklog else {
+            lost += 1
+            return
+        }
+        if lost > 0 {
+            write(RecordingEntry(at: entry.at, .lost(entries: RecordedNumber(lost))))
+            lost = 0
+        }
+        write(entry)
+    }
+
+    /// Gives everything away.
+    mutating func take() -> (receiver: [UInt8], lines: [UInt8]) {
+        closeRead()
+        defer { (receiver, lines) = ([], []) }
+        return (receiver, lines)
+    }
+
+    private mutating func write(_ entry: RecordingEntry) { lines += RecordingLine.bytes(entry) }
+}
+
+/// A provider whose fetches are recorded, without the tokens.
+package struct RecordingAuthorization: VehicleAuthorization {
+    private let provider: any VehicleAuthorization
+    private let recorder: RunRecorder
+
+    package init(_ provider: any VehicleAuthorization, recorder: RunRecorder) {
+        (self.provider, self.recorder) = (provider, recorder)
+    }
+
+    package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        let begun = recorder.now
+        do throws(AuthorizationError) {
+            let token = try await provider.token(for: context)
+            recorder.note(
+                .token(
+                    error: nil, took: recorder.time(since: begun), lifetime: RecordedNumber(token.lifetime), after: nil)
+            )
+            return token
+        } catch {
+            recorder.note(
+                .token(
+                    error: error.code, took: recorder.time(since: begun), lifetime: nil,
+                    after: RecordedNumber(error.retryAfter)))
+            throw error
+        }
+    }
+
+    package func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
+        await provider.discard(token, for: context)
+    }
+
+    package func networkReturned() async { await provider.networkReturned() }
+}
+
+/// A transport to Fleet Engine whose requests and their outcomes are recorded.
+package struct RecordingTransport: HTTPTransport {
+    private let transport: any HTTPTransport
+    private let vehicle: VehicleName
+    private let recorder: RunRecorder
+
+    package init(_ transport: any HTTPTransport, vehicle: VehicleName, recorder: RunRecorder) {
+        (self.transport, self.vehicle, self.recorder) = (transport, vehicle, recorder)
+    }
+
+    package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+        let begun = recorder.now
+        let number = recorder.noteRequest(request.purpose)
+        do throws(HTTPTransportError) {
+            let response = try await transport.send(request)
+            note(
+                number, UploadOutcome(of: response, to: request, for: vehicle), status: response.status,
+                response.traffic, since: begun)
+            return response
+        } catch {
+            note(number, UploadOutcome(of: error), error: error.code, error.traffic, since: begun)
+            throw error
+        }
+    }
+
+    package func networkChanged() {
+        recorder.note(.networkReturned)
+        transport.networkChanged()
+    }
+
+    private func note(
+        _ number: RecordedNumber, _ outcome: UploadOutcome, status: Int? = nil, error: HTTPTransportError.Code? = nil,
+        _ traffic: HTTPTraffic, since begun: Duration
+    ) {
+        let after: Duration? =
+            switch outcome {
+            case .retry(_, let asked), .throttled(_, let asked): asked
+            case .delivered, .tokenRefused, .unreachable, .intercepted, .hold, .rejected: nil
+            }
+        recorder.note(
+            .answer(
+                number: number, outcome: outcome.word, status: status, error: error,
+                took: recorder.time(since: begun), sent: RecordedNumber(traffic.bytesSent),
+                received: RecordedNumber(traffic.bytesReceived), after: RecordedNumber(after)))
+    }
+}

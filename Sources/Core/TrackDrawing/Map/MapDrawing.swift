@@ -1,0 +1,89 @@
+/// The track over a metric grid, as SVG.
+struct MapDrawing {
+    let map: TrackMap
+    let layout: PageLayout
+
+    private var scale: Double { layout.width / map.frame.width }
+    private var width: Double { layout.width }
+    private var height: Double { (map.frame.height * scale).rounded() }
+    private var metersPerPixel: Double { map.frame.metersPerPixel / scale }
+    private var gridStep: Double { RoundStep.step(atLeast: layout.gridDistance * metersPerPixel) }
+
+    var svg: Markup {
+        var svg: Markup = ""
+        svg.add(
+            """
+            <svg class="\(layout.rawValue) map" viewBox="0 0 \(width) \(height)" role="img" aria-label="Map of the track">
+            <rect class="ground" width="100%" height="100%"/>
+            """)
+        var labels = LabelPlacement(width: width, height: height)
+        addGrid(to: &svg)
+        addNorthAndScale(to: &svg, &labels)
+        addTrack(to: &svg)
+        labels.avoid(map.vertices, scale: scale)
+        MapMarks(map: map, layout: layout, scale: scale).add(to: &svg, &labels)
+        svg.add("</svg>")
+        return svg
+    }
+
+    private func addGrid(to svg: inout Markup) {
+        let step = gridStep / metersPerPixel
+        let (middleX, middleY) = (width / 2, height / 2)
+        var lines: Markup = ""
+        for x in RoundStep.multiples(of: step, from: -middleX, to: middleX) { lines += "M\(middleX + x) 0v\(height)" }
+        for y in RoundStep.multiples(of: step, from: -middleY, to: middleY) { lines += "M0 \(middleY + y)h\(width)" }
+        svg.add("<path class=\"grid\" d=\"\(lines)\"/>")
+        for x in RoundStep.multiples(of: step, from: 30 - middleX, to: middleX - step - 90) {
+            let name = gridLabel(x / step, "E", "W")
+            svg.add("<text class=\"coordinate\" x=\"\(middleX + x + 4)\" y=\"\(height - 6)\">\(name)</text>")
+        }
+        for y in RoundStep.multiples(of: step, from: 20 - middleY, to: middleY - 30) {
+            let name = gridLabel(-y / step, "N", "S")
+            svg.add("<text class=\"coordinate\" x=\"5\" y=\"\(middleY + y - 4)\">\(name)</text>")
+        }
+    }
+
+    private func gridLabel(_ steps: Double, _ positive: String, _ negative: String) -> String {
+        let meters = steps.rounded() * gridStep
+        return meters == 0 ? "0" : "\(Self.length(abs(meters))) \(meters > 0 ? positive : negative)"
+    }
+
+    /// A round length, as `500 m`, `2 km` or `0.5 m`.
+    private static func length(_ meters: Double) -> String {
+        meters >= 1000 ? "\(Markup.number(meters / 1000)) km" : "\(Markup.number(meters)) m"
+    }
+
+    private func addNorthAndScale(to svg: inout Markup, _ labels: inout LabelPlacement) {
+        let (x, y) = (width - 22, 14.0)
+        svg.add(
+            """
+            <g class="north"><path d="M\(x) \(y)l6 17-6-4-6 4z"/><text x="\(x)" y="\(y + 30)" text-anchor="middle">N</text></g>
+            """)
+        let length = gridStep / metersPerPixel
+        let (right, bottom) = (width - 16, height - 14)
+        svg.add(
+            """
+            <g class="scale"><path d="M\(right - length) \(bottom - 5)v5h\(length)v-5"/><text x="\(right - length / 2)" \
+            y="\(bottom - 5)" text-anchor="middle">\(Self.length(gridStep))</text></g>
+            """)
+        for (low, high) in [
+            (PlanePoint(x: x - 12, y: 0), PlanePoint(x: width, y: y + 36)),
+            (PlanePoint(x: right - length - 6, y: bottom - 22), PlanePoint(x: width, y: height)),
+            (PlanePoint(x: 0, y: height - 20), PlanePoint(x: width, y: height)),
+        ] { labels.reserve(PlaneBounds(low: low, high: high)) }
+    }
+
+    private func addTrack(to svg: inout Markup) {
+        let transform = "scale(\(FigureText.decimal(scale / 10, 5)))"
+        var (casing, track): (Markup, Markup) = ("", "")
+        for index in map.paths.data.indices where !map.paths.data[index].isEmpty {
+            casing += "<use href=\"#p\(index)\"/>"
+            track += "<use href=\"#p\(index)\" class=\"k\(index)\"/>"
+        }
+        svg.add("<g transform=\"\(transform)\" class=\"casing\">\(casing)</g>")
+        svg.add("<g transform=\"\(transform)\" class=\"track\">\(track)</g>")
+        if !map.paths.late.isEmpty {
+            svg.add("<g transform=\"\(transform)\" class=\"late\"><use href=\"#late\"/></g>")
+        }
+    }
+}

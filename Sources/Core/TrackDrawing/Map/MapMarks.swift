@@ -1,0 +1,172 @@
+import GNSS
+
+/// What stands on the track: start, end, stops, and the places where it breaks.
+struct MapMarks {
+    let map: TrackMap
+    let layout: PageLayout
+    /// Pixels of this drawing in one of the map's frame.
+    let scale: Double
+
+    /// Draws all of it; labels go where there is room.
+    func add(to svg: inout Markup, _ labels: inout LabelPlacement) {
+        let breaks = map.summary.statistics.breaks.elements()
+        for place in breaks {
+            addLink(across: place, to: &svg)
+            labels.avoid(from: point(place.before), to: point(place.after))
+        }
+        let (first, last) = (point(map.start), point(map.vehicle ?? map.end))
+        let stops = map.summary.stops.found.longest
+        let marks = StopMarks(stops, layout) { pixel($0.latitude, $0.longitude) }.marks
+        // Where the track begins or ends with a stop, the stop's number says more than another mark upon it.
+        func isStop(_ point: PlanePoint) -> Bool { marks.contains { ($0.point - point).length < layout.markRadius } }
+        for mark in marks { _ = labels.reserve(around: mark.point, radius: layout.markRadius) }
+        if !isStop(first) {
+            svg.add(
+                """
+                <g class="start"><title>Start, \(moment(map.start.timeOfFix))</title>\
+                <circle cx="\(first.x)" cy="\(first.y)" r="7"/></g>
+                """)
+        }
+        if map.vehicle == nil, !isStop(last) {
+            svg.add(
+                """
+                <g class="end"><title>End, \(moment(map.end.timeOfFix))</title>\
+                <rect x="\(last.x - 5)" y="\(last.y - 5)" width="10" height="10"/></g>
+                """)
+        }
+        _ = labels.reserve(around: first, radius: 7)
+        let isApart = (last - first).length > 14
+        if isApart { _ = labels.reserve(around: last, radius: 6) }
+        for mark in marks { add(mark, of: stops, to: &svg) }
+        if let vehicle = map.vehicle { add(vehicle, to: &svg) }
+        label(
+            isApart || map.summary.statistics.fixes == 1 ? "start\(clock(map.start))" : "start and end", beside: first,
+            kind: "strong", to: &svg, &labels)
+        if isApart {
+            label(
+                "\(map.vehicle == nil ? "end" : "now")\(clock(map.end))", beside: last, kind: "strong", to: &svg,
+                &labels)
+        }
+        if layout == .wide {
+            for mark in marks where mark.numbers.count == 1 {
+                label(
+                    FigureText.duration(stops[mark.numbers[0] - 1].duration), beside: mark.point, kind: "", to: &svg,
+                    &labels)
+            }
+        }
+        for place in breaks { addBreak(place, to: &svg, &labels) }
+    }
+
+    private func clock(_ fix: Fix) -> String {
+        layout == .wide ? " \(FigureText.clock(fix.timeOfFix, seconds: false))" : ""
+    }
+
+    /// An arrow that heads where the vehicle does, or a disc; its accuracy around it, where that is larger.
+    private func add(_ vehicle: Fix, to svg: inout Markup) {
+        let place = point(vehicle)
+        let radius = (vehicle.horizontalAccuracyMeters ?? 0) / map.frame.metersPerPixel * scale
+        if radius > layout.markRadius {
+            svg.add("<circle class=\"accuracy\" cx=\"\(place.x)\" cy=\"\(place.y)\" r=\"\(radius)\"/>")
+        }
+        let turn: Markup = vehicle.headingDegrees.map { " rotate(\($0))" } ?? ""
+        svg.add("<g class=\"vehicle\" transform=\"translate(\(place.x) \(place.y))\(turn)\">")
+        svg.add(vehicle.headingDegrees == nil ? "<circle r=\"7\"/></g>" : "<path d=\"M0-12L8 9 0 4-8 9z\"/></g>")
+    }
+
+    private func addLink(across place: TrackBreak, to svg: inout Markup) {
+        let (from, to) = (point(place.before), point(place.after))
+        guard (to - from).length > 4 else { return }
+        svg.add(
+            """
+            <path class="link \(String(describing: place.cause))" d="M\(from.x) \(from.y)L\(to.x) \(to.y)"><title>\(title(place))</title></path>
+            """)
+    }
+
+    private func addBreak(_ place: TrackBreak, to svg: inout Markup, _ labels: inout LabelPlacement) {
+        let middle = (point(place.before) + point(place.after)) * 0.5
+        guard labels.reserve(around: middle, radius: 5) else { return }
+        svg.add(
+            """
+            <g class="break \(String(describing: place.cause))"><title>\(title(place))</title>\
+            <path d="M\(middle.x) \(middle.y - 5)l5 5-5 5-5-5z"/></g>
+            """)
+        label(TrackFigures.text(of: place), beside: middle, kind: "", to: &svg, &labels)
+    }
+
+    private func add(_ mark: StopMarks.Mark, of stops: [TrackStop], to svg: inout Markup) {
+        let (point, radius) = (mark.point, layout.markRadius)
+        let half = max(radius, Double(mark.text.count) * layout.characterWidth / 2 + 4)
+        var title: Markup = "Stop "
+        for (index, number) in mark.numbers.enumerated() {
+            let stop = stops[number - 1]
+            if index > 0 { title += "\n" }
+            title += "\(number): \(moment(stop.from)), \(FigureText.duration(stop.duration))"
+        }
+        svg.add(
+            """
+            <g class="stop"><title>\(title)</title><rect x="\(point.x - half)" y="\(point.y - radius)" \
+            width="\(2 * half)" height="\(2 * radius)" rx="\(radius)"/><text x="\(point.x)" y="\(point.y + 4)">\
+            \(mark.text)</text></g>
+            """)
+    }
+
+    private func label(
+        _ text: String, beside mark: PlanePoint, kind: String, to svg: inout Markup, _ labels: inout LabelPlacement
+    ) {
+        let width = Double(text.count) * layout.characterWidth
+        guard
+            let place = labels.place(
+                beside: mark, radius: layout.markRadius, width: width, height: layout.lineHeight,
+                mayCover: kind.isEmpty ? 8 : .max)
+        else { return }
+        svg.add(
+            """
+            <text class="label \(kind)" text-anchor="\(place.anchor.rawValue)" x="\(place.point.x)" \
+            y="\(place.point.y + 4)">\(text)</text>
+            """)
+    }
+
+    private func title(_ place: TrackBreak) -> String {
+        "\(TrackFigures.text(of: place)), from \(moment(place.before.timeOfFix)) to \(moment(place.after.timeOfFix))"
+    }
+
+    private func moment(_ time: UTCTime) -> String { "\(FigureText.date(time)) \(FigureText.clock(time)) UTC" }
+    private func point(_ fix: Fix) -> PlanePoint { pixel(fix.latitude, fix.longitude) }
+
+    private func pixel(_ latitude: Double, _ longitude: Double) -> PlanePoint {
+        map.frame.pixel(latitude: latitude, longitude: longitude) * scale
+    }
+}
+
+/// Stops as marks of a drawing: those that would lie on each other share one.
+struct StopMarks: Sendable {
+    struct Mark: Sendable {
+        let point: PlanePoint
+        /// Their numbers in the list, from 1.
+        var numbers: [Int]
+
+        /// As `3`, or `3 +2` where two more stand in the same place.
+        var text: String { numbers.count == 1 ? "\(numbers[0])" : "\(numbers[0]) +\(numbers.count - 1)" }
+    }
+
+    private(set) var marks: [Mark] = []
+
+    /// Above so many stops a mark is one for several, and wide, more often than not.
+    private static let manyStops = 30
+
+    /// Marks for stops whose pixel `pixel` tells, as they are laid out in a drawing.
+    init(_ stops: [TrackStop], _ layout: PageLayout, pixel: (TrackStop) -> PlanePoint) {
+        let height = 2 * layout.markRadius + 4
+        let width = stops.count > Self.manyStops ? 8 * layout.characterWidth : height
+        for (index, stop) in stops.enumerated() {
+            let point = pixel(stop)
+            if let near = marks.firstIndex(where: {
+                abs($0.point.x - point.x) < width && abs($0.point.y - point.y) < height
+            }) {
+                marks[near].numbers.append(index + 1)
+            } else {
+                marks.append(Mark(point: point, numbers: [index + 1]))
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package import GNSS
+
+/// Figures as a person reads them: as many digits as they are worth, with their unit.
+package enum FigureText {
+    /// `1 fix`, `2 fixes`, `12,345 fixes`; the plural is `noun` with an s unless given.
+    package static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+        "\(grouped(number)) \(number == 1 ? noun : plural ?? noun + "s")"
+    }
+
+    /// `12,345`; four digits stand together.
+    package static func grouped(_ number: Int) -> String {
+        let digits = Array(String(number.magnitude))
+        var text = number < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if digits.count > 4, index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// Rounded to exactly `places` decimals, as `4.0`.
+    package static func decimal(_ value: Double, _ places: Int) -> String {
+        let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
+        guard let scaled = Int(exactly: (value * Double(scale)).rounded()) else { return "\(value)" }
+        let sign = scaled < 0 ? "-" : ""
+        guard places > 0 else { return "\(scaled)" }
+        let fraction = String(scaled.magnitude % UInt(scale))
+        return "\(sign)\(scaled.magnitude / UInt(scale))." + padded(fraction, places)
+    }
+
+    /// `640 m`, `4.57 km`, `45.7 km`, `457 km`.
+    package static func distance(_ meters: Double) -> String {
+        switch meters {
+        case ..<999.5: "\(decimal(meters, 0)) m"
+        case ..<9995: "\(decimal(meters / 1000, 2)) km"
+        case ..<99_950: "\(decimal(meters / 1000, 1)) km"
+        default: "\(Int(exactly: (meters / 1000).rounded()).map(grouped) ?? "\(meters / 1000)") km"
+        }
+    }
+
+    /// `80.6 km/h`.
+    package static func speed(_ metersPerSecond: Double) -> String { "\(decimal(metersPerSecond * 3.6, 1)) km/h" }
+
+    /// `0.03 m`, `4.5 m`, `457 m`.
+    package static func accuracy(_ meters: Double) -> String {
+        "\(decimal(meters, meters < 0.995 ? 2 : meters < 99.5 ? 1 : 0)) m"
+    }
+
+    /// `640 bytes`, `91.9 kB`, `4.57 MB`.
+    package static func bytes(_ count: Int) -> String {
+        switch count {
+        case ..<1000: self.count(count, "byte")
+        case ..<999_950: "\(decimal(Double(count) / 1e3, 1)) kB"
+        default: "\(decimal(Double(count) / 1e6, 1)) MB"
+        }
+    }
+
+    /// `0.5 s`, `34 s`, `1 min 33 s`, `2 h 14 min`, `3 days 4 h`.
+    package static func duration(_ duration: Duration) -> String {
+        let seconds = duration / .seconds(1)
+        if seconds < 0 { return "-\(self.duration(.zero - duration))" }
+        if seconds < 0.95 { return "\(decimal(seconds, 1)) s" }
+        guard let whole = Int(exactly: seconds.rounded()) else { return "\(seconds) s" }
+        switch whole {
+        case ..<60: return "\(whole) s"
+        case ..<3600: return "\(whole / 60) min" + rest(whole % 60, "s")
+        case ..<172_800: return "\(whole / 3600) h" + rest(whole / 60 % 60, "min")
+        default: return "\(grouped(whole / 86_400)) days" + rest(whole / 3600 % 24, "h")
+        }
+    }
+
+    private static func rest(_ number: Int, _ unit: String) -> String { number == 0 ? "" : " \(number) \(unit)" }
+
+    /// `2026-03-31`.
+    package static func date(_ time: UTCTime) -> String { String(time.description.prefix { $0 != "T" }) }
+
+    /// `10:31:39`, or `10:31` without seconds.
+    package static func clock(_ time: UTCTime, seconds: Bool = true) -> String {
+        let second = time.millisecondOfDay / 1000
+        let minutes = "\(padded(String(second / 3600), 2)):\(padded(String(second / 60 % 60), 2))"
+        return seconds ? "\(minutes):\(padded(String(second % 60), 2))" : minutes
+    }
+
+    /// `2026-03-31 10:30:00 to 10:34:59`; with a second date where it is another one.
+    package static func span(_ from: UTCTime, _ to: UTCTime) -> String {
+        if from == to { return "\(date(from)) \(clock(from))" }
+        let end = date(from) == date(to) ? clock(to) : "\(date(to)) \(clock(to))"
+        return "\(date(from)) \(clock(from)) to \(end)"
+    }
+
+    /// `53.54998° N, 10.00000° E`: five decimals are a metre.
+    package static func place(latitude: Double, longitude: Double) -> String {
+        "\(decimal(abs(latitude), 5))° \(latitude < 0 ? "S" : "N"), \(decimal(abs(longitude), 5))° "
+            + (longitude < 0 ? "W" : "E")
+    }
+
+    private static func padded(_ digits: String, _ width: Int) -> String {
+        String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}
+
+/// The figures of a track in words, the same ones wherever a track is described.
+package enum TrackFigures {
+    /// `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
+    package static func time(from first: UTCTime, to last: UTCTime) -> String {
+        let length = first.duration(to: last)
+        let span = "\(FigureText.span(first, last)) UTC"
+        return length > .zero ? "\(span), \(FigureText.duration(length))" : span
+    }
+
+    /// `80.6 km/h (22.4 m/s)`; `nil` when no fix states a speed.
+    package static func topSpeed(_ figures: TrackStatistics) -> String? {
+        figures.topSpeedMetersPerSecond.map { "\(FigureText.speed($0)) (\(FigureText.decimal($0, 1)) m/s)" }
+    }
+
+    /// `4.0 m on average, 8.5 m at worst`; `nil` when no fix has one.
+    package static func accuracy(_ figures: TrackStatistics) -> String? {
+        guard let mean = figures.meanAccuracyMeters, let worst = figures.worstAccuracyMeters else { return nil }
+        return "\(FigureText.accuracy(mean)) on average, \(FigureText.accuracy(worst)) at worst"
+    }
+
+    /// `2 stops, together 4 min`.
+    package static func stops(count: Int, time: Duration) -> String {
+        let together = count > 1 ? "together " : ""
+        return "\(FigureText.grouped(count)), \(together)\(FigureText.duration(time))"
+    }
+
+    /// `2 gaps, together 6 min 14 s; 1 jump`; empty for a track that does not break.
+    package static func breaks(_ figures: TrackStatistics) -> String {
+        var parts: [String] = []
+        if figures.gapCount > 0 {
+            let together = figures.gapCount > 1 ? ", together" : " of"
+            parts.append(
+                "\(FigureText.count(figures.gapCount, "gap"))\(together) \(FigureText.duration(figures.gapTime))")
+        }
+        if figures.jumpCount > 0 { parts.append(FigureText.count(figures.jumpCount, "jump")) }
+        if figures.backwardSteps > 0 {
+            parts.append("time goes back \(figures.backwardSteps == 1 ? "once" : "\(figures.backwardSteps) times")")
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    /// `gap of 1 min 33 s`, `jump of 3.20 km`, `back by 52 min`.
+    package static func text(of place: TrackBreak) -> String {
+        switch place.cause {
+        case .gap: "gap of \(FigureText.duration(place.duration))"
+        case .jump: "jump of \(FigureText.distance(place.meters))"
+        case .backward where place.duration == .zero: "time stands still"
+        case .backward: "back by \(FigureText.duration(.zero - place.duration))"
+        }
+    }
+}

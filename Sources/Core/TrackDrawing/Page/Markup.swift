@@ -1,0 +1,53 @@
+/// Markup of a page under way: text that is put into it is escaped, a number has at most two decimals.
+package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
+    package private(set) var text: String
+
+    package init(stringLiteral text: String) { self.text = text }
+    package init(stringInterpolation parts: StringInterpolation) { text = parts.text }
+
+    package static func += (markup: inout Self, more: Self) { markup.text += more.text }
+
+    /// Adds lines of markup.
+    package mutating func add(_ markup: Self) {
+        text += markup.text
+        text += "\n"
+    }
+
+    package struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        package init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+
+        package mutating func appendLiteral(_ literal: String) { text += literal }
+        package mutating func appendInterpolation(_ markup: Markup) { text += markup.text }
+        package mutating func appendInterpolation(_ text: String) { self.text += Markup.escaped(text) }
+        package mutating func appendInterpolation(_ number: Int) { text += String(number) }
+        package mutating func appendInterpolation(_ number: Double) { text += Markup.number(number) }
+    }
+
+    /// Text that means itself between tags and in quoted attributes; control characters, which a file's name may hold
+    /// and a page may not, become question marks.
+    static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}": escaped += "\u{FFFD}"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// Without zeros at the end.
+    static func number(_ value: Double) -> String {
+        var text = FigureText.decimal(value, 2)
+        while text.hasSuffix("0") { text.removeLast() }
+        if text.hasSuffix(".") { text.removeLast() }
+        return text == "-0" ? "0" : text
+    }
+}
