@@ -146,9 +146,7 @@ public struct Agent: Sendable {
         return try await VehicleAgent(configuration, parts)
     }
 
-    private func reporter(
-        of agent: VehicleAgent, clock: MonotonicClock
-    ) -> @Sendable () async -> StatusReport? {
+    private func reporter(of agent: VehicleAgent, clock: MonotonicClock) -> @Sendable () async -> StatusReport? {
         let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
         let last = Locked(StoreSummary(Ledger()))
         return {

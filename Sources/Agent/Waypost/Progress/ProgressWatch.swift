@@ -77,18 +77,10 @@ package final class StageProgress: ReportingObserver, ReceiverTap {
 
     package init(_ watch: ProgressWatch) { self.watch = Locked(watch) }
 
-    /// See `ProgressWatch.moved`.
     package func moved(_ stage: Stage) { watch.withLock { $0.moved(stage) } }
-
-    /// See `ProgressWatch.rests`.
     package func rests(_ stage: Stage) { watch.withLock { $0.rests(stage) } }
-
-    /// See `ProgressWatch.roused`.
     package func roused(_ stage: Stage) { watch.withLock { $0.roused(stage) } }
-
-    /// See `ProgressWatch.tick`.
     package func tick(after elapsed: Duration) -> Stall? { watch.withLock { $0.tick(after: elapsed) } }
-
     package func observe(_ event: ReportingEvent) { watch.withLock { $0.take(event) } }
 
     package var keepsOutput: Bool { false }

@@ -37,22 +37,13 @@ package struct VehicleAgent: Sendable {
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
             earliestFix: UTCTime?, expectedFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?,
-            clock: MonotonicClock,
-            log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
+            clock: MonotonicClock, log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
             present: ApproximatePresent? = nil, progress: StageProgress? = nil
         ) {
-            self.source = source
-            self.authorization = authorization
-            self.transport = transport
-            self.earliestFix = earliestFix
-            self.expectedFix = expectedFix
-            self.latestFix = latestFix
-            self.clock = clock
-            self.log = log
-            self.monitor = monitor
-            self.observers = observers
-            self.present = present
-            self.progress = progress
+            (self.source, self.authorization, self.transport) = (source, authorization, transport)
+            (self.earliestFix, self.expectedFix, self.latestFix) = (earliestFix, expectedFix, latestFix)
+            (self.clock, self.log, self.monitor, self.observers) = (clock, log, monitor, observers)
+            (self.present, self.progress) = (present, progress)
         }
     }
 
