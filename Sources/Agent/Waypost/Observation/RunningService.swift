@@ -3,6 +3,7 @@ import Glibc
 import HTTPMessages
 import LinuxPlatform
 import ReportedText
+import SQLiteOutbox
 
 /// The service that runs on this machine, asked at its status address; needs no secret.
 package struct RunningService: Sendable {

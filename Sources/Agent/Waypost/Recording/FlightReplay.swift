@@ -6,6 +6,7 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReportedText
+import SQLiteOutbox
 import VehicleAuthorization
 
 /// A recorded run played again, with the receiver, the server, the issuer, the network and chance as they were then,

@@ -6,7 +6,6 @@ package import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
-package import SQLiteOutbox
 package import VehicleAuthorization
 
 extension Configuration {
@@ -132,19 +131,6 @@ extension Configuration {
         do { return try CurlTransport(options: options) } catch {
             throw AgentError(.configuration, "\(key): \(error)")
         }
-    }
-}
-
-extension OutboxSettings {
-    /// The store that a configuration names.
-    package init(
-        _ configuration: OutboxConfiguration, reportRecovery: @escaping @Sendable (StoreRecovery) -> Void = { _ in }
-    ) {
-        self.init(
-            path: configuration.path, maximumBytes: Int64(configuration.maximumMegabytes) << 20,
-            now: { .system }, reportRecovery: reportRecovery)
-        maximumAge = configuration.maximumAgeDays.map { .seconds($0 * 86_400) }
-        durability = configuration.durability
     }
 }
 

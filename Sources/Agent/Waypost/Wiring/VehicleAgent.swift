@@ -104,7 +104,7 @@ package struct VehicleAgent: Sendable {
     /// Runs until the source has ended and everything is delivered, or until cancelled.
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
-            group.addTask { await attendOutbox() }
+            group.addTask { await maintainOutbox() }
             var failure: FixSourceError?
             do throws(FixSourceError) { try await pipeline.run() } catch { failure = error }
             group.cancelAll()
@@ -114,18 +114,18 @@ package struct VehicleAgent: Sendable {
     }
 
     /// Lets the outbox do what nobody's call brings: writing what has waited, taking up what tools have asked for.
-    private func attendOutbox() async {
+    private func maintainOutbox() async {
         var news: EvictionNews?
         while !Task.isCancelled {
             do {
                 let evictions = try await outbox.summary().evictions
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNews(since: evictions)
-                if try await outbox.attend() { await uploader.wake() }
+                if try await outbox.maintain() { await uploader.wake() }
             } catch {
                 observer.observe(.outboxFailed(error))
             }
-            await clock.sleep(for: SQLiteOutbox.attendanceInterval)
+            await clock.sleep(for: SQLiteOutbox.maintenanceInterval)
         }
     }
 
@@ -212,12 +212,13 @@ package struct VehicleAgent: Sendable {
     private static func openOutbox(
         _ configuration: OutboxConfiguration, insisting: Bool, clock: MonotonicClock, log: LogWriter
     ) async throws(AgentError) -> SQLiteOutbox {
-        var settings = OutboxSettings(configuration) { log.write(.error, "\($0)") }
-        settings.reportWarning = { log.write(.warning, $0) }
-        settings.uptime = { clock.now }
+        var configuration = configuration
+        configuration.reportRecovery = { log.write(.error, "\($0)") }
+        configuration.reportWarning = { log.write(.warning, $0) }
+        configuration.uptime = { clock.now }
         do {
-            if insisting { return try await SQLiteOutbox.open(settings) }
-            let outbox = try await SQLiteOutbox.openInTime(settings)
+            if insisting { return try await SQLiteOutbox.open(configuration) }
+            let outbox = try await SQLiteOutbox.openInTime(configuration)
             if let failure = await outbox.openingFailure {
                 log.write(.error, "positions are sent from memory only: \(failure)")
             }

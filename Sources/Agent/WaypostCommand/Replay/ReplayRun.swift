@@ -3,6 +3,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
+import SQLiteOutbox
 import Waypost
 
 /// Recorded logs on their way to Fleet Engine, as one vehicle or as many.

@@ -1,7 +1,7 @@
 import LocationReporting
 
 /// What a damaged store's own tables still say, when SQLite finds their structure sound and the count agrees.
-struct SoundTree {
+struct IntactTables {
     let ledger: LedgerRecord
     /// The last sequence that the tables know of.
     let lastSequence: Int64
@@ -15,15 +15,15 @@ struct SoundTree {
     /// Takes the readable rows over into `builder`; `nil` when the tables cannot be trusted.
     ///
     /// - Throws: when `builder` cannot write.
-    init?(_ files: StoreFiles, known: OutboxAccount?, into builder: StoreBuilder) throws(StoreError) {
-        guard let rows = Self.openSound(files) else { return nil }
+    init?(_ files: StoreFiles, known: OutboxCounters?, into builder: StoreBuilder) throws(StoreError) {
+        guard let rows = Self.open(files) else { return nil }
         var (pending, last, unreadable) = (Int64(0), Int64(0), Set<Int64>())
         var unreadableQuarantined: Set<Int64> = []
         var stored: LedgerRecord?
         // What cannot be read here is looked for as loose records.
         let hasRecords = try Self.forEach(rows.records) { id, bytes throws(StoreError) in
             if id == LedgerRecord.id {
-                stored = LedgerRecord(bytes[...]).flatMap { StoreSalvage.believes($0.account) ? $0 : nil }
+                stored = LedgerRecord(bytes[...]).flatMap { StoreSalvage.believes($0.counters) ? $0 : nil }
                 return
             }
             (pending, last) = (pending + 1, id)
@@ -40,18 +40,18 @@ struct SoundTree {
                 try builder.insertQuarantined(bytes, sequence: id)
             }
         }
-        guard hasRecords, hasQuarantine, last <= OutboxAccount.Limit.repair else { return nil }
-        if let known, var account = stored?.account {
-            account.lastSequence = max(account.lastSequence, last)
+        guard hasRecords, hasQuarantine, last <= OutboxCounters.Limit.repair else { return nil }
+        if let known, var counters = stored?.counters {
+            counters.lastSequence = max(counters.lastSequence, last)
             // The count may be right all the same: one delivered, one accepted.
-            if account.isOlder(than: known) { return nil }
+            if counters.isOlder(than: known) { return nil }
         }
         // A commit whose sync failed may be there, later than what is in memory.
         guard let ledger = LedgerRecord.later(known.map { LedgerRecord($0, oldestPending: 0) }, stored) else {
             return nil
         }
-        let lastSequence = max(last, ledger.account.lastSequence)
-        let expected = ledger.account.pending + lastSequence - ledger.account.lastSequence
+        let lastSequence = max(last, ledger.counters.lastSequence)
+        let expected = ledger.counters.pending + lastSequence - ledger.counters.lastSequence
         guard pending == expected else { return nil }
         (self.ledger, self.lastSequence, self.pending) = (ledger, lastSequence, pending)
         (self.unreadable, self.unreadableQuarantined) = (unreadable, unreadableQuarantined)
@@ -79,7 +79,7 @@ struct SoundTree {
             let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
             connection.setCheckpointOnClose(false)
             try connection.execute(StoreFormat.readerSettings)
-            guard try StoreSchema.isKnown(connection), try connection.text("PRAGMA quick_check(1)") == "ok" else {
+            guard try files.schema.isKnown(connection), try connection.text("PRAGMA quick_check(1)") == "ok" else {
                 throw StoreError(.damaged, path: files.path, reason: "its structure is damaged")
             }
             records = try SQLiteStatement(connection, "SELECT id, body FROM records ORDER BY id")
@@ -88,11 +88,11 @@ struct SoundTree {
         }
     }
 
-    /// `nil` for whatever reason: then there is no tree to go by.
-    private static func openSound(_ files: StoreFiles) -> Rows? {
+    /// `nil` for whatever reason: then there are no tables to go by.
+    private static func open(_ files: StoreFiles) -> Rows? {
         do {
             // SQLite removes the log of an empty database.
-            _ = try StoreHeader(path: files.path, on: files.disk, checksVersion: false)
+            _ = try StoreHeader(files, at: files.path, checksVersion: false)
             return try Rows(files)
         } catch { return nil }
     }
