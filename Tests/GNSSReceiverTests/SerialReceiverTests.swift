@@ -9,11 +9,11 @@ import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct SerialReceiving {
     private let terminal: PseudoTerminal
-    private let receiver: SerialReceiver
+    private let receiver: LiveReceiver
 
     init() throws {
         terminal = try PseudoTerminal()
-        receiver = SerialReceiver(device: terminal.path, baudRate: 9600)
+        receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600)
     }
 
     @Test func deliversAFixForEachEpoch() async throws {
@@ -57,7 +57,7 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         let link = folder.path("usb-receiver")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
-        try await observe(SerialReceiver(device: link, baudRate: 9600)) { observer in
+        try await observe(LiveReceiver.serial(device: link, baudRate: 9600)) { observer in
             await observer.state(saying: "open at 9600 baud")
             for second in 1...5 {
                 try terminal.send(epoch(second: second))
@@ -75,7 +75,7 @@ import WaypostTestSupport
     @Test func findsAReceiverThatComesBackUnderAnotherName() async throws {
         let folder = try TemporaryFolder()
         let link = folder.path("usb-receiver")
-        let receiver = SerialReceiver(device: link, baudRate: 115_200)
+        let receiver = LiveReceiver.serial(device: link, baudRate: 115_200)
         try await observe(receiver) { observer in
             await observer.state(saying: "not there; plug the receiver in")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
@@ -96,7 +96,7 @@ import WaypostTestSupport
     }
 
     @Test func saysThatTheLineIsSilentAndOpensItAnewWithoutAWord() async throws {
-        let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(300))
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(300))
         try await observe(receiver) { observer in
             await observer.state(saying: "silent")
             try terminal.send(epoch(second: 1))

@@ -3,7 +3,6 @@ import LocationReporting
 /// Updates that are accepted and wait for the commit that they share, in order; their sequences follow those on the
 /// disk.
 struct GroupCommit: Sendable, Hashable {
-    /// One of them.
     struct Element: Sendable, Hashable {
         let update: LocationUpdate
         /// Whether it is the newest whatever its time.
@@ -33,7 +32,6 @@ struct GroupCommit: Sendable, Hashable {
         return count >= window.updates || count > 0 && now - since + interval >= window.span
     }
 
-    /// With the sequences that they will have.
     func stored(after lastSequence: Int64) -> [StoredUpdate] {
         zip(1..., elements).map { StoredUpdate(sequence: lastSequence + $0, update: $1.update) }
     }

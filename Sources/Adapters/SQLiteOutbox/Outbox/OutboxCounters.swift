@@ -16,7 +16,6 @@ struct OutboxCounters: Sendable, Hashable {
     var revision: Int64 = 0
     /// The newest by time of fix of all that were accepted, except those in quarantine: pending or delivered.
     var newest: StoredUpdate?
-    /// The newest by time of fix of those delivered.
     var newestDelivered: StoredUpdate?
 
     var ledger: Ledger {
@@ -118,7 +117,6 @@ package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
     case discarded
 }
 
-/// What was evicted, by reason.
 package struct Evictions: Sendable, Hashable {
     /// None is zero.
     private var tallies: [EvictionReason: UpdateTally] = [:]

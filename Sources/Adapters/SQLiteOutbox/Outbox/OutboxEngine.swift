@@ -28,14 +28,12 @@ final class OutboxEngine {
     /// Updates are accepted nearly in the order of time: where the newest has to be found again, it is looked for among
     /// so many of the last ones.
     static let newestSearchLimit = 4096
-    /// How often `maintain` is called.
     static let maintenanceInterval = Duration.seconds(2)
     /// From so many acknowledgements on that a full disk keeps in memory, nothing more goes out or is accepted until
     /// they are written. The batch that reaches the limit comes on top: up to 501.
     private static let unwrittenLimit = 1000
     /// How long a store is left alone that was damaged again after its repair.
     static let repairInterval = Duration.seconds(600)
-    /// Damaged stores that are kept.
     private static let keptDamaged = 3
 
     init(_ configuration: OutboxConfiguration) throws(OutboxError) {
@@ -130,7 +128,6 @@ final class OutboxEngine {
         }
     }
 
-    /// Does with quarantined updates what an operator wants.
     func carryOut(_ request: QuarantineRequest) throws(OutboxError) -> QuarantineAnswer {
         try perform { store throws(StoreError) in try carryOut(request, store) }
     }
@@ -251,7 +248,6 @@ extension OutboxEngine {
         store = nil
     }
 
-    /// Replaces a damaged store.
     private func repair(reason: String) throws(StoreError) {
         try rebuild(reason: reason)
         try afterRepair(reserve.lending(retryingDamage(openExisting())))

@@ -95,7 +95,6 @@ package actor SQLiteOutbox: Outbox {
     /// The ledger with reasons and times.
     package func summary() async throws(OutboxError) -> StoreSummary { try opened().summary() }
 
-    /// How often `maintain` is to be called.
     package static var maintenanceInterval: Duration { OutboxEngine.maintenanceInterval }
 
     /// Writes what has waited long enough, and takes up what tools have asked for; whether anything is pending again.
@@ -133,7 +132,6 @@ package struct OutboxConfiguration: Sendable {
     package var maximumBytes: Int64
     /// Pending updates so much older than the newest, by their times of fix, are evicted; `nil`: none is too old.
     package var maximumAge: Duration?
-    /// When accepted updates reach the disk.
     package var durability = OutboxDurability.full
     /// Whether a damaged store is replaced. A tool leaves that to the service, whose files these are.
     package var repairsDamage = true

@@ -16,12 +16,13 @@ struct IntactTables {
     ///
     /// - Throws: when `builder` cannot write.
     init?(_ files: StoreFiles, known: OutboxCounters?, into builder: StoreBuilder) throws(StoreError) {
-        guard let rows = Self.open(files) else { return nil }
+        let connection: SQLiteConnection
+        do throws(StoreError) { connection = try Self.open(files) } catch { return nil }
         var (pending, last, unreadable) = (Int64(0), Int64(0), Set<Int64>())
         var unreadableQuarantined: Set<Int64> = []
         var stored: LedgerRecord?
         // What cannot be read here is looked for as loose records.
-        let hasRecords = try Self.forEach(rows.records) { id, bytes throws(StoreError) in
+        let hasRecords = try Self.forEachRow(of: "records", connection) { id, bytes throws(StoreError) in
             if id == LedgerRecord.id {
                 stored = LedgerRecord(bytes[...]).flatMap { StoreSalvage.believes($0.counters) ? $0 : nil }
                 return
@@ -33,7 +34,7 @@ struct IntactTables {
                 try builder.insertPending(bytes, sequence: id)
             }
         }
-        let hasQuarantine = try Self.forEach(rows.quarantined) { id, bytes throws(StoreError) in
+        let hasQuarantine = try Self.forEachRow(of: "quarantined", connection) { id, bytes throws(StoreError) in
             if QuarantinedUpdate(bytes[...], sequence: id) == nil {
                 unreadableQuarantined.insert(id)
             } else {
@@ -57,10 +58,15 @@ struct IntactTables {
         (self.unreadable, self.unreadableQuarantined) = (unreadable, unreadableQuarantined)
     }
 
-    /// Calls `body` for each row; whether all could be read.
-    private static func forEach(
-        _ statement: borrowing SQLiteStatement, _ body: (Int64, [UInt8]) throws(StoreError) -> Void
+    /// Calls `body` for each row of `table`; whether all could be read.
+    private static func forEachRow(
+        of table: String, _ connection: borrowing SQLiteConnection,
+        _ body: (Int64, [UInt8]) throws(StoreError) -> Void
     ) throws(StoreError) -> Bool {
+        let statement: SQLiteStatement
+        do throws(StoreError) {
+            statement = try SQLiteStatement(connection, "SELECT id, body FROM \(table) ORDER BY id")
+        } catch { return false }
         while true {
             let isThere: Bool
             do throws(StoreError) { isThere = try statement.step() } catch { return false }
@@ -69,31 +75,16 @@ struct IntactTables {
         }
     }
 
-    /// Statements over all rows, with the connection they run on.
-    private final class Rows {
-        let connection: SQLiteConnection
-        let records: SQLiteStatement
-        let quarantined: SQLiteStatement
-
-        init(_ files: StoreFiles) throws(StoreError) {
-            let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
-            connection.setCheckpointOnClose(false)
-            try connection.execute(StoreFormat.readerSettings)
-            guard try files.schema.isKnown(connection), try connection.text("PRAGMA quick_check(1)") == "ok" else {
-                throw StoreError(.damaged, path: files.path, reason: "its structure is damaged")
-            }
-            records = try SQLiteStatement(connection, "SELECT id, body FROM records ORDER BY id")
-            quarantined = try SQLiteStatement(connection, "SELECT id, body FROM quarantined ORDER BY id")
-            self.connection = connection
+    /// - Throws: for whatever reason there are no tables to go by.
+    private static func open(_ files: StoreFiles) throws(StoreError) -> SQLiteConnection {
+        // SQLite removes the log of an empty database.
+        _ = try StoreHeader(files, at: files.path, checksVersion: false)
+        let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
+        connection.setCheckpointOnClose(false)
+        try connection.execute(StoreFormat.readerSettings)
+        guard try files.schema.isKnown(connection), try connection.text("PRAGMA quick_check(1)") == "ok" else {
+            throw StoreError(.damaged, path: files.path, reason: "its structure is damaged")
         }
-    }
-
-    /// `nil` for whatever reason: then there are no tables to go by.
-    private static func open(_ files: StoreFiles) -> Rows? {
-        do {
-            // SQLite removes the log of an empty database.
-            _ = try StoreHeader(files, at: files.path, checksVersion: false)
-            return try Rows(files)
-        } catch { return nil }
+        return connection
     }
 }

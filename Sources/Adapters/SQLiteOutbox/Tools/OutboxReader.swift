@@ -87,7 +87,6 @@ package final class OutboxReader {
 /// The ledger of a store, with reasons and times.
 package struct StoreSummary: Sendable, Hashable {
     package var ledger: Ledger
-    /// What was evicted, by reason.
     package var evictions: Evictions
     /// Updates that Fleet Engine refuses for good.
     package var quarantined: UpdateTally

@@ -67,7 +67,7 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
                 let clock = MonotonicClock(ContinuousClock())
                 await clock.sleep(for: patience)
                 // The line is open, and its rate still looked for.
-                if case .starting? = last.withLock({ $0 }) { await clock.sleep(for: SerialReceiver.longestSearch) }
+                if case .starting? = last.withLock({ $0 }) { await clock.sleep(for: BaudRate.longestSearch) }
                 sink.finish()
             }
             for await event in events {

@@ -34,19 +34,16 @@ extension Configuration {
         let live = NMEADecoder(options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts))
         return switch receiver.source {
         case .serial(let device, let baudRate):
-            SerialReceiver(device: device, baudRate: baudRate, decoder: live, tap: tap)
-        case .file(let path, follows: true):
-            GrowingFileReceiver(path: path, decoder: live, tap: tap)
+            LiveReceiver.serial(device: device, baudRate: baudRate, decoder: live, tap: tap)
+        case .file(let path, follows: true): LiveReceiver.growingFile(path, decoder: live, tap: tap)
         case .file(let path, follows: false):
             LogReceiver(
                 paths: [path], decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: accepts)))
         case .standardInput: StandardInputReceiver(decoder: live, tap: tap)
-        case .tcp(let host, let port):
-            NetworkReceiver(.tcp, host: host, port: port, decoder: live, tap: tap)
-        case .udp(let host, let port):
-            NetworkReceiver(.udp, host: host, port: port, decoder: live, tap: tap)
+        case .tcp(let host, let port): LiveReceiver.tcp(host: host, port: port, decoder: live, tap: tap)
+        case .udp(let host, let port): LiveReceiver.udp(host: host, port: port, decoder: live, tap: tap)
         case .gpsd(let host, let port, let device):
-            GPSDReceiver(host: host, port: port, device: device, dates: dates, tap: tap)
+            LiveReceiver.gpsd(host: host, port: port, device: device, dates: dates, tap: tap)
         }
     }
 

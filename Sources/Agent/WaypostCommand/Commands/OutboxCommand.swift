@@ -141,7 +141,8 @@ struct QuarantineClient {
         throw AgentError(
             .unavailable,
             "\(configuration.path): in use by \(holder), which has not taken the request up within "
-                + "\(Int(Self.patience / .seconds(1))) s; nothing was changed. Look at its log, or stop it and try again")
+                + "\(Int(Self.patience / .seconds(1))) s; nothing was changed. Look at its log, or stop it and try "
+                + "again")
     }
 }
 
