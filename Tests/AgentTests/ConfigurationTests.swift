@@ -41,7 +41,10 @@ import WaypostTestSupport
         let least = try Self.read(Self.smallest)
         #expect(configuration.reporting == least.reporting)
         #expect(configuration.upload == least.upload)
-        #expect(configuration.outbox == least.outbox)
+        #expect(configuration.outbox.path == least.outbox.path)
+        #expect(configuration.outbox.maximumBytes == least.outbox.maximumBytes)
+        #expect(configuration.outbox.maximumAge == least.outbox.maximumAge)
+        #expect(configuration.outbox.durability == least.outbox.durability)
         #expect(configuration.status == least.status)
         #expect(configuration.log == least.log)
         #expect(configuration.stateOnStop == least.stateOnStop)
@@ -96,8 +99,8 @@ import WaypostTestSupport
         #expect(configuration.upload.backlogUpdatesPerSecond == 100)
         #expect(configuration.upload.retry == RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))
         #expect(configuration.outbox.path == "/var/lib/waypost/outbox.sqlite")
-        #expect(configuration.outbox.maximumMegabytes == 64)
-        #expect(configuration.outbox.maximumAgeDays == nil)
+        #expect(configuration.outbox.maximumBytes == 64 << 20)
+        #expect(configuration.outbox.maximumAge == nil)
         #expect(configuration.outbox.durability == .full)
         #expect(configuration.status.address.description == "127.0.0.1:9464")
     }
@@ -105,7 +108,7 @@ import WaypostTestSupport
     @Test func theOutboxMayForgetAndMayWait() throws {
         let text = Self.smallest.replacing(
             "}}", with: "}, \"outbox\": {\"maximumAgeDays\": 30, \"durability\": \"economy\"}}")
-        let settings = OutboxSettings(try Self.read(text).outbox)
+        let settings = try Self.read(text).outbox
         #expect(settings.maximumAge == .seconds(30 * 86_400))
         #expect(settings.durability == .economy)
     }

@@ -105,7 +105,7 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         let thread = ThreadExecutor(named: "outbox")
         let (begun, disk) = (try EventDescriptor(), try EventDescriptor())
-        let settings = OutboxSettings(
+        let settings = OutboxConfiguration(
             path: folder.path("outbox.sqlite"), maximumBytes: 1 << 20, now: { .system }, reportRecovery: { _ in })
         let outbox = prompt(SQLiteOutbox(settings, on: thread))
         async let hanging: Void = HangingDisk(thread).wait(for: disk, begun)

@@ -15,9 +15,7 @@ import WaypostTestSupport
     /// A store with one delivered update and three in quarantine, 2 to 4.
     private func fill(_ bench: ServiceBench) async throws -> [LocationUpdate] {
         let outbox = try await SQLiteOutbox.open(
-            OutboxSettings(
-                path: bench.folder.path("outbox.sqlite"), maximumBytes: 1 << 20, now: { .system },
-                reportRecovery: { _ in }))
+            OutboxConfiguration(path: bench.folder.path("outbox.sqlite"), maximumBytes: 1 << 20))
         let start = UTCTime.system.advanced(by: .seconds(-600))
         let updates = (0..<4).map { index in
             LocationUpdate(

@@ -8,13 +8,16 @@ import TimeAndChance
 ///
 /// Usage: `BacklogGenerator PATH COUNT`. One update a second on the way north, the last one an hour ago.
 @main enum BacklogGenerator {
-    static func main() throws {
+    static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.count == 2, let path = arguments.first, let count = arguments.last.flatMap({ Int($0) }) else {
             throw Misuse()
         }
         let end = (Int64(Date().timeIntervalSince1970) - 3600) * 1000
-        try SQLiteOutbox.fill(path, count: count) { index in
+        var configuration = OutboxConfiguration(path: path, maximumBytes: 1 << 30)
+        configuration.durability = .economy
+        let outbox = try await SQLiteOutbox.open(configuration)
+        for index in 0..<count {
             var update = LocationUpdate(
                 timeOfFix: UTCTime(millisecondsSince1970: end - Int64(count - index) * 1000),
                 latitude: 48 + Double(index % 100_000) * 1.25e-5, longitude: 11.5166667)
@@ -22,8 +25,9 @@ import TimeAndChance
             update.speedMetersPerSecond = 13.9
             update.headingDegrees = 0
             update.horizontalAccuracyMeters = 2.5
-            return update
+            try await outbox.append(update)
         }
+        try await outbox.close()
     }
 
     private struct Misuse: Error, CustomStringConvertible {

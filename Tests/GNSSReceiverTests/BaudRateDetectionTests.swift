@@ -15,9 +15,9 @@ import WaypostTestSupport
 
     init() throws { terminal = try PseudoTerminal() }
 
-    private func source(trial: Duration) -> LiveSource {
-        let endpoint = SearchingSerialEndpoint(device: terminal.path, search: BaudRateSearch(trial: trial))
-        return LiveSource(receiver: LiveReceiver(endpoint: endpoint, decoder: NMEADecoder()))
+    private func source(trial: Duration) -> LiveReceiver {
+        let endpoint = SerialEndpoint(device: terminal.path, search: BaudRateSearch(trial: trial))
+        return LiveReceiver(endpoint: endpoint, decoder: SentenceDecoder())
     }
 
     @Test(arguments: [(9600, B9600, 0), (115_200, B115200, 1), (460_800, B460800, 6)])
@@ -61,8 +61,8 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         let link = folder.path("receiver")
         unsafe symlink(terminal.path, link)
-        let endpoint = SearchingSerialEndpoint(device: link, search: BaudRateSearch(trial: .milliseconds(500)))
-        let source = LiveSource(receiver: LiveReceiver(endpoint: endpoint, decoder: NMEADecoder()))
+        let endpoint = SerialEndpoint(device: link, search: BaudRateSearch(trial: .milliseconds(500)))
+        let source = LiveReceiver(endpoint: endpoint, decoder: SentenceDecoder())
         try await observe(source) { observer in
             await observer.state(saying: "now 115200")
             try terminal.send(epoch(second: 1))

@@ -17,7 +17,7 @@ enum GPSDTranscript {
         let listener = Listener()
         let receiver = LiveReceiver(
             endpoint: GPSDEndpoint(host: "127.0.0.1", port: daemon.port), decoder: listener, patience: .seconds(60))
-        try await observe(LiveSource(receiver: receiver)) { observer in
+        try await observe(receiver) { observer in
             await observer.state(saying: "has no receiver")
             try daemon.add(terminal.path)
             await observer.state(saying: "connected")  // it has one now

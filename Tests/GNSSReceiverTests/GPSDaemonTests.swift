@@ -10,11 +10,11 @@ import WaypostTestSupport
 @Suite(.timeLimit(.minutes(1)), .enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
 struct RealGPSD {
     private let daemon: GPSDaemon
-    private let receiver: GPSDReceiver
+    private let receiver: LiveReceiver
 
     init() throws {
         daemon = try GPSDaemon()
-        receiver = GPSDReceiver(host: "127.0.0.1", port: daemon.port, patience: .seconds(30))
+        receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: daemon.port, patience: .seconds(30))
     }
 
     /// Sends epochs, one at a time, until `count` fixes of them have come; gpsd keeps some to itself while it learns.
@@ -89,7 +89,7 @@ struct RealGPSD {
 
     @Test func takesTheReceiverThatIsConfigured() async throws {
         let (other, wanted) = (try PseudoTerminal(), try PseudoTerminal())
-        let receiver = GPSDReceiver(
+        let receiver = LiveReceiver.gpsd(
             host: "127.0.0.1", port: daemon.port, device: wanted.path, patience: .seconds(30))
         try await observe(receiver) { observer in
             #expect(await observer.state(saying: "does not have \(wanted.path), nor any other receiver") != nil)

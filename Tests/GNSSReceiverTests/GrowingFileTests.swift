@@ -211,7 +211,7 @@ import WaypostTestSupport
 
     @Test func beginsAtTheEndOfWhatIsThere() async throws {
         try append(epoch(second: 1))
-        let ending = try await observe(GrowingFileReceiver(path: path)) { observer in
+        let ending = try await observe(LiveReceiver.growingFile(path)) { observer in
             await observer.state(saying: "open, waiting for what is appended")
             try append(epoch(second: 2))
             #expect(second(of: await observer.fix()) == 2)
@@ -226,7 +226,7 @@ import WaypostTestSupport
     }
 
     @Test func waitsForTheFileAndReadsAllOfIt() async throws {
-        try await observe(GrowingFileReceiver(path: path)) { observer in
+        try await observe(LiveReceiver.growingFile(path)) { observer in
             await observer.state(saying: "is not there; it is read as soon as it is")
             try append(epoch(second: 7))
             #expect(second(of: await observer.fix()) == 7)
@@ -235,7 +235,7 @@ import WaypostTestSupport
 
     @Test func saysWhenNothingIsAppended() async throws {
         try append(epoch(second: 1))
-        let receiver = GrowingFileReceiver(path: path, patience: .milliseconds(300))
+        let receiver = LiveReceiver.growingFile(path, patience: .milliseconds(300))
         await observe(receiver) { observer in
             #expect(await observer.state(saying: "nothing new for 0 s; check the program that writes it") != nil)
         }
@@ -244,14 +244,14 @@ import WaypostTestSupport
     @Test func namesTheMissingChecksums() async throws {
         try append("")
         let bare = epoch(second: 1).replacing(/\*../, with: "")
-        let receiver = GrowingFileReceiver(path: path, patience: .milliseconds(600))
+        let receiver = LiveReceiver.growingFile(path, patience: .milliseconds(600))
         try await observe(receiver) { observer in
             await observer.state(saying: "open, waiting")
             try append(bare)
             #expect(await observer.state(saying: "set receiver.acceptMissingChecksum to true") != nil)
         }
         let tolerant = NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: true))
-        try await observe(GrowingFileReceiver(path: path, decoder: tolerant)) { observer in
+        try await observe(LiveReceiver.growingFile(path, decoder: tolerant)) { observer in
             await observer.state(saying: "open, waiting")
             try append(epoch(second: 2).replacing(/\*../, with: ""))
             #expect(second(of: await observer.fix()) == 2)

@@ -9,14 +9,13 @@ import WaypostTestSupport
     private static let void = sentence("GPRMC,101500.000,V,,,,,,,050126,,,N")
 
     private let terminal: PseudoTerminal
-    private let source: LiveSource
+    private let source: LiveReceiver
 
     init() throws {
         terminal = try PseudoTerminal()
-        source = LiveSource(
-            receiver: LiveReceiver(
-                endpoint: SerialEndpoint(device: terminal.path, baudRate: 9600), decoder: NMEADecoder(),
-                positionPatience: .milliseconds(50)))
+        source = LiveReceiver(
+            endpoint: SerialEndpoint(device: terminal.path, baudRate: 9600), decoder: SentenceDecoder(),
+            positionPatience: .milliseconds(50))
     }
 
     @Test func isToldOnceUntilThereIsOneAndAgainWhenItIsLost() async throws {

@@ -12,7 +12,7 @@ import WaypostTestSupport
     @Test func survivesATCPServerThatGoesAndComesBack() async throws {
         var server: LoopbackSocket? = try LoopbackSocket(.stream)
         let port = try #require(server?.port)
-        try await observe(NetworkReceiver(.tcp, host: "localhost", port: port)) { observer in
+        try await observe(LiveReceiver.tcp(host: "localhost", port: port)) { observer in
             for second in 1...2 {
                 if server == nil { server = try LoopbackSocket(.stream, port: port) }
                 await observer.state(saying: "tcp localhost:\(port): connected")
@@ -28,7 +28,7 @@ import WaypostTestSupport
     @Test func doesNotJoinHalvesOfASentenceAcrossConnections() async throws {
         let server = try LoopbackSocket(.stream)
         let cut = epoch(second: 2)
-        try await observe(NetworkReceiver(.tcp, host: "127.0.0.1", port: server.port)) { observer in
+        try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in
             var connection: LoopbackSocket? = try server.accept()
             try connection?.send(epoch(second: 1) + cut.prefix(30))
             #expect(await observer.second() == 1)
@@ -44,7 +44,7 @@ import WaypostTestSupport
 
     @Test func saysThatAServerIsSilentAndConnectsAgain() async throws {
         let server = try LoopbackSocket(.stream)
-        let receiver = NetworkReceiver(.tcp, host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
+        let receiver = LiveReceiver.tcp(host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
         try await observe(receiver) { observer in
             let silent = try server.accept()
             #expect(await observer.state(saying: "silent for 0 s; check that the server has data") != nil)
@@ -57,7 +57,7 @@ import WaypostTestSupport
 
     @Test func givesFixesOutOfAFlood() async throws {
         let server = try LoopbackSocket(.stream)
-        try await observe(NetworkReceiver(.tcp, host: "127.0.0.1", port: server.port)) { observer in
+        try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in
             let connection = try server.accept()
             // Megabytes without an end of line, a sentence begun again and again.
             let flood = String(repeating: "$GPGGA,101500.000,4810", count: 1 << 15)
@@ -75,7 +75,7 @@ import WaypostTestSupport
 
     @Test func saysThatNobodyListens() async throws {
         let port = try LoopbackSocket(.stream).port  // closed again at once
-        let ending = await observe(NetworkReceiver(.tcp, host: "127.0.0.1", port: port)) { observer in
+        let ending = await observe(LiveReceiver.tcp(host: "127.0.0.1", port: port)) { observer in
             let state = await observer.state(saying: "cannot connect: Connection refused; check host and port")
             #expect(state != nil)
         }
@@ -83,7 +83,7 @@ import WaypostTestSupport
     }
 
     @Test func saysThatAHostIsUnknown() async throws {
-        await observe(NetworkReceiver(.tcp, host: "no such host", port: 10110)) { observer in
+        await observe(LiveReceiver.tcp(host: "no such host", port: 10110)) { observer in
             #expect(await observer.state(saying: "no such host cannot be found (") != nil)
         }
     }
@@ -92,7 +92,7 @@ import WaypostTestSupport
     private func withDatagrams(
         _ body: (SourceObserver, _ send: (String) throws -> Void) async throws -> Void
     ) async throws {
-        try await observe(NetworkReceiver(.udp, host: "127.0.0.1", port: 0)) { observer in
+        try await observe(LiveReceiver.udp(host: "127.0.0.1", port: 0)) { observer in
             let state = await observer.state(saying: "listening on port ")?.description ?? ""
             let port = try #require(state.firstMatch(of: /port (\d+)/).flatMap { Int($0.1) })
             try await body(observer) { try LoopbackSocket(.datagrams, connectedTo: port).send($0) }
@@ -134,7 +134,7 @@ import WaypostTestSupport
 
     @Test func saysThatAPortIsTaken() async throws {
         let other = try LoopbackSocket(.datagrams)
-        await observe(NetworkReceiver(.udp, host: "127.0.0.1", port: other.port)) { observer in
+        await observe(LiveReceiver.udp(host: "127.0.0.1", port: other.port)) { observer in
             #expect(await observer.state(saying: "cannot listen: Address already in use") != nil)
         }
         withExtendedLifetime(other) {}
@@ -142,7 +142,7 @@ import WaypostTestSupport
 
     @Test func asksGpsdForReportsAndSaysWhatIsMissing() async throws {
         let server = try LoopbackSocket(.stream)
-        try await observe(GPSDReceiver(host: "127.0.0.1", port: server.port)) { observer in
+        try await observe(LiveReceiver.gpsd(host: "127.0.0.1", port: server.port)) { observer in
             let connection = try server.accept()
             #expect(try connection.receive() == "?WATCH={\"enable\":true,\"json\":true}\n")
             try connection.send(
@@ -162,7 +162,7 @@ import WaypostTestSupport
     @Test func asksGpsdForSentencesTooWhenTheyAreRecorded() async throws {
         let server = try LoopbackSocket(.stream)
         let tap = RecordingTap()
-        try await observe(GPSDReceiver(host: "127.0.0.1", port: server.port, tap: tap)) { observer in
+        try await observe(LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, tap: tap)) { observer in
             let connection = try server.accept()
             #expect(try connection.receive() == "?WATCH={\"enable\":true,\"json\":true,\"nmea\":true}\n")
             try connection.send(epoch(second: 1) + positionReport("/dev/a", second: 1) + "\r\n")
@@ -172,7 +172,7 @@ import WaypostTestSupport
 
     @Test func saysThatGpsdIsSilent() async throws {
         let server = try LoopbackSocket(.stream)
-        let receiver = GPSDReceiver(host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
+        let receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
         await observe(receiver) { observer in
             #expect(await observer.state(saying: "no report for 0 s; check that gpsd's receiver") != nil)
         }

@@ -45,9 +45,8 @@ private final class QuietLine: ReceiverLine {
         (false, ["line: missing", "line: enough"]), (true, ["line: silence", "line: enough"]),
     ])
     func isToldOnceForManyAttempts(opens: Bool, states: [String]) async {
-        let source = LiveSource(
-            receiver: LiveReceiver(
-                endpoint: RepeatingEndpoint(opens: opens), decoder: NMEADecoder(), patience: .milliseconds(10)))
+        let source = LiveReceiver(
+            endpoint: RepeatingEndpoint(opens: opens), decoder: SentenceDecoder(), patience: .milliseconds(10))
         await observe(source) { observer in
             await observer.state(saying: "enough")
             // That the line is open may have been overtaken by its silence.

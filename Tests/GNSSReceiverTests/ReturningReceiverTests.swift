@@ -35,14 +35,13 @@ private final class CountingEndpoint: ReceiverEndpoint {
     private let folder: TemporaryFolder
     private let files = FileManager.default
     private let endpoint: CountingEndpoint
-    private let source: LiveSource
+    private let source: LiveReceiver
 
     init() throws {
         folder = try TemporaryFolder()
         endpoint = CountingEndpoint(device: folder.path("serial/by-id/usb-receiver"))
-        source = LiveSource(
-            receiver: LiveReceiver(
-                endpoint: endpoint, decoder: NMEADecoder(), schedule: ReopenSchedule(delays: [.seconds(3600)])))
+        source = LiveReceiver(
+            endpoint: endpoint, decoder: SentenceDecoder(), schedule: ReopenSchedule(delays: [.seconds(3600)]))
     }
 
     private func plugIn() throws -> PseudoTerminal {

@@ -10,11 +10,11 @@ import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct SerialReceiving {
     private let terminal: PseudoTerminal
-    private let receiver: SerialReceiver
+    private let receiver: LiveReceiver
 
     init() throws {
         terminal = try PseudoTerminal()
-        receiver = SerialReceiver(device: terminal.path, baudRate: 9600)
+        receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600)
     }
 
     @Test func deliversAFixForEachEpoch() async throws {
@@ -58,7 +58,7 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         let link = folder.path("usb-receiver")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
-        try await observe(SerialReceiver(device: link, baudRate: 9600)) { observer in
+        try await observe(LiveReceiver.serial(device: link, baudRate: 9600)) { observer in
             await observer.state(saying: "open at 9600 baud")
             for second in 1...5 {
                 try terminal.send(epoch(second: second))
@@ -76,7 +76,7 @@ import WaypostTestSupport
     @Test func findsAReceiverThatComesBackUnderAnotherName() async throws {
         let folder = try TemporaryFolder()
         let link = folder.path("usb-receiver")
-        let receiver = SerialReceiver(device: link, baudRate: 115_200)
+        let receiver = LiveReceiver.serial(device: link, baudRate: 115_200)
         try await observe(receiver) { observer in
             await observer.state(saying: "not there; plug the receiver in")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
@@ -97,7 +97,7 @@ import WaypostTestSupport
     }
 
     @Test func saysThatTheLineIsSilentAndOpensItAnewWithoutAWord() async throws {
-        let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(300))
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(300))
         try await observe(receiver) { observer in
             await observer.state(saying: "silent")
             try terminal.send(epoch(second: 1))

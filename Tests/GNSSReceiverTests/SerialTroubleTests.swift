@@ -14,7 +14,7 @@ import WaypostTestSupport
     init() throws { terminal = try PseudoTerminal() }
 
     @Test func noiseIsBlamedOnTheBaudRate() async throws {
-        let receiver = SerialReceiver(device: terminal.path, baudRate: 4800, patience: .milliseconds(300))
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 4800, patience: .milliseconds(300))
         await observe(receiver) { observer in
             let noise = Task {
                 while !Task.isCancelled {
@@ -29,7 +29,7 @@ import WaypostTestSupport
 
     @Test func aBusyDeviceNamesItsHolder() async throws {
         let holder = try SerialLine(path: terminal.path, baudRate: 9600)
-        await observe(SerialReceiver(device: terminal.path, baudRate: 9600)) { observer in
+        await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
             let state = await observer.state(saying: "held by")
             #expect(state?.description.hasPrefix("\(terminal.path): held by ") == true)
             #expect(state?.description.contains("(process \(ProcessInfo.processInfo.processIdentifier))") == true)
@@ -39,7 +39,7 @@ import WaypostTestSupport
 
     @Test func whoElseHasTheLineOpenIsTold() async throws {
         let other = try BackgroundProcess(["sleep", "60"], input: terminal.path)
-        let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
         await observe(receiver) { observer in
             #expect(await observer.state(saying: "also open in sleep (process \(other.processID))") != nil)
         }
@@ -52,7 +52,7 @@ import WaypostTestSupport
             GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path,
         ])
         await yieldTurns { !DeviceHolder.others(of: terminal.path).isEmpty }
-        let receiver = SerialReceiver(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
         await observe(receiver) { observer in
             let words = "also open in gpsd (process \(daemon.processID)); read from it instead (receiver.type gpsd)"
             #expect(await observer.state(saying: words) != nil)
@@ -63,7 +63,7 @@ import WaypostTestSupport
         let other = try BackgroundProcess(["sleep", "60"], input: terminal.path)
         let exclusive = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         clinux_set_exclusive(exclusive.raw)
-        await observe(SerialReceiver(device: terminal.path, baudRate: 9600)) { observer in
+        await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
             #expect(await observer.state(saying: "held by sleep (process \(other.processID)); stop it") != nil)
         }
         _ = consume exclusive
@@ -75,7 +75,7 @@ import WaypostTestSupport
         // The lock goes over to the process, which has the same open file.
         let other = try BackgroundProcess(["sleep", "60"], open: locked.raw)
         _ = consume locked
-        await observe(SerialReceiver(device: terminal.path, baudRate: 9600)) { observer in
+        await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
             #expect(await observer.state(saying: "held by sleep (process \(other.processID)); stop it") != nil)
         }
     }
@@ -90,7 +90,7 @@ import WaypostTestSupport
         ),
     ])
     func isAStateWithAReason(device: String, baudRate: Int, words: String) async throws {
-        let ending = await observe(SerialReceiver(device: device, baudRate: .fixed(baudRate))) { observer in
+        let ending = await observe(LiveReceiver.serial(device: device, baudRate: .fixed(baudRate))) { observer in
             #expect(await observer.state(saying: words) != nil)
         }
         #expect(ending?.code == .cancelled)
@@ -100,7 +100,7 @@ import WaypostTestSupport
     func cancellingEndsAtOnceAndGivesTheLineBack(stage: Stage) async throws {
         let device = stage == .missing ? "/dev/no-such-receiver" : terminal.path
         var cancelled: ContinuousClock.Instant?
-        let ending = try await observe(SerialReceiver(device: device, baudRate: 9600)) { observer in
+        let ending = try await observe(LiveReceiver.serial(device: device, baudRate: 9600)) { observer in
             await observer.state(saying: stage == .missing ? "not there" : "open at 9600 baud")
             if stage == .receiving {
                 try terminal.send(epoch(second: 1))

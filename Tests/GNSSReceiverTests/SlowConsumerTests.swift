@@ -14,7 +14,7 @@ import WaypostTestSupport
     /// While the first fix is held back, more is sent than the kernel holds for a terminal (640 KiB): it fits only
     /// if it is read.
     @Test func neverHoldsUpTheLineAndGetsTheNewestFix() async throws {
-        let receiver = SerialReceiver(device: terminal.path, baudRate: 9600)
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600)
         let (gate, opener) = AsyncStream.makeStream(of: Never.self, bufferingPolicy: .bufferingNewest(1))
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(10_000))
         let running = Task {

@@ -28,7 +28,9 @@ import TimeAndChance
         (.economy, 1, 57, false), (.economy, 1, 58, true), (.economy, 29, 0, false), (.economy, 30, 0, true),
     ])
     func commitsWithinItsWindow(durability: OutboxDurability, count: Int, age: Int, isDue: Bool) {
-        #expect(durability.isCommitDue(count: count, age: .seconds(age), nextLookAfter: .seconds(2)) == isDue)
+        var group = GroupCommit()
+        for _ in 0..<count { group.append(GroupCommit.Element(update: sample(1), overrulesEarlier: false), at: .zero) }
+        #expect(group.isDue(durability, at: .seconds(age), nextMaintenanceAfter: .seconds(2)) == isDue)
     }
 
     @Test func writesTogetherWhatComesWithinTheWindow() throws {
@@ -41,10 +43,10 @@ import TimeAndChance
         #expect(try onDisk(folder) == Ledger(accepted: 30, pending: 30))
         _ = try outbox.append(sample(31))
         uptime.withLock { $0 += .seconds(57) }
-        _ = try outbox.attend()
+        _ = try outbox.maintain()
         #expect(try onDisk(folder).accepted == 30)
         uptime.withLock { $0 += .seconds(1) }
-        _ = try outbox.attend()
+        _ = try outbox.maintain()
         #expect(try onDisk(folder) == Ledger(accepted: 31, pending: 31))
     }
 
@@ -76,7 +78,7 @@ import TimeAndChance
         let outbox = try open(folder)
         for step in 0..<300 {
             uptime.withLock { $0 += .seconds(2) }
-            _ = try outbox.attend()
+            _ = try outbox.maintain()
             switch Int.random(in: 0..<10, using: &chance) {
             case 0..<4:
                 let stored = try outbox.append(sample(step))
@@ -195,8 +197,8 @@ import TimeAndChance
         let folder = try TemporaryFolder()
         var settings = folder.configuration()
         settings.durability = .economy
-        settings.pageLimit = 12
         let outbox = try OutboxEngine(settings)
+        try outbox.limitPages(to: 12)
         var accepted: Int64 = 0
         let refusal = #expect(throws: OutboxError.self) {
             while true {

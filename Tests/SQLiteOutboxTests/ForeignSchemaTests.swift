@@ -47,7 +47,7 @@ import TimeAndChance
         #expect(folder.recoveries.map(\.salvaged) == [5])
         #expect(try outbox.pendingUpdates().map(\.update) == (1...5).map(sample))
         #expect(try outbox.append(sample(6)).sequence == 6)
-        #expect(try !outbox.attend())
+        #expect(try !outbox.maintain())
         while try outbox.ledger().pending > 0 { try outbox.deliverBatch() }
         #expect(try outbox.ledger() == Ledger(accepted: 6, delivered: 6))
         try outbox.close()
@@ -85,7 +85,7 @@ import TimeAndChance
         for second in 6...8 {
             do { _ = try outbox.append(sample(second)) } catch { _ = try outbox.append(sample(second)) }
         }
-        _ = try outbox.attend()
+        _ = try outbox.maintain()
         #expect(try outbox.pendingUpdates().map(\.update) == (1...8).map(sample))
         while try outbox.ledger().pending > 0 { try outbox.deliverBatch() }
         #expect(try outbox.ledger() == Ledger(accepted: 8, delivered: 8))
@@ -125,11 +125,11 @@ import TimeAndChance
         return "REPLACE INTO records VALUES (\(sequence), \(hex(record.bytes)))"
     }
 
-    static func ledger(_ change: (inout OutboxAccount) -> Void, oldestPending: Int64 = 1) -> String {
-        var account = OutboxAccount()
-        (account.lastSequence, account.pending) = (5, 5)
-        change(&account)
-        return "REPLACE INTO records VALUES (0, \(hex(LedgerRecord(account, oldestPending: oldestPending).bytes)))"
+    static func ledger(_ change: (inout OutboxCounters) -> Void, oldestPending: Int64 = 1) -> String {
+        var counters = OutboxCounters()
+        (counters.lastSequence, counters.pending) = (5, 5)
+        change(&counters)
+        return "REPLACE INTO records VALUES (0, \(hex(LedgerRecord(counters, oldestPending: oldestPending).bytes)))"
     }
 
     static let rows =
@@ -181,7 +181,7 @@ import TimeAndChance
         var settings = folder.configuration()
         settings.maximumAge = .seconds(30 * 86_400)
         let outbox = try OutboxEngine(settings)
-        _ = try outbox.attend()
+        _ = try outbox.maintain()
         _ = try outbox.append(sample(100))
         #expect(try outbox.ledger().balances)
         while try outbox.ledger().pending > 0 { try outbox.deliverBatch() }

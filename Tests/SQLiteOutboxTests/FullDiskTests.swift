@@ -12,9 +12,8 @@ import WaypostTestSupport
 @Suite struct FullDisk {
     @Test func refusesNewUpdatesAndGoesOnDelivering() throws {
         let folder = try TemporaryFolder()
-        var configuration = folder.configuration()
-        configuration.pageLimit = 12
-        let outbox = try OutboxEngine(configuration)
+        let outbox = try folder.open()
+        try outbox.limitPages(to: 12)
         var accepted = 0
         var refusal: OutboxError?
         while refusal == nil {
@@ -61,12 +60,12 @@ import WaypostTestSupport
         #expect((1000...1050).contains(sent.count))
         // Not kept back where nobody would send it: it goes out from memory.
         #expect(throws: OutboxError.self) { try outbox.append(sample(40_000)) }
-        #expect(throws: OutboxError.self) { try outbox.attend() }
+        #expect(throws: OutboxError.self) { try outbox.maintain() }
         let delivered = Int64(sent.count)
         #expect(try outbox.ledger() == Ledger(accepted: 3000, delivered: delivered, pending: 3000 - delivered))
 
         disk.heal()
-        _ = try outbox.attend()
+        _ = try outbox.maintain()
         #expect(try OutboxReader(path: folder.store).summary().ledger.delivered == delivered)
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50))
         let isNew = sent.isDisjoint(with: batch.pending.map(\.sequence))
@@ -138,7 +137,7 @@ import WaypostTestSupport
         }
     }
 
-    private var configuration: OutboxSettings {
+    private var configuration: OutboxConfiguration {
         var settings = folder.configuration()
         settings.reportWarning = { [warnings] words in warnings.withLock { $0.append(words) } }
         return settings
@@ -167,13 +166,12 @@ import WaypostTestSupport
         try plant(kind)
         try OutboxEngine(configuration).close()
         #expect(warnings.withLock { $0 }.isEmpty)
-        #expect(try FileStatus(at: place)?.bytes == OutboxEngine.reserveBytes)
+        #expect(try FileStatus(at: place)?.bytes == DiskReserve.bytes)
     }
 
     private func expectToStore() throws {
-        var settings = configuration
-        settings.pageLimit = 12
-        let outbox = try OutboxEngine(settings)
+        let outbox = try OutboxEngine(configuration)
+        try outbox.limitPages(to: 12)
         var accepted = 0
         // A full disk is told as such.
         let error = #expect(throws: OutboxError.self) {

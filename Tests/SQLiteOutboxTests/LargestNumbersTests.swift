@@ -24,7 +24,7 @@ import TimeAndChance
 
     private static func withNumber(_ number: Int64) -> [Crafted] {
         /// A ledger that balances, with everything beside the five where `change` puts it.
-        func balanced(_ change: (inout OutboxAccount) -> Void) -> String {
+        func balanced(_ change: (inout OutboxCounters) -> Void) -> String {
             Rows.ledger {
                 $0.lastSequence = number
                 change(&$0)
@@ -86,7 +86,7 @@ import TimeAndChance
         var owed = Set((1...5).map { sample($0).timeOfFix })
         for round in 1...4 {
             let outbox = try OutboxEngine(settings)
-            _ = try outbox.attend()
+            _ = try outbox.maintain()
             let begin = 100 * round
             for second in begin..<begin + 3 {
                 _ = try outbox.append(sample(second))
@@ -123,12 +123,12 @@ import TimeAndChance
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
         try folder.execute(
-            Rows.ledger { account in
-                (account.lastSequence, account.delivered, account.quarantined.count) = (limit, parts[0], parts[1])
+            Rows.ledger { counters in
+                (counters.lastSequence, counters.delivered, counters.quarantined.count) = (limit, parts[0], parts[1])
                 for (reason, part) in zip(EvictionReason.allCases, parts[2...]) {
-                    account.evictions[reason].count = part
+                    counters.evictions[reason].count = part
                 }
-                account.revision = seed % 4 == 0 ? limit : 1
+                counters.revision = seed % 4 == 0 ? limit : 1
             })
         var outbox = try OutboxEngine(settings)
         var second = 10
@@ -175,20 +175,20 @@ import TimeAndChance
         let outbox = try folder.open()
         _ = try outbox.append(sample(1))
         let store = try #require(outbox.store)
-        let limit = OutboxAccount.Limit.record
-        let changes: [(inout OutboxAccount) -> Void] = [
+        let limit = OutboxCounters.Limit.record
+        let changes: [(inout OutboxCounters) -> Void] = [
             { $0.lastSequence = limit + 1 }, { $0.pending = -1 }, { $0.delivered = limit + 1 }, { $0.revision = limit },
             { $0.quarantined.count = -1 }, { $0.evictions[.age].count = limit + 1 },
         ]
         for change in changes {
-            var next = outbox.account
+            var next = outbox.counters
             change(&next)
             let error = #expect(throws: StoreError.self) {
                 try store.transaction { () throws(StoreError) in try store.write(&next) }
             }
             #expect(error?.kind == .damaged)
         }
-        #expect(try store.rows.account() == outbox.account)
+        #expect(try store.rows.counters() == outbox.counters)
     }
 
     /// Delivers everything, and takes it out of `owed`.

@@ -16,7 +16,7 @@ import Testing
         disk = folder.lyingDisk(seed: 1)
     }
 
-    private var configuration: OutboxSettings {
+    private var configuration: OutboxConfiguration {
         var configuration = folder.configuration(on: disk)
         configuration.uptime = { [seconds] in .seconds(seconds.withLock { $0 }) }
         return configuration

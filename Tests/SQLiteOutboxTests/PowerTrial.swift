@@ -62,8 +62,8 @@ struct PowerTrial {
                 continue
             }
             for _ in 0..<Int.random(in: 0...5, using: &chance) {
-                uptime.withLock { $0 += OutboxEngine.attendanceInterval }
-                _ = try engine.attend()
+                uptime.withLock { $0 += OutboxEngine.maintenanceInterval }
+                _ = try engine.maintain()
             }
             switch Int.random(in: 0..<100, using: &chance) {
             case 0..<45:

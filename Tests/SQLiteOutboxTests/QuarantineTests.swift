@@ -17,7 +17,7 @@ import WaypostTestSupport
             try outbox.quarantine(StoredUpdate(sequence: sequence, update: sample(Int(sequence))), reason: "400")
         }
         try outbox.deliverBatch()
-        _ = try outbox.attend()
+        _ = try outbox.maintain()
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, quarantined: 3))
         return outbox
     }
@@ -87,12 +87,12 @@ import WaypostTestSupport
         let third = try requester.submit(QuarantineRequest(.discard, [6]))
         #expect(try requester.answer(to: first) == nil)
         #expect(try outbox.ledger().quarantined == 3, "nothing is changed behind the owner's back")
-        #expect(try outbox.attend(), "something is pending again")
+        #expect(try outbox.maintain(), "something is pending again")
         #expect(try requester.answer(to: first) == .done(count: 1, notKept: 0))
         #expect(try requester.answer(to: second) == .unknown([5]))
         #expect(try requester.answer(to: third) == .done(count: 1, notKept: 0))
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 1, evicted: 1, quarantined: 1))
-        #expect(try !outbox.attend())
+        #expect(try !outbox.maintain())
         #expect(try requester.answer(to: first) == nil, "an answer is given once")
     }
 
@@ -101,11 +101,11 @@ import WaypostTestSupport
         let outbox = try filled(folder)
         let requester = try OutboxRequester(path: folder.store)
         #expect(try requester.withdraw(try requester.submit(QuarantineRequest(.discard, nil))) == nil)
-        _ = try outbox.attend()
+        _ = try outbox.maintain()
         #expect(try outbox.ledger().quarantined == 3)
         // Taken up in the last moment: then the answer comes with the withdrawal.
         let late = try requester.submit(QuarantineRequest(.discard, nil))
-        _ = try outbox.attend()
+        _ = try outbox.maintain()
         #expect(try requester.withdraw(late) == .done(count: 3, notKept: 0))
     }
 
@@ -116,9 +116,9 @@ import WaypostTestSupport
         _ = try OutboxRequester(path: folder.store).submit(QuarantineRequest(.requeue, [4]))
         try outbox?.close()
         outbox = try folder.open()
-        #expect(try outbox?.attend() == true)
+        #expect(try outbox?.maintain() == true)
         #expect(try outbox?.ledger() == Ledger(accepted: 10, delivered: 7, pending: 1, quarantined: 2))
-        #expect(try outbox?.attend() == false)
+        #expect(try outbox?.maintain() == false)
     }
 
     /// The next look takes what was too much for one, though nothing has changed since.
@@ -127,7 +127,7 @@ import WaypostTestSupport
         let outbox = try filled(folder)
         let requester = try OutboxRequester(path: folder.store)
         let numbers = try (1...20).map { _ in try requester.submit(QuarantineRequest(.requeue, [])) }
-        for _ in 1...2 { _ = try outbox.attend() }
+        for _ in 1...2 { _ = try outbox.maintain() }
         for number in numbers { #expect(try requester.answer(to: number) == .done(count: 0, notKept: 0)) }
     }
 
@@ -135,7 +135,7 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         let outbox = try filled(folder)
         try folder.execute("INSERT INTO requests (id, body) VALUES (7, x'ff00')")
-        #expect(try !outbox.attend())
+        #expect(try !outbox.maintain())
         #expect(try OutboxRequester(path: folder.store).answer(to: 7) == .notUnderstood)
         #expect(try outbox.ledger().quarantined == 3)
     }
@@ -171,8 +171,8 @@ import WaypostTestSupport
 
     @Test func saysThatTheRunningServiceIsTooOld() throws {
         let folder = try TemporaryFolder()
-        try folder.write(try [UInt8](Data(contentsOf: Fixtures.url("outbox/version-1.sqlite"))), to: "outbox.sqlite")
-        let error = #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) }
+        try folder.open(schema: .older).close()
+        let error = #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store, schema: .later) }
         #expect(
             error?.detail == "\(folder.store): the service that runs is of an older release, which takes no requests; "
                 + "restart it first")

@@ -58,7 +58,7 @@ import TimeAndChance
 
     /// Whatever the store writes it can read: the bounds of the one lie within those of the other.
     @Test func comesBackWithTheLargestNumbers() {
-        let limit = OutboxAccount.Limit.record
+        let limit = OutboxCounters.Limit.record
         let edges = [0, 1, 2, 1 << 51, 1 << 52, limit - 1, limit]
         for sequence in edges.dropFirst() {
             let stored = StoredUpdate(sequence: sequence, update: sample(1))
@@ -75,30 +75,30 @@ import TimeAndChance
                 ? edges[Int.random(in: edges.indices, using: &chance)] : .random(in: 0...limit, using: &chance)
         }
         for _ in 0..<2000 {
-            var account = OutboxAccount(lastSequence: any(), pending: any(), delivered: any(), revision: any())
-            account.quarantined.count = any()
-            for reason in EvictionReason.allCases { account.evictions[reason].count = any() }
-            for step in ThinningStep.allCases { account.thinning.advance(step, to: any()) }
-            account.newest = StoredUpdate(sequence: any(), update: sample(7))
-            account.newestDelivered = StoredUpdate(sequence: max(1, any()), update: sample(8))
-            #expect(account.isPlausible(upTo: limit))
-            let record = LedgerRecord(account, oldestPending: any())
+            var counters = OutboxCounters(lastSequence: any(), pending: any(), delivered: any(), revision: any())
+            counters.quarantined.count = any()
+            for reason in EvictionReason.allCases { counters.evictions[reason].count = any() }
+            for step in ThinningStep.allCases { counters.thinning.advance(step, to: any()) }
+            counters.newest = StoredUpdate(sequence: any(), update: sample(7))
+            counters.newestDelivered = StoredUpdate(sequence: max(1, any()), update: sample(8))
+            #expect(counters.isPlausible(upTo: limit))
+            let record = LedgerRecord(counters, oldestPending: any())
             #expect(LedgerRecord(record.bytes[...]) == record)
         }
     }
 
     @Test func ofTheLedgerComesBackFromItsBytes() {
-        var account = OutboxAccount(lastSequence: 1 << 40, pending: 3, delivered: 1 << 39)
+        var counters = OutboxCounters(lastSequence: 1 << 40, pending: 3, delivered: 1 << 39)
         for (index, reason) in EvictionReason.allCases.enumerated() {
-            account.evictions[reason].add(sample(index).timeOfFix)
-            account.evictions[reason].add(sample(10 * index).timeOfFix)
+            counters.evictions[reason].add(sample(index).timeOfFix)
+            counters.evictions[reason].add(sample(10 * index).timeOfFix)
         }
-        account.evictions[.damage].count = 4
-        account.quarantined.add(sample(77).timeOfFix)
-        account.thinning.advance(.third, to: 5000)
-        account.revision = 12_345
-        account.newestDelivered = StoredUpdate(sequence: 12, update: sample(12))
-        let record = LedgerRecord(account, oldestPending: 9)
+        counters.evictions[.damage].count = 4
+        counters.quarantined.add(sample(77).timeOfFix)
+        counters.thinning.advance(.third, to: 5000)
+        counters.revision = 12_345
+        counters.newestDelivered = StoredUpdate(sequence: 12, update: sample(12))
+        let record = LedgerRecord(counters, oldestPending: 9)
         #expect(LedgerRecord(record.bytes[...]) == record)
         #expect(record.bytes.count < 400, "ledger and update share a page of 1 KiB")
     }

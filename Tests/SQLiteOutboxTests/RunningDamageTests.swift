@@ -221,7 +221,7 @@ import Testing
         }
         let outbox = try OutboxEngine(settings)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
-        outbox.distrustStore()
+        outbox.invalidateStore()
         try folder.breakHeader()
         for time in [0, 1, 599, 600, 601, 1199] {
             now.withLock { $0 = .seconds(time) }
@@ -246,7 +246,7 @@ import Testing
         let outbox = try folder.open()
         #expect(try outbox.ledger().pending == 3)
         #expect(try folder.isLocked("outbox.sqlite"))
-        outbox.distrustStore()
+        outbox.invalidateStore()
         #expect(try outbox.ledger().pending == 3)
         #expect(try folder.isLocked("outbox.sqlite"))
     }

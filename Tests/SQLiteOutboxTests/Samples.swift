@@ -35,6 +35,9 @@ extension OutboxEngine {
         try perform { store throws(StoreError) in try store.rows.quarantined().map(\.stored.sequence) }
     }
 
+    /// Makes the store full at that many pages of 1 KiB, as a full disk does, until it is opened anew.
+    func limitPages(to count: Int) throws { try store?.connection.execute("PRAGMA max_page_count = \(count)") }
+
     /// Delivers the next batch.
     func deliverBatch(maximumPastLocations: Int = 50) throws {
         if let batch = try nextBatch(maximumPastLocations: maximumPastLocations) { try acknowledge(batch) }

@@ -35,11 +35,12 @@ final class TemporaryFolder: Sendable {
 
     func configuration(
         _ name: String = "outbox.sqlite", maximumBytes: Int64 = 64_000_000, on disk: any StoreDisk = SystemDisk()
-    ) -> OutboxSettings {
-        OutboxSettings(
-            path: path(name), maximumBytes: maximumBytes,
-            now: { UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_250) }, disk: disk,
-            reportRecovery: { [told] recovery in told.withLock { $0.append(recovery) } })
+    ) -> OutboxConfiguration {
+        var configuration = OutboxConfiguration(path: path(name), maximumBytes: maximumBytes)
+        configuration.now = { UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_250) }
+        configuration.disk = disk
+        configuration.reportRecovery = { [told] recovery in told.withLock { $0.append(recovery) } }
+        return configuration
     }
 
     /// Runs SQL on the store behind the outbox's back.
@@ -76,7 +77,24 @@ final class TemporaryFolder: Sendable {
 
     /// A store with that many pending updates, made at once.
     func buildBacklog(_ count: Int) throws {
-        try SQLiteOutbox.fill(store, count: count) { sample($0 + 1) }
+        let files = StoreFiles(path: store, disk: SystemDisk())
+        try StoreBuilder.build(files, for: nil) { builder throws(StoreError) in
+            var counters = OutboxCounters()
+            for second in 1...count {
+                let stored = counters.accept(sample(second))
+                let record = UpdateRecord(stored, newestSequence: stored.sequence)
+                try builder.insertPending(record.bytes, sequence: stored.sequence)
+            }
+            return counters
+        }
+        try files.adoptRebuilt()
+    }
+
+    /// The number that the file says.
+    var version: Int64 {
+        get throws {
+            try StoreHeader(StoreFiles(path: store, disk: SystemDisk()), at: store, checksVersion: false).version
+        }
     }
 
     func rename(_ source: String, to destination: String) throws {

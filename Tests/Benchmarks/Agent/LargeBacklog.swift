@@ -13,15 +13,19 @@ enum LargeBacklog {
             name: "backlog", device: feed.device, endpoint: endpoint.address, tokenURL: tokenURL,
             caFile: endpoint.front?.caFile)
         let end = (Int64(Date().timeIntervalSince1970) - 24 * 3600) * 1000
-        try SQLiteOutbox.fill(workplace.path("backlog.sqlite"), count: pending) { index in
+        var configuration = OutboxConfiguration(path: workplace.path("backlog.sqlite"), maximumBytes: 1 << 30)
+        configuration.durability = .economy
+        let outbox = try await SQLiteOutbox.open(configuration)
+        for index in 0..<pending {
             var update = LocationUpdate(
                 timeOfFix: UTCTime(millisecondsSince1970: end - Int64(pending - index) * 1000),
                 latitude: 48.1173 + Double(index % 1000) * 1.3e-6, longitude: 11.5166 + Double(index % 1000) * 2.9e-6)
             update.speedMetersPerSecond = 13.9
             update.headingDegrees = index % 360
             update.horizontalAccuracyMeters = 2.5
-            return update
+            try await outbox.append(update)
         }
+        try await outbox.close()
         let service = try await RunningService(settings, in: workplace)
         try await feed.waitForReader()
         for _ in 0..<50 {

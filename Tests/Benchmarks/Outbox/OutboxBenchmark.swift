@@ -71,7 +71,7 @@ import TimeAndChance
         let before = try DiskUse.now()
         for second in 0..<updates {
             uptime.withLock { $0 += .seconds(10) }
-            _ = try await outbox.attend()
+            _ = try await outbox.maintain()
             try await outbox.append(update(second))
             if let batch = try await outbox.nextBatch(maximumPastLocations: 50) { try await outbox.acknowledge(batch) }
         }
@@ -88,8 +88,8 @@ import TimeAndChance
         typealias Outcome = (all: Samples, thinning: Samples, thinned: Int64, used: DiskUse)
         func appends(cap: Int64, _ name: String) async throws -> Outcome {
             var settings = configuration(folder, name)
+            try await fill(settings, count: pending, turning)
             settings.maximumBytes = cap
-            try SQLiteOutbox.fill(settings.path, count: pending) { turning($0) }
             let outbox = try await SQLiteOutbox.open(settings)
             let before = try DiskUse.now()
             var (all, thinning, thinned) = (Samples(), Samples(), Int64(0))
@@ -143,9 +143,9 @@ import TimeAndChance
     /// Offline for long, then opened again, then the live position first and a part of the backlog; then with damage.
     private static func backlog(_ folder: URL, pending: Int) async throws {
         let configuration = configuration(folder, "backlog.sqlite")
-        try SQLiteOutbox.fill(configuration.path, count: pending) { update($0) }
+        try await fill(configuration, count: pending, update)
         let small = self.configuration(folder, "small.sqlite")
-        try SQLiteOutbox.fill(small.path, count: 1) { update($0) }
+        try await fill(small, count: 1, update)
         let (_, opened) = try await opening(small)
         let (outbox, ready) = try await opening(configuration)
         try BenchmarkCase("outbox.open-with-backlog", ready, "ms").against("the same with one pending", opened)
@@ -172,8 +172,19 @@ import TimeAndChance
         try await salvaged.close()
     }
 
+    /// Leaves a store with `count` pending updates.
+    private static func fill(
+        _ configuration: OutboxConfiguration, count: Int, _ update: (Int) -> LocationUpdate
+    ) async throws {
+        var configuration = configuration
+        configuration.durability = .economy
+        let outbox = try await SQLiteOutbox.open(configuration)
+        for index in 0..<count { try await outbox.append(update(index)) }
+        try await outbox.close()
+    }
+
     /// Opens a store and takes its first batch; in milliseconds.
-    private static func opening(_ settings: OutboxSettings) async throws -> (SQLiteOutbox, Double) {
+    private static func opening(_ settings: OutboxConfiguration) async throws -> (SQLiteOutbox, Double) {
         let start = ContinuousClock.now
         let outbox = try await SQLiteOutbox.open(settings)
         _ = try await outbox.nextBatch(maximumPastLocations: 50)
@@ -189,10 +200,8 @@ import TimeAndChance
         }
     }
 
-    private static func configuration(_ folder: URL, _ name: String) -> OutboxSettings {
-        OutboxSettings(
-            path: folder.appending(path: name).path, maximumBytes: 1_000_000_000,
-            now: { UTCTime(year: 2026, month: 1, day: 5) }, reportRecovery: { _ in })
+    private static func configuration(_ folder: URL, _ name: String) -> OutboxConfiguration {
+        OutboxConfiguration(path: folder.appending(path: name).path, maximumBytes: 1_000_000_000)
     }
 
     static func update(_ second: Int) -> LocationUpdate {

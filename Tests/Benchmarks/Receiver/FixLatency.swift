@@ -19,7 +19,7 @@ enum FixLatency {
 
     static func measure(_ drive: PacedDrive) async throws -> Samples {
         let line = PacedLine(terminal: try PseudoTerminal(), drive: drive)
-        let receiver = SerialReceiver(device: line.terminal.path, baudRate: .fixed(drive.baudRate))
+        let receiver = LiveReceiver.serial(device: line.terminal.path, baudRate: .fixed(drive.baudRate))
         let measurement = Locked(Measurement())
         let (openings, opened) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         return try await withThrowingTaskGroup { group in

@@ -1,23 +1,32 @@
 import GNSS
 import LinuxPlatform
-import LocationReporting
+package import LocationReporting
 
-/// What all live receivers have in common: a thread that reads and decodes, and a task that delivers the newest.
-struct LiveReceiver: Sendable {
-    let endpoint: any ReceiverEndpoint
+/// Fixes from a receiver under way: a thread that reads and decodes, and a task that delivers the newest.
+package struct LiveReceiver: FixSource {
+    fileprivate let endpoint: any ReceiverEndpoint
     /// Begins anew with each opening of the line.
-    let decoder: any LineDecoder
+    fileprivate let decoder: any LineDecoder
     /// How long a line may be without a sentence before that is reported (see `LineWatch`).
-    var patience = Duration.seconds(5)
+    fileprivate let patience: Duration
     /// How long sentences may come without a position before that is reported (see `PositionWatch`).
-    var positionPatience = Duration.seconds(60)
+    fileprivate let positionPatience: Duration
     /// When a lost line is opened again, unless something tells that it is back.
-    var schedule = ReopenSchedule()
+    fileprivate let schedule: ReopenSchedule
     /// Hears of each turn of the thread and of what it reads, if there is one.
-    var tap: (any ReceiverTap)?
+    fileprivate let tap: (any ReceiverTap)?
 
-    /// See `FixSource.run`. When this returns or throws, the thread has ended and the line is closed.
-    func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+    init(
+        endpoint: any ReceiverEndpoint, decoder: any LineDecoder, patience: Duration = .seconds(5),
+        positionPatience: Duration = .seconds(60), schedule: ReopenSchedule = ReopenSchedule(),
+        tap: (any ReceiverTap)? = nil
+    ) {
+        (self.endpoint, self.decoder, self.patience) = (endpoint, decoder, patience)
+        (self.positionPatience, self.schedule, self.tap) = (positionPatience, schedule, tap)
+    }
+
+    /// When this returns or throws, the thread has ended and the line is closed.
+    package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
         let stop = try EventDescriptor.forReceiver()
         let mailbox = EventMailbox()
         let failure = Locked<FixSourceError?>(nil)
@@ -42,19 +51,6 @@ struct LiveReceiver: Sendable {
         if Task.isCancelled { throw FixSourceError(.cancelled, "\(endpoint.name): stopped") }
         for event in mailbox.take() { await deliver(event) }
         if let error = failure.withLock({ $0 }) { throw error }
-    }
-}
-
-extension LiveReceiver {
-    /// A receiver that speaks NMEA 0183.
-    init(
-        endpoint: any ReceiverEndpoint, decoder: NMEADecoder, patience: Duration = .seconds(5),
-        positionPatience: Duration = .seconds(60), schedule: ReopenSchedule = ReopenSchedule(),
-        tap: (any ReceiverTap)? = nil
-    ) {
-        self.init(
-            endpoint: endpoint, decoder: SentenceDecoder(decoder), patience: patience,
-            positionPatience: positionPatience, schedule: schedule, tap: tap)
     }
 }
 
@@ -150,7 +146,7 @@ struct ReceiverLoop {
 
     private mutating func receive(from line: any ReceiverLine) -> Ending {
         let watch = LineWatch(
-            openedAt: MonotonicTime.now, interval: interval, patience: patience, trial: line.trial)
+            openedAt: MonotonicTime.now, interval: interval, patience: patience, trial: line.trial?.limit)
         var session = LineSession(decoder: newDecoder, watch: watch)
         var pace = ReadPace(openedAt: MonotonicTime.now)
         var judged: LineWatch.Condition?
@@ -168,7 +164,7 @@ struct ReceiverLoop {
             tap?.turned()
             let now = MonotonicTime.now
             if endpoint.canReopen, session.watch.isOverdue(at: now) {
-                if let complaint = line.givenUp(after: session.evidence) {
+                if let complaint = line.trial?.givenUp(after: session.evidence) {
                     report(.waiting(source: endpoint.name, reason: complaint))
                 }
                 return .overdue
@@ -211,7 +207,7 @@ struct ReceiverLoop {
         let hadSentence = session.watch.hasSentence
         defer {
             let now = MonotonicTime.now
-            if session.watch.hasSentence, !hadSentence { line.firstSentenceArrived() }
+            if session.watch.hasSentence, !hadSentence { line.trial?.firstSentenceArrived() }
             if session.complaint == nil, session.watch.condition(at: now) == .receiving {
                 position.sentencesArrived(withPosition: newest != nil, at: now)
                 report(positionsOn: line, at: now)
@@ -258,7 +254,7 @@ struct ReceiverLoop {
     ) {
         let limit = session.watch.limit
         switch condition {
-        case .opened where isSecondChance && !line.isOpeningNews: break
+        case .opened where isSecondChance && line.trial?.isOpeningNews != true: break
         case .opened: report(.starting(source: endpoint.name, detail: line.greeting))
         case .receiving: report(positionsOn: line, at: MonotonicTime.now)
         case .silent: report(complaint: endpoint.complaint(about: .silence, for: limit))
@@ -269,7 +265,7 @@ struct ReceiverLoop {
     /// Sentences arrive; so do positions, or not.
     private mutating func report(positionsOn line: any ReceiverLine, at now: Duration) {
         switch position.condition(at: now) {
-        case .good: report(.receiving(source: endpoint.name, detail: line.discovery))
+        case .good: report(.receiving(source: endpoint.name, detail: line.trial?.discovery ?? ""))
         case .noneYet: report(.noPosition(source: endpoint.name, hadOne: false))
         case .lost: report(.noPosition(source: endpoint.name, hadOne: true))
         }

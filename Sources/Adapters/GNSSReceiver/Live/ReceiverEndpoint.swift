@@ -50,26 +50,12 @@ protocol ReceiverLine: AnyObject {
     /// Takes what is there, without waiting.
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead
 
-    /// How long to wait for a first sentence before the endpoint tries the line another way; `nil` when there is none.
-    var trial: Duration? { get }
-    /// Whether the greeting is news even if the line was opened anew for bringing nothing.
-    var isOpeningNews: Bool { get }
-    /// What the first sentence proved of the line, as `at 9600 baud`; may be empty.
-    var discovery: String { get }
-    /// A sentence has come for the first time since the line was opened.
-    func firstSentenceArrived()
-    /// The line is closed for bringing no sentence for too long, having brought `evidence`; gives what the operator
-    /// should know now.
-    func givenUp(after evidence: BaudRateSearch.Evidence) -> String?
+    /// What this opening tries; `nil` for a line that can be opened in one way only.
+    var trial: RateTrial? { get }
 }
 
-/// A line that can be opened in one way only.
 extension ReceiverLine {
-    var trial: Duration? { nil }
-    var isOpeningNews: Bool { false }
-    var discovery: String { "" }
-    func firstSentenceArrived() {}
-    func givenUp(after evidence: BaudRateSearch.Evidence) -> String? { nil }
+    var trial: RateTrial? { nil }
 }
 
 /// What one read from a line gave.
@@ -98,11 +84,5 @@ extension LineRead {
             guard error.number == EAGAIN else { throw error }
             self = .nothingYet
         }
-    }
-
-    /// The same from a serial line, which has no end: reading nothing means that the device has gone.
-    init(from line: SerialLine, into buffer: inout MutableSpan<UInt8>) throws(SystemError) {
-        try self.init { () throws(SystemError) in try line.read(into: &buffer) }
-        if self == .end { throw SystemError(call: "read", number: ENODEV) }
     }
 }

@@ -73,7 +73,7 @@ package struct LogReceiver: FixSource {
 }
 
 /// Reads and decodes logs on a thread of its own, a chunk at each call: the disk is slow, and decoding is work.
-actor LogReader {
+private actor LogReader {
     /// What one chunk of a log held.
     struct Chunk: Sendable {
         var fixes: [Fix] = []

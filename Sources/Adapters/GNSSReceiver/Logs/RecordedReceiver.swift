@@ -21,7 +21,7 @@ package struct RecordedReceiver: FixSource {
         (self.events, self.decoder, self.clock) = (events, SentenceDecoder(decoder), clock)
     }
 
-    /// The same of gpsd's reports; see `GPSDReceiver`.
+    /// The same of gpsd's reports; see `LiveReceiver.gpsd`.
     package init(
         gpsd events: [(at: Duration, event: Event)], device: String?, dates: NMEADecoderOptions.Dates,
         clock: MonotonicClock

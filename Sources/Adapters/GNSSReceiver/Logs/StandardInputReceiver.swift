@@ -21,7 +21,7 @@ package struct StandardInputReceiver: FixSource {
             return try await LogReceiver(paths: ["-"], decoder: decoder).run(deliver: deliver)
         }
         try await LiveReceiver(
-            endpoint: StandardInputEndpoint(descriptor: descriptor), decoder: decoder, tap: tap
+            endpoint: StandardInputEndpoint(descriptor: descriptor), decoder: SentenceDecoder(decoder), tap: tap
         ).run(deliver: deliver)
     }
 }

@@ -1,3 +1,5 @@
+import LinuxPlatform
+
 /// Looks for the rate at which a receiver sends: a decision, told what came while the line was open at `rate`.
 ///
 /// One sentence with a right checksum decides. A binary frame does not: a receiver that sends NMEA as well gives a
@@ -124,12 +126,47 @@ struct BaudRateSearch: Sendable, Hashable {
     }
 }
 
+/// One opening of a line at one of several baud rates, as the search stood then.
+struct RateTrial: Sendable {
+    private let search: Locked<BaudRateSearch>
+    /// How long to wait for a first sentence before another rate is tried.
+    let limit: Duration
+    /// Whether the greeting is news even if the line was opened anew for bringing nothing.
+    let isOpeningNews: Bool
+    /// What the first sentence proves.
+    let discovery: String
+
+    init(_ search: Locked<BaudRateSearch>) {
+        self.search = search
+        let now = search.withLock { $0 }
+        (limit, isOpeningNews) = (now.trial, now.isOpeningNews)
+        discovery = "at \(now.rate) baud (found; \"baudRate\": \(now.rate) in the configuration saves the search)"
+    }
+
+    /// A sentence has come for the first time since the line was opened.
+    func firstSentenceArrived() { search.withLock { $0.sentenceArrived() } }
+
+    /// The line is closed for bringing no sentence for too long; gives what the operator should know now.
+    func givenUp(after evidence: BaudRateSearch.Evidence) -> String? {
+        switch search.withLock({ $0.lineGivenUp(after: evidence) }) {
+        case .open: nil
+        case .tell(let complaint, _): complaint
+        }
+    }
+}
+
 /// How fast a receiver on a serial line sends.
 package enum BaudRate: Sendable, Hashable, ExpressibleByIntegerLiteral {
-    /// Bits a second, one of `SerialReceiver.supportedBaudRates`.
+    /// Bits a second, one of `supported`.
     case fixed(Int)
     /// Looked for at each opening, the rate that was right last time first.
     case automatic
 
     package init(integerLiteral rate: Int) { self = .fixed(rate) }
+
+    /// Those to choose from; any other is reported as a state that does not mend.
+    package static var supported: [Int] { SerialLine.supportedBaudRates }
+
+    /// How long it may take to find the rate of a receiver that sends.
+    package static var longestSearch: Duration { BaudRateSearch.roundTime }
 }

@@ -5,11 +5,16 @@ import ReportedText
 /// Exclusive ownership of something on disk, told by a lock file; released when the value goes, or the process ends.
 package struct FileLock: ~Copyable, Sendable {
     /// Who holds the lock, from what the holder wrote into the file.
-    package struct Held: Error, Sendable, Hashable {
+    package struct Held: Error, Sendable, Hashable, CustomStringConvertible {
         /// Process id of the holder; `nil` when the file does not tell.
         package let processID: Int32?
         /// Its command name; `nil` when it cannot be read.
         package let command: String?
+
+        /// As `process 12 (waypost)`.
+        package var description: String {
+            (processID.map { "process \($0)" } ?? "another process") + (command.map { " (\($0))" } ?? "")
+        }
     }
 
     /// Why there is no lock.

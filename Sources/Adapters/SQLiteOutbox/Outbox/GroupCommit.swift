@@ -1,9 +1,8 @@
 import LocationReporting
 
-/// Updates that are accepted and wait for the commit of their window, in order; their sequences follow those on the
+/// Updates that are accepted and wait for the commit that they share, in order; their sequences follow those on the
 /// disk.
-struct GatheredUpdates: Sendable, Hashable {
-    /// One of them.
+struct GroupCommit: Sendable, Hashable {
     struct Element: Sendable, Hashable {
         let update: LocationUpdate
         /// Whether it is the newest whatever its time.
@@ -27,19 +26,19 @@ struct GatheredUpdates: Sendable, Hashable {
     /// Forgets the first `count`, which are on the disk.
     mutating func removeFirst(_ count: Int) { elements.removeFirst(min(count, elements.count)) }
 
-    /// Whether they are to be written now, when the next look at them comes after `interval`.
-    func isCommitDue(_ durability: OutboxDurability, at now: Duration, nextLookAfter interval: Duration) -> Bool {
-        durability.isCommitDue(count: count, age: now - since, nextLookAfter: interval)
+    /// Whether they are to be written now, when the next maintenance comes after `interval`.
+    func isDue(_ durability: OutboxDurability, at now: Duration, nextMaintenanceAfter interval: Duration) -> Bool {
+        guard let window = durability.window else { return count > 0 }
+        return count >= window.updates || count > 0 && now - since + interval >= window.span
     }
 
-    /// With the sequences that they will have.
     func stored(after lastSequence: Int64) -> [StoredUpdate] {
         zip(1..., elements).map { StoredUpdate(sequence: lastSequence + $0, update: $1.update) }
     }
 
-    /// What `account` will be once they are written.
-    func added(to account: OutboxAccount) -> OutboxAccount {
-        elements.reduce(into: account) { sum, element in
+    /// What `counters` will be once they are written.
+    func added(to counters: OutboxCounters) -> OutboxCounters {
+        elements.reduce(into: counters) { sum, element in
             _ = sum.accept(element.update, overrulingEarlier: element.overrulesEarlier)
         }
     }
@@ -59,17 +58,8 @@ package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
     }
 
     /// `nil` when a crash takes nothing.
-    package var window: Window? {
-        switch self {
-        case .full: nil
-        case .economy: Window(updates: 30, span: .seconds(60))
-        }
-    }
+    package var window: Window? { self == .full ? nil : Window(updates: 30, span: .seconds(60)) }
 
-    /// Whether `count` updates, the first of them accepted `age` ago, are to be written now, when the next look at
-    /// them comes after `interval`.
-    func isCommitDue(count: Int, age: Duration, nextLookAfter interval: Duration) -> Bool {
-        guard let window else { return count > 0 }
-        return count >= window.updates || count > 0 && age + interval >= window.span
-    }
+    /// Updates that one commit can hold.
+    var longestCommit: Int { window?.updates ?? 1 }
 }

@@ -4,55 +4,52 @@ import ReportedText
 
 /// The outbox itself, synchronous and for one thread; `SQLiteOutbox` puts it on a thread of its own.
 ///
-/// Every operation computes the account that will be, writes it together with the rows in one transaction, and only
-/// then makes it the account that is. `account` is what the disk says; what is `gathered` or `unwritten` comes on top.
+/// Every operation computes the counters that will be, writes them together with the rows in one transaction, and only
+/// then makes them the counters that are. `counters` is what the disk says; `group` and `unwritten` come on top.
 final class OutboxEngine {
-    let configuration: OutboxSettings
-    let files: StoreFiles
+    private let configuration: OutboxConfiguration
+    private let files: StoreFiles
+    private let reserve: DiskReserve
+    private let opening: StoreOpening
+    private var eviction: Eviction
     /// Until closed.
-    private(set) var ownership: StoreOwnership?
+    private var ownership: StoreOwnership?
     /// `nil` after an error that leaves the connection in doubt; the next call opens it anew and looks at it again.
     var store: OutboxStore?
-    var account = OutboxAccount()
+    private(set) var counters = OutboxCounters()
     /// Accepted, and not written yet; none between calls with full durability.
-    var gathered = GatheredUpdates()
-    /// By step, the end of a part of the backlog that had no whole block: it is not looked at again.
-    var barrenEnd: [ThinningStep: Int64] = [:]
+    private var group = GroupCommit()
     /// Acknowledged, and not written yet: live updates, or on a full disk those that found no space.
-    var unwritten: [Int64: StoredUpdate] = [:]
+    private var unwritten: [Int64: StoredUpdate] = [:]
     private var isClosed = false
-    /// Whether it was told that there is no reserve.
-    var isReserveMissed = false
-    /// Whether it was told that the log is longer than any of its own.
-    var isLongLogTold = false
     /// What every call says after a repair that did not help, and until when: a repair writes the whole store.
     private var holdingOff: (error: OutboxError, end: Duration)?
 
     /// Updates are accepted nearly in the order of time: where the newest has to be found again, it is looked for among
     /// so many of the last ones.
     static let newestSearchLimit = 4096
-    /// How often `attend` is called.
-    static let attendanceInterval = Duration.seconds(2)
-    /// Rows that are thinned or give way at once: about 10 KiB.
-    static let evictionBlock = 256
+    static let maintenanceInterval = Duration.seconds(2)
     /// From so many acknowledgements on that a full disk keeps in memory, nothing more goes out or is accepted until
     /// they are written. The batch that reaches the limit comes on top: up to 501.
-    static let unwrittenLimit = 1000
+    private static let unwrittenLimit = 1000
     /// How long a store is left alone that was damaged again after its repair.
     static let repairInterval = Duration.seconds(600)
-    /// What is given back when the disk is full: room for the log between two checkpoints, and for one checkpoint.
-    static let reserveBytes: Int64 = 512 * 1024
+    private static let keptDamaged = 3
 
-    init(_ configuration: OutboxSettings) throws(OutboxError) {
+    init(_ configuration: OutboxConfiguration) throws(OutboxError) {
         self.configuration = configuration
-        do throws(SystemError) {
-            files = try StoreFiles(at: configuration.path, on: configuration.disk, missing: .allowed)
-        } catch {
-            throw outboxError(StoreError(error, path: configuration.path))
-        }
-        ownership = try StoreOwnership(files)
-        do { try openStore() } catch { throw portError(error) }
-        do { try reserveSpace() } catch {}  // a full disk is told by the first append
+        do throws(StoreError) {
+            var files = try withSystem(
+                configuration.path, StoreFiles(at: configuration.path, on: configuration.disk, missing: .allowed))
+            files.schema = configuration.schema
+            self.files = files
+            reserve = DiskReserve(files, reportWarning: configuration.reportWarning)
+            opening = StoreOpening(files, configuration)
+            eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
+            ownership = try StoreOwnership(files, reserve)
+        } catch { throw OutboxError(error) }
+        do throws(StoreError) { try openStore() } catch { throw portError(error) }
+        do { try reserve.fill() } catch {}  // a full disk is told by the first append
     }
 
     deinit {
@@ -62,23 +59,22 @@ final class OutboxEngine {
                 try writeAll()
                 try ownership?.verify()
             }
-        } catch { distrustStore() }
+        } catch { invalidateStore() }
         store = nil  // before its locks go
     }
 
     func append(_ update: LocationUpdate, overrulingEarlier: Bool = false) throws(OutboxError) -> StoredUpdate {
         try perform { store throws(StoreError) in
-            gathered.append(
-                GatheredUpdates.Element(update: update, overrulesEarlier: overrulingEarlier),
-                at: configuration.uptime())
-            let stored = StoredUpdate(sequence: account.lastSequence + Int64(gathered.count), update: update)
+            group.append(
+                GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier), at: configuration.uptime())
+            let stored = StoredUpdate(sequence: counters.lastSequence + Int64(group.count), update: update)
             do throws(StoreError) {
                 if isCommitDue {
-                    try reserveSpace()
+                    try reserve.fill()
                     try commit(store)
                 }
             } catch {
-                gathered.removeLast()  // it is not accepted; those before it are
+                group.removeLast()  // it is not accepted; those before it are
                 throw error
             }
             return stored
@@ -92,10 +88,10 @@ final class OutboxEngine {
                 unwritten[stored.sequence] = stored
             }
             // A single live update waits for the next commit; what frees a backlog is written at once.
-            let onDisk = unwritten.keys.count { $0 <= account.lastSequence }
+            let onDisk = unwritten.keys.count { $0 <= counters.lastSequence }
             if unwritten.count == before.count || onDisk <= 1 { return }
             do throws(StoreError) {
-                try withReserve { () throws(StoreError) in try commit(store) }
+                try reserve.lending(commit(store))
                 try store.compactIfNearlyEmpty()
             } catch {
                 guard error.kind == .full, !error.isFailedSync else {
@@ -109,32 +105,29 @@ final class OutboxEngine {
     func quarantine(_ update: StoredUpdate, reason: ReportedText) throws(OutboxError) {
         try perform { store throws(StoreError) in
             guard unwritten[update.sequence] == nil else { return }
-            try withReserve { () throws(StoreError) in
-                try writeGathered(store)
-                var next = account
-                try transaction(on: store) { () throws(StoreError) in
-                    guard let stored = try store.rows.pending(update.sequence)?.stored else { return }
-                    _ = try store.remove(stored.sequence)
-                    next.quarantine(stored)
-                    if next.newest?.sequence == stored.sequence { next.newest = try newest(in: store, next) }
-                    try store.insert(QuarantinedUpdate(stored: stored, reason: reason))
-                    try store.write(&next)
+            try change(store) { next throws(StoreError) in
+                guard let stored = try store.rows.pending(update.sequence)?.stored else { return }
+                _ = try store.remove(stored.sequence)
+                next.quarantine(stored)
+                if next.newest?.sequence == stored.sequence {
+                    next.newest = try store.rows.latest(limit: Self.newestSearchLimit)
+                        .reduce(next.newestDelivered) { OutboxCounters.newer($0, $1.stored) }
                 }
-                account = next
+                try store.insert(QuarantinedUpdate(stored: stored, reason: reason))
+                try store.write(&next)
             }
         }
     }
 
     /// What is due without anybody's call: writes what has waited long enough, and takes up what tools have asked for;
-    /// whether anything is pending again because of it. To be called each `attendanceInterval`.
-    func attend() throws(OutboxError) -> Bool {
+    /// whether anything is pending again because of it. To be called each `maintenanceInterval`.
+    func maintain() throws(OutboxError) -> Bool {
         try perform { store throws(StoreError) in
-            if isCommitDue { try withReserve { () throws(StoreError) in try commit(store) } }
+            if isCommitDue { try reserve.lending(commit(store)) }
             return try takeUpRequests(store)
         }
     }
 
-    /// Does with quarantined updates what an operator wants.
     func carryOut(_ request: QuarantineRequest) throws(OutboxError) -> QuarantineAnswer {
         try perform { store throws(StoreError) in try carryOut(request, store) }
     }
@@ -152,18 +145,24 @@ final class OutboxEngine {
     }
 
     /// A transaction of the store that is this process's own.
-    func transaction(
+    private func transaction(
         on store: OutboxStore, _ body: () throws(StoreError) -> Void
     ) throws(StoreError) {
         try ownership?.verify()
         try store.transaction(body)
     }
 
-    /// The newest update that is left once the newest of all is set aside.
-    private func newest(in store: OutboxStore, _ next: OutboxAccount) throws(StoreError) -> StoredUpdate? {
-        try store.rows.latest(limit: Self.newestSearchLimit).reduce(next.newestDelivered) {
-            OutboxAccount.newer($0, $1.stored)
+    /// Changes rows and counters in one transaction, with every update in its row.
+    private func change(
+        _ store: OutboxStore, _ body: (inout OutboxCounters) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        func attempt() throws(StoreError) {
+            if !group.isEmpty { try commit(store) }
+            var next = counters
+            try transaction(on: store) { () throws(StoreError) in try body(&next) }
+            counters = next
         }
+        try reserve.lending(attempt())
     }
 
     /// Runs `body` on the open store; damage met on the way is looked at twice, repaired, and `body` run once more.
@@ -176,66 +175,150 @@ final class OutboxEngine {
         }
         if let holdingOff, configuration.uptime() < holdingOff.end { throw holdingOff.error }
         do throws(StoreError) {
-            do throws(StoreError) {
-                return try lookTwice { () throws(StoreError) in try body(try openedStore()) }
-            } catch {
+            do throws(StoreError) { return try retryingDamage(attempt(body)) } catch {
                 guard error.kind == .damaged, configuration.repairsDamage else { throw error }
-                try rescue(reason: error.reason)
-                return try afterRepair { () throws(StoreError) in try body(try openedStore()) }
+                try repair(reason: error.reason)
+                return try afterRepair(attempt(body))
             }
         } catch {
-            if error.kind != .full || error.isFailedSync { distrustStore() }
+            if error.kind != .full || error.isFailedSync { invalidateStore() }
             let told = portError(error)
             if error.kind == .damagedAgain { holdingOff = (told, configuration.uptime() + Self.repairInterval) }
             throw told
         }
     }
 
-    private func portError(_ error: StoreError) -> OutboxError {
-        configuration.repairsDamage ? outboxError(error) : OutboxReader.readerError(error)
+    /// Runs `body` on the open store, which is not used again where it turns out to be damaged.
+    private func attempt<Result>(
+        _ body: (OutboxStore) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        if store == nil { try openStore() }
+        guard let store else { throw StoreError(.unusable, path: files.path, reason: "it cannot be opened") }
+        do throws(StoreError) { return try body(store) } catch {
+            if error.kind == .damaged { invalidateStore() }
+            throw error
+        }
     }
 
-    private func openedStore() throws(StoreError) -> OutboxStore {
-        if let store { return store }
-        try openStore()
-        guard let store else { throw StoreError(.unusable, path: files.path, reason: "it cannot be opened") }
-        return store
+    private func portError(_ error: StoreError) -> OutboxError {
+        OutboxError(error, repairsDamage: configuration.repairsDamage)
+    }
+}
+
+/// How the store is opened and repaired: opening ends with a store that works, or says why the disk does not let it.
+extension OutboxEngine {
+    private func openStore() throws(StoreError) {
+        try withSystem(files.path, files.requireOwn(for: EffectiveUser.current))
+        try reserve.lending(openOrMakeStore())
+    }
+
+    private func openOrMakeStore() throws(StoreError) {
+        try ownership?.hold()
+        switch try opening.remains() {
+        case .store: break
+        case .rebuilt:
+            // The log, should it still be there.
+            _ = try withSystem(files.path, files.setAside(at: configuration.now()))
+            try adoptRebuilt()
+        case .nothing:
+            try StoreBuilder.build(files, for: ownership) { _ in OutboxCounters() }
+            try adoptRebuilt()
+        }
+        do throws(StoreError) { try retryingDamage(openExisting()) } catch {
+            guard error.kind == .damaged, configuration.repairsDamage else { throw error }
+            try repair(reason: error.reason)
+        }
+    }
+
+    private func openExisting() throws(StoreError) {
+        // Where the process has gone on, the updates of a commit that was cut off are in memory still.
+        let (opened, found) = try opening.open(known: counters, completes: group.isEmpty)
+        // A commit that failed may have reached the disk all the same: those do not wait any more.
+        group.removeFirst(Int(max(0, found.lastSequence - counters.lastSequence)))
+        counters = found
+        for sequence in unwritten.keys where sequence <= counters.lastSequence {
+            if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
+        }
+        store = opened
+    }
+
+    /// Lets go of a store that has failed: what it holds is looked at again before it is used.
+    func invalidateStore() {
+        store?.refuseChanges()
+        store = nil
+    }
+
+    private func repair(reason: String) throws(StoreError) {
+        try rebuild(reason: reason)
+        try afterRepair(reserve.lending(retryingDamage(openExisting())))
+    }
+
+    /// Evaluates `work` on a store that has just been repaired: once more would not help if it is damaged again.
+    private func afterRepair<Result>(
+        _ work: @autoclosure () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(StoreError) { return try work() } catch {
+            guard error.kind == .damaged else { throw error }
+            throw StoreError(.damagedAgain, path: error.path, reason: error.reason)
+        }
+    }
+
+    /// Step by step: on a disk that is full then, none is done again that was done.
+    private func rebuild(reason: String) throws(StoreError) {
+        invalidateStore()
+        try ownership?.hold()
+        // What the store has said once, and is in memory since, is better than any ledger on the disk.
+        let isBelieved = StoreSalvage.believes(counters)
+        let salvage = StoreSalvage(
+            files: files, ownership: ownership, known: counters.lastSequence > 0 && isBelieved ? counters : nil,
+            delivered: Set(unwritten.keys.filter { $0 <= counters.lastSequence }),
+            longestCommit: configuration.durability.longestCommit)
+        let result = try reserve.lending(retryingDamage(salvage.build()))
+        let setAside = try reserve.lending(withSystem(files.path, files.setAside(at: configuration.now())))
+        try reserve.lending(adoptRebuilt())
+        try reserve.lending(withSystem(files.path, files.removeDamaged(exceptNewest: Self.keptDamaged)))
+        // No number of before means anything any more: what was acknowledged under one is sent again.
+        if !isBelieved { (counters, unwritten) = (result.counters, [:]) }
+        configuration.reportRecovery(
+            StoreRecovery(
+                path: files.path, reason: reason, setAside: setAside, salvaged: result.salvaged,
+                lost: result.lost, foundLedger: result.foundLedger))
+    }
+
+    private func adoptRebuilt() throws(StoreError) {
+        try withSystem(files.path, files.adoptRebuilt())
+        ownership?.adoptRebuilt()
     }
 }
 
 /// What reaches the disk, and when.
 extension OutboxEngine {
     /// Whether what is only in memory is to be written now.
-    var isCommitDue: Bool {
+    private var isCommitDue: Bool {
         isUnwrittenFull
-            || gathered.isCommitDue(
-                configuration.durability, at: configuration.uptime(), nextLookAfter: Self.attendanceInterval)
+            || group.isDue(
+                configuration.durability, at: configuration.uptime(), nextMaintenanceAfter: Self.maintenanceInterval)
     }
 
     /// Whether so many acknowledgements wait for space that another batch could only be sent to be forgotten.
-    var isUnwrittenFull: Bool { unwritten.count >= Self.unwrittenLimit }
+    private var isUnwrittenFull: Bool { unwritten.count >= Self.unwrittenLimit }
 
     /// What is only in memory.
-    func writeAll() throws(StoreError) {
-        guard let store, !unwritten.isEmpty || !gathered.isEmpty else { return }
-        try withReserve { () throws(StoreError) in try commit(store) }
+    private func writeAll() throws(StoreError) {
+        guard let store, !unwritten.isEmpty || !group.isEmpty else { return }
+        try reserve.lending(commit(store))
         try store.compactIfNearlyEmpty()
     }
 
-    /// What needs every update in its row.
-    func writeGathered(_ store: OutboxStore) throws(StoreError) {
-        if !gathered.isEmpty { try commit(store) }
-    }
-
-    /// Writes what is gathered and acknowledged, and gives up what there is no room for, in one transaction.
+    /// Writes what is accepted and acknowledged, and evicts what there is no room for, in one transaction.
     ///
     /// What was delivered before it was ever written costs no row.
-    func commit(_ store: OutboxStore) throws(StoreError) {
-        var next = account
+    private func commit(_ store: OutboxStore) throws(StoreError) {
+        var next = counters
         try transaction(on: store) { () throws(StoreError) in
             var isLedgerChanged = try deliver(unwritten.values, in: store, &next)
-            if !gathered.isEmpty, try makeRoom(store, &next) { isLedgerChanged = true }
-            for one in gathered.elements {
+            if !group.isEmpty, try eviction.makeRoom(store, &next) { isLedgerChanged = true }
+            for one in group.elements {
                 let accepted = next.accept(one.update, overrulingEarlier: one.overrulesEarlier)
                 if unwritten[accepted.sequence] != nil {
                     next.deliver(accepted)
@@ -245,16 +328,16 @@ extension OutboxEngine {
                         UpdateRecord(accepted, newestSequence: next.newest?.sequence ?? accepted.sequence))
                 }
             }
-            if !gathered.isEmpty, try evictByAge(store, &next) { isLedgerChanged = true }
+            if !group.isEmpty, try eviction.evictByAge(store, &next) { isLedgerChanged = true }
             if isLedgerChanged { try store.write(&next) }
         }
-        account = next
-        (unwritten, gathered) = ([:], GatheredUpdates())
+        counters = next
+        (unwritten, group) = ([:], GroupCommit())
     }
 
     /// Whether any row was still there.
     private func deliver(
-        _ updates: some Collection<StoredUpdate>, in store: OutboxStore, _ next: inout OutboxAccount
+        _ updates: some Collection<StoredUpdate>, in store: OutboxStore, _ next: inout OutboxCounters
     ) throws(StoreError) -> Bool {
         var isAny = false
         // In one order always, so that the same work writes the same pages.
@@ -266,19 +349,19 @@ extension OutboxEngine {
     }
 }
 
-/// What there is to send, and the account.
+/// What there is to send, and the ledger.
 extension OutboxEngine {
     /// - Throws: `full`, too, while more acknowledgements wait for space than memory is to hold.
     func nextBatch(maximumPastLocations: Int) throws(OutboxError) -> UploadBatch? {
         try perform { store throws(StoreError) in
-            if isUnwrittenFull { try withReserve { () throws(StoreError) in try commit(store) } }
+            if isUnwrittenFull { try reserve.lending(commit(store)) }
             let limit = max(0, maximumPastLocations)
             let onDisk = try oldest(limit + unwritten.count + 1, store)
             let current = current
             guard current.pending > Int64(unwritten.count), let last = current.newest else { return nil }
             let isKept = try isPending(last.sequence, store)
             let lastIsPending = isKept && unwritten[last.sequence] == nil
-            let past = (onDisk + gathered.stored(after: account.lastSequence)).lazy
+            let past = (onDisk + group.stored(after: counters.lastSequence)).lazy
                 .filter { $0.sequence != last.sequence && self.unwritten[$0.sequence] == nil }
                 .prefix(limit)
             let inOrder = past.sorted { one, other in
@@ -294,7 +377,7 @@ extension OutboxEngine {
 
     func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
 
-    /// The account as it stands, with what is not written yet.
+    /// The counters as they stand, with what is not written yet.
     func summary() throws(OutboxError) -> StoreSummary {
         try perform { _ throws(StoreError) in
             var summary = StoreSummary(current)
@@ -307,59 +390,53 @@ extension OutboxEngine {
     /// The oldest rows; there are as many as the ledger says, or a backlog would never end, or never begin.
     private func oldest(_ limit: Int, _ store: OutboxStore) throws(StoreError) -> [StoredUpdate] {
         let rows = try store.rows.oldest(limit: limit).map(\.stored)
-        guard rows.count < limit ? rows.count == account.pending : rows.count <= account.pending else {
+        guard rows.count < limit ? rows.count == counters.pending : rows.count <= counters.pending else {
             throw StoreError(.damaged, path: files.path, reason: "its ledger counts other rows than there are")
         }
         return rows
     }
 
     /// Whether an update waits, or has been acknowledged and is not written yet.
-    func isPending(_ sequence: Int64, _ store: OutboxStore) throws(StoreError) -> Bool {
-        sequence > account.lastSequence
-            ? sequence <= account.lastSequence + Int64(gathered.count) : try store.rows.isPending(sequence)
+    private func isPending(_ sequence: Int64, _ store: OutboxStore) throws(StoreError) -> Bool {
+        sequence > counters.lastSequence
+            ? sequence <= counters.lastSequence + Int64(group.count) : try store.rows.isPending(sequence)
     }
 
-    /// The account with what is gathered.
-    private var current: OutboxAccount { gathered.added(to: account) }
+    /// The counters with what waits for its commit.
+    private var current: OutboxCounters { group.added(to: counters) }
 }
 
 /// What tools ask for, carried out by the owner of the store.
 extension OutboxEngine {
     /// Takes up what tools have left in the store; whether anything is pending again because of it.
-    func takeUpRequests(_ store: OutboxStore) throws(StoreError) -> Bool {
-        guard let change = try store.foreignChange(), let table = store.requests else { return false }
+    private func takeUpRequests(_ store: OutboxStore) throws(StoreError) -> Bool {
+        guard let foreignChange = try store.foreignChange() else { return false }
+        let table = try store.requests()
         var isAnyRequeued = false
         let requests = try table.open()
         for (id, request) in requests {
-            let answer = try carryOut(request, store) { answer throws(StoreError) in
-                try table.answer(id, answer)
-            }
+            let answer = try carryOut(request, store) { answer throws(StoreError) in try table.answer(id, answer) }
             if case .done(let count, _) = answer, request?.action == .requeue, count > 0 { isAnyRequeued = true }
         }
-        if requests.count < RequestTable.atOnce { store.settle(change) }
+        if requests.count < RequestTable.atOnce { store.settle(foreignChange) }
         return isAnyRequeued
     }
 
     /// Carries `request` out with `note` in the same transaction, so that both are known or neither.
-    func carryOut(
+    private func carryOut(
         _ request: QuarantineRequest?, _ store: OutboxStore,
         note: (QuarantineAnswer) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) -> QuarantineAnswer {
         var answer = QuarantineAnswer.notUnderstood
-        try withReserve { () throws(StoreError) in
-            try writeGathered(store)
-            var next = account
-            try transaction(on: store) { () throws(StoreError) in
-                if let request { answer = try change(request, store, &next) }
-                try note(answer)
-            }
-            account = next
+        try change(store) { next throws(StoreError) in
+            if let request { answer = try Self.apply(request, store, &next) }
+            try note(answer)
         }
         return answer
     }
 
-    private func change(
-        _ request: QuarantineRequest, _ store: OutboxStore, _ next: inout OutboxAccount
+    private static func apply(
+        _ request: QuarantineRequest, _ store: OutboxStore, _ next: inout OutboxCounters
     ) throws(StoreError) -> QuarantineAnswer {
         let kept = try store.rows.quarantined().map(\.stored)
         let chosen = kept.filter { request.sequences?.contains($0.sequence) ?? true }

@@ -8,17 +8,17 @@ package import TimeAndChance
 /// An update counts when SQLite has put its commit on the disk, or with economic durability when it waits for the
 /// commit of a stated window. Acknowledgements of live updates are written by the commit of the next append, so that
 /// one commit an update is all; a crash in between repeats one delivery.
-/// `docs/architecture.md` has the whole; `StoreFormat` the form of the file.
+/// `docs/architecture.md` has the whole; `StoreSchema` the form of the file.
 package actor SQLiteOutbox: Outbox {
     private enum State {
         case open(OutboxEngine)
-        /// It could not be opened yet, and was last tried then, on the clock of `OutboxSettings.uptime`.
+        /// It could not be opened yet, and was last tried then, on the clock of `OutboxConfiguration.uptime`.
         case failed(OutboxError, triedAt: Duration)
         case closed
     }
 
     private let executor: any SerialExecutor
-    private let configuration: OutboxSettings
+    private let configuration: OutboxConfiguration
     private var state = State.closed
 
     /// A store that cannot be opened is tried again at the first call after this time; one that a repair did not help,
@@ -34,7 +34,7 @@ package actor SQLiteOutbox: Outbox {
     ///
     /// - Throws: `locked`, `full`, `newerSchema`, or `unusable`.
     package static func open(
-        _ configuration: OutboxSettings, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
+        _ configuration: OutboxConfiguration, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) async throws(OutboxError) -> SQLiteOutbox {
         let outbox = SQLiteOutbox(configuration, on: executor)
         try await outbox.open()
@@ -43,7 +43,7 @@ package actor SQLiteOutbox: Outbox {
 
     /// An outbox that is closed until `open` is called.
     package init(
-        _ configuration: OutboxSettings, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
+        _ configuration: OutboxConfiguration, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) {
         (self.configuration, self.executor) = (configuration, executor)
     }
@@ -81,11 +81,10 @@ package actor SQLiteOutbox: Outbox {
     /// The ledger with reasons and times.
     package func summary() async throws(OutboxError) -> StoreSummary { try opened().summary() }
 
-    /// How often `attend` is to be called.
-    package static var attendanceInterval: Duration { OutboxEngine.attendanceInterval }
+    package static var maintenanceInterval: Duration { OutboxEngine.maintenanceInterval }
 
     /// Writes what has waited long enough, and takes up what tools have asked for; whether anything is pending again.
-    package func attend() async throws(OutboxError) -> Bool { try opened().attend() }
+    package func maintain() async throws(OutboxError) -> Bool { try opened().maintain() }
 
     /// Does with quarantined updates what an operator wants.
     package func carryOut(_ request: QuarantineRequest) async throws(OutboxError) -> QuarantineAnswer {
@@ -111,67 +110,38 @@ package actor SQLiteOutbox: Outbox {
     }
 }
 
-/// Stores made at once, for measurements that need a large backlog.
-extension SQLiteOutbox {
-    /// Puts a new store with `count` pending updates at `path`, whatever was there; nobody may have it open.
-    package static func fill(
-        _ path: String, on disk: any StoreDisk = SystemDisk(), count: Int, update: (Int) -> LocationUpdate
-    ) throws(OutboxError) {
-        do throws(StoreError) {
-            let files = try withSystem(path) { () throws(SystemError) in try StoreFiles(at: path, on: disk) }
-            try StoreBuilder.build(files) { builder throws(StoreError) in
-                var account = OutboxAccount()
-                for index in 0..<count {
-                    let stored = account.accept(update(index))
-                    let record = UpdateRecord(stored, newestSequence: account.newest?.sequence ?? stored.sequence)
-                    try builder.insertPending(record.bytes, sequence: stored.sequence)
-                }
-                return account
-            }
-            try withSystem(path) { () throws(SystemError) in try files.adoptRebuilt() }
-        } catch { throw outboxError(error) }
-    }
-}
-
-/// What `SQLiteOutbox` needs to know.
-package struct OutboxSettings: Sendable {
+/// What an outbox is set up to do.
+package struct OutboxConfiguration: Sendable {
     /// The database; other files lie beside it under names that begin with this one.
     package var path: String
     /// Bytes of the database in use above which pending updates give way; at least 64 KiB.
     package var maximumBytes: Int64
-    /// Pending updates so much older than the newest, by their times of fix, are given up; `nil`: none is too old.
+    /// Pending updates so much older than the newest, by their times of fix, are evicted; `nil`: none is too old.
     package var maximumAge: Duration?
-    /// When accepted updates reach the disk.
     package var durability = OutboxDurability.full
     /// Whether a damaged store is replaced. A tool leaves that to the service, whose files these are.
     package var repairsDamage = true
     /// Time since any moment, for the window of `durability`.
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
     /// Names files that are set aside.
-    package var now: @Sendable () -> UTCTime
+    package var now: @Sendable () -> UTCTime = { UTCTime(millisecondsSince1970: SystemClock.millisecondsSince1970) }
     /// Called on the outbox's thread when a damaged store has been replaced, at opening or later.
-    package var reportRecovery: @Sendable (StoreRecovery) -> Void
+    package var reportRecovery: @Sendable (StoreRecovery) -> Void = { _ in }
     /// Called on the outbox's thread, once, with what an operator should know although updates are stored.
     package var reportWarning: @Sendable (String) -> Void = { _ in }
-    /// Makes the store full at that many pages of 1 KiB, as a full disk does; `nil`: only the disk is the limit.
-    package var pageLimit: Int64?
     /// Where all of it lies.
-    package var disk: any StoreDisk
+    package var disk: any StoreDisk = SystemDisk()
+    /// What the store may be like.
+    var schema = StoreSchema.released
 
     /// What follows the name of the database in those of the files beside it.
     package static let companions = [
         "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
     ]
 
-    package init(
-        path: String, maximumBytes: Int64, now: @escaping @Sendable () -> UTCTime,
-        disk: any StoreDisk = SystemDisk(), reportRecovery: @escaping @Sendable (StoreRecovery) -> Void
-    ) {
+    package init(path: String, maximumBytes: Int64) {
         self.path = path
         self.maximumBytes = max(maximumBytes, 64 * 1024)
-        self.now = now
-        self.disk = disk
-        self.reportRecovery = reportRecovery
     }
 
     /// Makes sure that `user` can own the store, as far as its place tells; touches nothing.

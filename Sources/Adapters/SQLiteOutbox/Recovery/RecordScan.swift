@@ -1,3 +1,4 @@
+import Glibc
 import LinuxPlatform
 import LocationReporting
 
@@ -20,7 +21,6 @@ enum RecordScan {
     private static let blockCount = 4096
     /// Bad blocks after which a file is left alone: each may cost a dying disk seconds.
     private static let unreadableLimit = 16
-    private static let inputOutputError: CInt = 5  // EIO on Linux
 
     /// Calls `visit` for each record in the file at `path`, in the order of the file; a missing file has none.
     ///
@@ -29,13 +29,11 @@ enum RecordScan {
     static func scan(
         path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (Found) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let size = min(limit, try withSystem(path) { () throws(SystemError) in try disk.fileSize(at: path) })
+        let size = min(limit, try withSystem(path, disk.fileSize(at: path)))
         var window: [UInt8] = []
         var (offset, unreadable) = (Int64(0), 0)
         while offset < size {
-            let written = try withSystem(path) { () throws(SystemError) in
-                try disk.nextWritten(from: offset, of: path)
-            }
+            let written = try withSystem(path, disk.nextWritten(from: offset, of: path))
             let next = min(size, written ?? size)
             if next > offset {
                 // A row may end in zeros; none is longer than these.
@@ -58,12 +56,12 @@ enum RecordScan {
         of path: String, at offset: Int64, on disk: any StoreDisk, _ unreadable: inout Int
     ) throws(StoreError) -> [UInt8] {
         do throws(SystemError) { return try disk.read(chunkCount, at: offset, of: path) } catch {
-            guard error.number == inputOutputError else { throw StoreError(error, path: path) }
+            guard error.number == EIO else { throw StoreError(error, path: path) }
         }
         var bytes: [UInt8] = []
         for block in stride(from: offset, to: offset + Int64(chunkCount), by: Int64.Stride(blockCount)) {
             do throws(SystemError) { bytes += try disk.read(blockCount, at: block, of: path) } catch {
-                guard error.number == inputOutputError else { throw StoreError(error, path: path) }
+                guard error.number == EIO else { throw StoreError(error, path: path) }
                 bytes += repeatElement(0, count: blockCount)
                 unreadable += 1
                 if unreadable > unreadableLimit { return bytes }
@@ -151,7 +149,7 @@ enum RecordScan {
         guard let first = body.first, let kind = SealedRecord.Kind(rawValue: first) else { return nil }
         return switch kind {
         case .update: UpdateRecord(body, sequence: id).map { .update($0, bytes: Array(body)) }
-        case .firstLedger, .ledger: id == LedgerRecord.id ? LedgerRecord(body).map { .ledger($0) } : nil
+        case .ledger: id == LedgerRecord.id ? LedgerRecord(body).map { .ledger($0) } : nil
         case .quarantined: QuarantinedUpdate(body, sequence: id).map { .quarantined($0, bytes: Array(body)) }
         }
     }

@@ -3,33 +3,34 @@ import LocationReporting
 
 /// Gets out of a damaged store what can still be read, and accounts for the rest.
 ///
-/// While the tree is sound (a row's body, the log or the ledger is damaged) it says exactly what is pending, and only
-/// what it cannot give is looked for as loose records. Otherwise every loose record in database and log counts: some
-/// may have been delivered, and are delivered again, which is better than one lost.
+/// While the tables are intact (a row's body, the log or the ledger is damaged) they say exactly what is pending, and
+/// only what they cannot give is looked for as loose records. Otherwise every loose record in database and log counts:
+/// some may have been delivered, and are delivered again, which is better than one lost.
 struct StoreSalvage {
     /// What was found.
     struct Result: Sendable, Hashable {
         let salvaged: Int64
         /// How many updates are missing that were pending: the ledger tells how many there were, gaps how many there
-        /// can have been. The two are one where the tree is sound.
+        /// can have been. The two are one where the tables are intact.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
         /// Of the new store.
-        fileprivate(set) var account = OutboxAccount()
+        fileprivate(set) var counters = OutboxCounters()
     }
 
     let files: StoreFiles
     let ownership: StoreOwnership?
-    /// The account that the owner has in memory, when damage is noticed while running.
-    let known: OutboxAccount?
-
+    /// What the owner has in memory, when damage is noticed while running.
+    let known: OutboxCounters?
     /// Of the pending updates those that are delivered, as the owner has in memory.
     let delivered: Set<Int64>
     /// Updates that one commit can hold.
     let longestCommit: Int
 
     /// Whether a ledger's figures are taken over; without one the rows alone count.
-    static func believes(_ account: OutboxAccount) -> Bool { account.isPlausible(upTo: OutboxAccount.Limit.repair) }
+    static func believes(_ counters: OutboxCounters) -> Bool {
+        counters.isPlausible(upTo: OutboxCounters.Limit.repair)
+    }
 
     /// Whether a sequence is of a commit that failed: its updates are in memory still, or were refused.
     private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
@@ -38,59 +39,61 @@ struct StoreSalvage {
     func build() throws(StoreError) -> Result {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false)
         try StoreBuilder.build(files, for: ownership) { builder throws(StoreError) in
-            let tree = try soundTree(builder)
-            let newestCopy = try takeLooseRecords(builder, tree)
-            let least = max(known?.lastSequence ?? 0, newestCopy?.account.lastSequence ?? 0)
-            try builder.renumber(beyond: OutboxAccount.Limit.repair, after: least)
+            let tables = try intactTables(builder)
+            let newestCopy = try takeLooseRecords(builder, tables)
+            let least = max(known?.lastSequence ?? 0, newestCopy?.counters.lastSequence ?? 0)
+            try builder.renumber(beyond: OutboxCounters.Limit.repair, after: least)
             let highest = try builder.highestSequence()
             var last = max(least, highest)
             let ledger: LedgerRecord?
-            // What is at most one commit later than the tree did not end, or its page is damaged. Its account is not
+            // What is at most one commit later than the tables did not end, or its page is damaged. Its ledger is not
             // believed: without it a delivery may be repeated, with it a loss be hidden.
-            if let tree, last <= tree.lastSequence + Int64(longestCommit),
-                newestCopy.map({ $0.account.revision <= tree.ledger.account.revision + 1 }) ?? true
+            if let tables, last <= tables.lastSequence + Int64(longestCommit),
+                newestCopy.map({ $0.counters.revision <= tables.ledger.counters.revision + 1 }) ?? true
             {
-                (ledger, last) = (tree.ledger, max(tree.lastSequence, highest))
-                result = try judge(builder, tree)
+                (ledger, last) = (tables.ledger, max(tables.lastSequence, highest))
+                result = try judge(builder, tables)
             } else {
                 let memory = known.map { LedgerRecord($0, oldestPending: 0) }
-                ledger = LedgerRecord.later(tree?.ledger ?? memory, newestCopy)
+                ledger = LedgerRecord.later(tables?.ledger ?? memory, newestCopy)
                 result = try judge(builder, ledger, newestCopy, lastSequence: last)
             }
-            result.account = try account(ledger, result, lastSequence: last, builder)
-            return result.account
+            result.counters = try counters(ledger, result, lastSequence: last, builder)
+            return result.counters
         }
         return result
     }
 
     /// Looked at twice, as everything that may be damaged.
-    private func soundTree(_ builder: StoreBuilder) throws(StoreError) -> SoundTree? {
-        if let tree = try SoundTree(files, known: known, into: builder) { return tree }
+    private func intactTables(_ builder: StoreBuilder) throws(StoreError) -> IntactTables? {
+        if let tables = try IntactTables(files, known: known, into: builder) { return tables }
         try builder.empty()
-        return try SoundTree(files, known: known, into: builder)
+        return try IntactTables(files, known: known, into: builder)
     }
 
-    /// Takes over what the tree does not give; answers the latest account that lies about.
-    private func takeLooseRecords(_ builder: StoreBuilder, _ tree: SoundTree?) throws(StoreError) -> LedgerRecord? {
+    /// Takes over what the tables do not give; answers the latest ledger that lies about.
+    private func takeLooseRecords(
+        _ builder: StoreBuilder, _ tables: IntactTables?
+    ) throws(StoreError) -> LedgerRecord? {
         var newestCopy: LedgerRecord?
+        /// Whether the tables give it, or have told that it is gone: an old copy is worth nothing then.
+        func isTold(_ sequence: Int64, except unreadable: Set<Int64>?) -> Bool {
+            guard let tables, let unreadable else { return false }
+            return sequence <= tables.lastSequence && !unreadable.contains(sequence)
+        }
         for (path, limit) in [(files.path, Int64.max), (files.log, StoreFormat.longestLog)] {
             try RecordScan.scan(path: path, on: files.disk, upTo: limit) { found throws(StoreError) in
                 switch found {
                 case .update(let record, let bytes):
                     let sequence = record.stored.sequence
-                    if let tree, sequence <= tree.lastSequence, !tree.unreadable.contains(sequence) { return }
-                    if isUnknown(sequence) { return }
+                    if isTold(sequence, except: tables?.unreadable) || isUnknown(sequence) { return }
                     try builder.insertPending(bytes, sequence: sequence)
                 case .quarantined(let update, let bytes):
                     let sequence = update.stored.sequence
-                    // An old copy of one that has left the quarantine is worth nothing.
-                    if let tree, sequence <= tree.lastSequence, !tree.unreadableQuarantined.contains(sequence) {
-                        return
-                    }
-                    if isUnknown(sequence) { return }
+                    if isTold(sequence, except: tables?.unreadableQuarantined) || isUnknown(sequence) { return }
                     try builder.insertQuarantined(bytes, sequence: sequence)
                 case .ledger(let candidate):
-                    if isUnknown(candidate.account.lastSequence) || !Self.believes(candidate.account) { return }
+                    if isUnknown(candidate.counters.lastSequence) || !Self.believes(candidate.counters) { return }
                     newestCopy = LedgerRecord.later(newestCopy, candidate)
                 }
             }
@@ -98,12 +101,12 @@ struct StoreSalvage {
         return newestCopy
     }
 
-    /// What is missing of what a sound tree says is there.
-    private func judge(_ builder: StoreBuilder, _ tree: SoundTree) throws(StoreError) -> Result {
+    /// What is missing of what intact tables say is there.
+    private func judge(_ builder: StoreBuilder, _ tables: IntactTables) throws(StoreError) -> Result {
         try builder.dropSettled(before: 0)
-        let later = max(0, try builder.rows.highestSequence() - tree.lastSequence)
+        let later = max(0, try builder.rows.highestSequence() - tables.lastSequence)
         let pending = try builder.countPending()
-        let missing = tree.pending + later - pending - (try countDelivered(among: tree.unreadable, builder))
+        let missing = tables.pending + later - pending - (try countDelivered(among: tables.unreadable, builder))
         return Result(salvaged: pending, lost: missing...missing, foundLedger: true)
     }
 
@@ -111,17 +114,17 @@ struct StoreSalvage {
     private func judge(
         _ builder: StoreBuilder, _ ledger: LedgerRecord?, _ newestCopy: LedgerRecord?, lastSequence: Int64
     ) throws(StoreError) -> Result {
-        // The account in memory does not tell it.
+        // What is in memory does not tell it.
         let oldestPending = newestCopy?.oldestPending ?? 0
         try builder.dropSettled(before: oldestPending)
         let pending = try builder.countPending()
         let lost = Self.lost(
-            ledger: ledger, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
+            ledger?.counters, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
             quarantined: try builder.countQuarantined(from: oldestPending))
         // Accepted after everything that is left.
-        let behind = lastSequence - max(try builder.highestSequence(), newestCopy?.account.lastSequence ?? 0)
-        // A later account than the one in memory has counted them already.
-        let isOfMemory = ledger.map { $0.account.revision == known?.revision } ?? false
+        let behind = lastSequence - max(try builder.highestSequence(), newestCopy?.counters.lastSequence ?? 0)
+        // A later ledger than the one in memory has counted them already.
+        let isOfMemory = ledger.map { $0.counters.revision == known?.revision } ?? false
         let delivered = isOfMemory ? try countDelivered(among: delivered, builder) : 0
         let least = max(0, lost.lowerBound - delivered)
         return Result(
@@ -134,68 +137,53 @@ struct StoreSalvage {
         among sequences: Set<Int64>, _ builder: StoreBuilder
     ) throws(StoreError) -> Int64 {
         var count: Int64 = 0
-        for sequence in sequences.intersection(delivered) where try !builder.isPending(sequence) { count += 1 }
+        for sequence in sequences.intersection(delivered) where try !builder.rows.isPending(sequence) { count += 1 }
         return count
-    }
-
-    private func account(
-        _ ledger: LedgerRecord?, _ result: Result, lastSequence: Int64, _ builder: StoreBuilder
-    ) throws(StoreError) -> OutboxAccount {
-        var account = Self.account(
-            ledger?.account ?? OutboxAccount(), lastSequence: lastSequence, pending: result.salvaged,
-            quarantined: try builder.countQuarantined(from: 0), lost: result.lost.upperBound)
-        account.newest = account.newestDelivered
-        for record in try builder.rows.latest(limit: OutboxEngine.newestSearchLimit) {
-            account.newest = OutboxAccount.newer(account.newest, record.stored)
-        }
-        return account
     }
 
     /// How many updates are missing: at least those that the ledger has more than were found, at most every sequence
     /// since the oldest pending one that is neither here nor in quarantine.
-    static func lost(
-        ledger: LedgerRecord?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
+    private static func lost(
+        _ ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
     ) -> ClosedRange<Int64> {
         // While a backlog drains, the newest of all has gone before the rest.
-        let delivered: Int64 = ledger?.account.newestDelivered.map { $0.sequence >= oldestPending ? 1 : 0 } ?? 0
+        let delivered: Int64 = ledger?.newestDelivered.map { $0.sequence >= oldestPending ? 1 : 0 } ?? 0
         let gaps = max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
-        guard let settled = ledger?.account.ledger else { return 0...gaps }
-        let missing = max(0, lastSequence - settled.delivered - settled.evicted - settled.quarantined - pending)
+        guard let ledger else { return 0...gaps }
+        let settled = ledger.delivered + ledger.evictions.count + ledger.quarantined.count
+        let missing = max(0, lastSequence - settled - pending)
         // Thinning leaves gaps that are accounted for.
-        let thinned = ledger?.account.evictions[.thinned].count ?? 0
-        return missing...max(missing, gaps - thinned)
+        return missing...max(missing, gaps - ledger.evictions[.thinned].count)
     }
 
-    /// An account that balances. What is not pending, given up or in quarantine counts as delivered; `quarantined` are
-    /// the rows that were found of those, at least.
-    static func account(
-        _ ledger: OutboxAccount, lastSequence: Int64, pending: Int64, quarantined: Int64, lost: Int64
-    ) -> OutboxAccount {
-        var account = ledger
-        (account.lastSequence, account.pending) = (lastSequence, pending)
-        account.quarantined.count = max(account.quarantined.count, quarantined)
-        account.evictions[.damage].count += lost
-        account.delivered = 0
-        account.delivered = max(0, account.ledger.accepted - account.ledger.total)
+    /// Counters that balance. What is not pending, given up or in quarantine counts as delivered.
+    private func counters(
+        _ ledger: LedgerRecord?, _ result: Result, lastSequence: Int64, _ builder: StoreBuilder
+    ) throws(StoreError) -> OutboxCounters {
+        var counters = ledger?.counters ?? OutboxCounters()
+        let quarantined = try builder.countQuarantined(from: 0)
+        (counters.lastSequence, counters.pending) = (lastSequence, result.salvaged)
+        counters.quarantined.count = max(counters.quarantined.count, quarantined)
+        counters.evictions[.damage].count += result.lost.upperBound
+        counters.delivered = 0
+        let balance = lastSequence - counters.pending - counters.evictions.count - counters.quarantined.count
+        counters.delivered = max(0, balance)
         // Old copies may be pending again, and rows from before the ledger's own time more than it has room for: then
         // what they were counted as gives way, a loss last.
-        var surplus = account.ledger.total - account.ledger.accepted
+        var surplus = max(0, -balance)
         func reduce(_ tally: inout UpdateTally, to least: Int64 = 0) {
             let taken = max(0, min(surplus, tally.count - least))
             tally.count -= taken
             surplus -= taken
         }
-        reduce(&account.quarantined, to: quarantined)
+        reduce(&counters.quarantined, to: quarantined)
         for reason in [.discarded, .age, .thinned, .oldest, .damage] as [EvictionReason] {
-            reduce(&account.evictions[reason])
+            reduce(&counters.evictions[reason])
         }
-        return account
+        counters.newest = try builder.rows.latest(limit: OutboxEngine.newestSearchLimit)
+            .reduce(counters.newestDelivered) { OutboxCounters.newer($0, $1.stored) }
+        return counters
     }
-}
-
-extension Ledger {
-    /// What `accepted` has to be.
-    fileprivate var total: Int64 { delivered + pending + evicted + quarantined }
 }
 
 /// What became of a damaged store: told to the operator, counted in the ledger.

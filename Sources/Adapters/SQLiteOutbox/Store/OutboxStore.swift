@@ -4,7 +4,9 @@ import ReportedText
 /// The store as its owner writes it: rows in, rows out, transactions. What they mean is the engine's affair.
 final class OutboxStore {
     let rows: StoreRows
-    private let connection: SQLiteConnection
+    let connection: SQLiteConnection
+    private let schema: StoreSchema
+    private var version: Int64
     private let begin: SQLiteStatement
     private let commit: SQLiteStatement
     private let insertRow: SQLiteStatement
@@ -13,8 +15,6 @@ final class OutboxStore {
     private let insertQuarantined: SQLiteStatement
     private let deleteQuarantined: SQLiteStatement
     private let trimQuarantined: SQLiteStatement
-    /// `nil` in a store of schema version 1, until it is migrated.
-    private(set) var requests: RequestTable?
     /// Changes when another connection has written.
     private let dataVersion: SQLiteStatement
     private var settledChange: Int64?
@@ -25,15 +25,13 @@ final class OutboxStore {
     static let quarantineLimit = 256
 
     /// Opens a store that exists and is complete. Nothing is written until `acceptChanges`.
-    ///
-    /// `pageLimit` makes the store full at that many pages, as a full disk does.
-    init(_ files: StoreFiles, pageLimit: Int64? = nil) throws(StoreError) {
+    init(_ files: StoreFiles) throws(StoreError) {
         let connection = try SQLiteConnection(path: files.path, access: .readWrite, on: files.disk)
         connection.setCheckpointOnClose(false)
-        let version = try StoreSchema.version(of: connection)
+        schema = files.schema
+        version = try schema.version(of: connection)
         try connection.execute(StoreFormat.ownerSettings)
         try connection.useWriteAheadLog()
-        if let pageLimit { _ = try connection.integer("PRAGMA max_page_count = \(pageLimit)") }
         begin = try SQLiteStatement(connection, "BEGIN IMMEDIATE")
         commit = try SQLiteStatement(connection, "COMMIT")
         insertRow = try SQLiteStatement(connection, "INSERT INTO records VALUES (?1, ?2)")
@@ -48,33 +46,32 @@ final class OutboxStore {
         freePageCount = try SQLiteStatement(connection, "PRAGMA freelist_count")
         dataVersion = try SQLiteStatement(connection, "PRAGMA data_version")
         rows = try StoreRows(connection)
-        requests = version == 1 ? nil : try RequestTable(connection)
         self.connection = connection
     }
 
     /// Brings a store of an older schema up to date, in place and in one transaction; does nothing for one that is.
-    func migrate(_ account: inout OutboxAccount) throws(StoreError) {
-        guard requests == nil else { return }
-        var next = account
+    func migrate(_ counters: inout OutboxCounters) throws(StoreError) {
+        guard let migration = schema.migration(from: version) else { return }
+        var next = counters
         try transaction { () throws(StoreError) in
-            next.narrowQuarantine(to: try rows.quarantined().map(\.stored))
-            try connection.execute(StoreSchema.requests)
+            try connection.execute(migration)
             try write(&next)
-            try connection.execute("PRAGMA user_version = \(StoreFormat.version)")
         }
-        account = next
-        requests = try RequestTable(connection)
+        (counters, version) = (next, schema.current)
     }
 
     /// The number of the last change by another connection until it is settled; there is one after opening. Costs
     /// microseconds.
     func foreignChange() throws(StoreError) -> Int64? {
-        let version = try integer(dataVersion)
+        let version = try dataVersion.answer()
         return version == settledChange ? nil : version
     }
 
     /// Whatever came with that change has been taken up.
     func settle(_ change: Int64) { settledChange = change }
+
+    /// What tools have asked for.
+    func requests() throws(StoreError) -> RequestTable { try RequestTable(connection) }
 
     /// From now on closing may move the log into the database: what is there has been looked at and is sound.
     func acceptChanges() { connection.setCheckpointOnClose(true) }
@@ -97,46 +94,31 @@ final class OutboxStore {
         }
     }
 
-    func insert(_ record: UpdateRecord) throws(StoreError) {
-        try insertRow.bind(record.stored.sequence, at: 1)
-        try insertRow.bind(record.bytes, at: 2)
-        try insertRow.run()
-    }
+    func insert(_ record: UpdateRecord) throws(StoreError) { try insertRow.run(record.stored.sequence, record.bytes) }
 
     /// Whether there was such a row.
     func remove(_ sequence: Int64) throws(StoreError) -> Bool {
-        try deleteRow.bind(sequence, at: 1)
-        try deleteRow.run()
+        try deleteRow.run(sequence)
         return connection.changes == 1
     }
 
     /// Writes the ledger's row, under its next revision.
     ///
     /// - Throws: `damaged` for one that could not be read: the ledger was not what the rows are.
-    func write(_ account: inout OutboxAccount) throws(StoreError) {
-        account.revision += 1
-        guard account.isPlausible(upTo: OutboxAccount.Limit.record) else {
+    func write(_ counters: inout OutboxCounters) throws(StoreError) {
+        counters.revision += 1
+        guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
             throw StoreError(.damaged, path: connection.path, reason: "its ledger counts other rows than there are")
         }
-        let lowest = try rows.lowestSequence()
-        let record = LedgerRecord(account, oldestPending: lowest > 0 ? lowest : account.lastSequence + 1)
-        try replaceRow.bind(LedgerRecord.id, at: 1)
-        try replaceRow.bind(record.bytes, at: 2)
-        try replaceRow.run()
+        try replaceRow.run(LedgerRecord.id, rows.ledger(of: counters).bytes)
     }
 
     func insert(_ quarantined: QuarantinedUpdate) throws(StoreError) {
-        try insertQuarantined.bind(quarantined.stored.sequence, at: 1)
-        try insertQuarantined.bind(quarantined.bytes, at: 2)
-        try insertQuarantined.run()
-        try trimQuarantined.bind(Int64(Self.quarantineLimit), at: 1)
-        try trimQuarantined.run()
+        try insertQuarantined.run(quarantined.stored.sequence, quarantined.bytes)
+        try trimQuarantined.run(Int64(Self.quarantineLimit))
     }
 
-    func removeQuarantined(_ sequence: Int64) throws(StoreError) {
-        try deleteQuarantined.bind(sequence, at: 1)
-        try deleteQuarantined.run()
-    }
+    func removeQuarantined(_ sequence: Int64) throws(StoreError) { try deleteQuarantined.run(sequence) }
 
     /// Leaves `kept` of the rows in `block`, in pages that are full again: rows that merely went would leave pages half
     /// empty, and those free nothing.
@@ -147,7 +129,7 @@ final class OutboxStore {
 
     /// Bytes of the pages that hold something; free pages are used again before the file grows.
     func bytesInUse() throws(StoreError) -> Int64 {
-        try (integer(pageCount) - integer(freePageCount)) * StoreFormat.pageSize
+        try (pageCount.answer() - freePageCount.answer()) * StoreFormat.pageSize
     }
 
     /// Whether the file is sound, by SQLite's own check, whose time grows with the size of the file.
@@ -170,20 +152,15 @@ final class OutboxStore {
     }
 
     /// Pages of the database, with those that are only in the log.
-    func pages() throws(StoreError) -> Int64 { try integer(pageCount) }
+    func pages() throws(StoreError) -> Int64 { try pageCount.answer() }
 
     /// Gives the space of a drained backlog back to the file system, when nearly all of the file is free.
     ///
     /// Then a VACUUM copies few pages; an automatic vacuum would cost a page more at many a commit.
     func compactIfNearlyEmpty() throws(StoreError) {
-        let free = try integer(freePageCount)
-        guard free >= 1024, try integer(pageCount) - free <= 512 else { return }
+        let free = try freePageCount.answer()
+        guard free >= 1024, try pages() - free <= 512 else { return }
         try connection.execute("VACUUM")
         try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-    }
-
-    private func integer(_ statement: borrowing SQLiteStatement) throws(StoreError) -> Int64 {
-        defer { statement.reset() }
-        return try statement.step() ? statement.integer(0) : 0
     }
 }

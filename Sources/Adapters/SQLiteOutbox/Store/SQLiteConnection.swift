@@ -162,6 +162,19 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         reset()
     }
 
+    /// The same with `number` and `bytes` as its parameters.
+    func run(_ number: Int64, _ bytes: [UInt8]? = nil) throws(StoreError) {
+        try bind(number, at: 1)
+        if let bytes { try bind(bytes, at: 2) }
+        try run()
+    }
+
+    /// The integer that it answers, 0 without a row; ready for the next use then.
+    func answer() throws(StoreError) -> Int64 {
+        defer { reset() }
+        return try step() ? integer(0) : 0
+    }
+
     /// Columns count from 0; NULL reads as 0.
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 

@@ -8,9 +8,7 @@ enum SealedRecord {
     /// High digit: what it is; low digit: version of its format.
     enum Kind: UInt8, Sendable {
         case update = 0x11
-        /// Of schema version 1.
-        case firstLedger = 0x21
-        case ledger = 0x22
+        case ledger = 0x21
         case quarantined = 0x31
     }
 
@@ -79,6 +77,13 @@ struct RecordReader {
         unsigned().map { Int64(bitPattern: $0 >> 1) ^ -Int64(bitPattern: $0 & 1) }
     }
 
+    /// All that are left.
+    mutating func numbers() -> [Int64] {
+        var numbers: [Int64] = []
+        while let number = signed() { numbers.append(number) }
+        return numbers
+    }
+
     /// A number of updates, or of one: whatever else the bytes say, sums of these do not overflow.
     mutating func count() -> Int64? { signed().flatMap { Self.plausibleCounts.contains($0) ? $0 : nil } }
 
@@ -87,9 +92,9 @@ struct RecordReader {
         signed().flatMap { Self.plausibleTimes.contains($0) ? UTCTime(millisecondsSince1970: $0) : nil }
     }
 
-    private static let plausibleCounts = -OutboxAccount.Limit.record...OutboxAccount.Limit.record
+    private static let plausibleCounts = -OutboxCounters.Limit.record...OutboxCounters.Limit.record
     /// Of rows.
-    static let plausibleSequences = 1...OutboxAccount.Limit.record
+    static let plausibleSequences = 1...OutboxCounters.Limit.record
     private static let plausibleTimes: ClosedRange<Int64> = -(1 << 60)...1 << 60
 
     mutating func double() -> Double? {

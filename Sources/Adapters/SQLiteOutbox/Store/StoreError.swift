@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import LinuxPlatform
 import LocationReporting
 
@@ -16,7 +17,7 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         /// A newer release wrote it.
         case newerSchema
         /// Another process owns it.
-        case locked
+        case locked(FileLock.Held)
         /// An older release has it open.
         case olderOwner
         /// The file system takes no writes: mounted so, or made so by the kernel after errors.
@@ -48,27 +49,20 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
             let subject = "\(path) "
             let reason = refusal.hasPrefix(subject) ? "it " + refusal.dropFirst(subject.count) : refusal
             self.init(.refused, path: path, reason: reason)
-            return
+        } else {
+            self.init(Self.kind(ofSystemNumber: error.number), path: path, reason: error.description)
         }
-        let kind: Kind = error.number == Self.readOnlySystem ? .readOnly : .unusable
-        self.init(Self.noSpace.contains(error.number) ? .full : kind, path: path, reason: error.description)
     }
 
     init(_ failure: FileLock.Failure, path: String) {
         switch failure {
         case .system(let error): self.init(error, path: path)
-        case .held(let holder):
-            let process = holder.processID.map { "process \($0)" } ?? "another process"
-            let command = holder.command.map { " (\($0))" } ?? ""
-            self.init(.locked, path: path, reason: "in use by \(process)\(command)")
+        case .held(let holder): self.init(.locked(holder), path: path, reason: "in use by \(holder)")
         }
     }
 
+    var isLocked: Bool { if case .locked = kind { true } else { false } }
     var description: String { "\(path): \(reason)" }
-
-    /// ENOSPC and EDQUOT on Linux. SQLite reports a write beyond the quota, or one to the index of the write-ahead log
-    /// on a full disk, as a plain input/output error.
-    private static let noSpace: Set<Int32> = [28, 122]
 
     static func kind(ofCode code: Int32, systemNumber: Int32) -> Kind {
         switch code & 0xff {
@@ -77,22 +71,21 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         // Too big are values, and interrupted is the reading of a schema, that this program never writes.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_INTERRUPT: .damaged
         case SQLITE_READONLY: .readOnly
-        case SQLITE_IOERR, SQLITE_CANTOPEN:
-            if systemNumber == readOnlySystem {
-                .readOnly
-            } else if code == shortRead || (code == failedRead && systemNumber == inputOutput) {
-                .damaged
-            } else {
-                noSpace.contains(systemNumber) ? .full : .unusable
-            }
+        case SQLITE_IOERR where code == shortRead || (code == failedRead && systemNumber == EIO): .damaged
+        case SQLITE_IOERR, SQLITE_CANTOPEN: kind(ofSystemNumber: systemNumber)
         default: .unusable
         }
     }
 
-    /// EROFS on Linux.
-    private static let readOnlySystem: Int32 = 30
-    /// EIO on Linux: a sector is bad, or the disk is going.
-    private static let inputOutput: Int32 = 5
+    /// SQLite reports a write beyond the quota, or one to the index of the write-ahead log on a full disk, as a plain
+    /// input/output error.
+    private static func kind(ofSystemNumber number: Int32) -> Kind {
+        switch number {
+        case ENOSPC, EDQUOT: .full
+        case EROFS: .readOnly
+        default: .unusable
+        }
+    }
 
     // Macro expressions, which Swift does not import: `SQLITE_IOERR_READ`, `_SHORT_READ` (the file ends too early),
     // `_FSYNC` and `_DIR_FSYNC`.
@@ -102,53 +95,69 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     private static let failedFolderSync = SQLITE_IOERR | (5 << 8)
 }
 
-/// Runs calls of the system on behalf of the store at `path`.
+/// Makes a call of the system on behalf of the store at `path`.
 func withSystem<Result>(
-    _ path: String, _ body: () throws(SystemError) -> Result
+    _ path: String, _ call: @autoclosure () throws(SystemError) -> Result
 ) throws(StoreError) -> Result {
-    do { return try body() } catch { throw StoreError(error, path: path) }
+    do throws(SystemError) { return try call() } catch { throw StoreError(error, path: path) }
 }
 
-/// Errors in the words of the port: which file, what happened, what to do.
-func outboxError(_ error: StoreError) -> OutboxError {
-    switch error.kind {
-    case .full:
-        OutboxError(
-            .full,
-            "\(error.path): no space is left (\(error.reason)); free some on this file system. Accepted updates "
-                + "are safe, new ones are not accepted until then")
-    case .newerSchema:
-        OutboxError(
-            .newerSchema,
-            "\(error.path): written by a newer release (\(error.reason)); install that release again, or "
-                + "give another outbox path. The file was not changed")
-    case .locked:
-        OutboxError(.locked, "\(error.path): \(error.reason); stop it first, or give another outbox path")
-    case .olderOwner:
-        OutboxError(
-            .unusable,
-            "\(error.path): the service that runs is of an older release, which takes no requests; restart it first")
-    case .damaged:
-        OutboxError(
-            .unusable,
-            "\(error.path): damaged, and not to be repaired (\(error.reason)); check the disk, or give an outbox path on "
-                + "another one")
-    case .damagedAgain:
-        OutboxError(
-            .damaged,
-            "\(error.path): damaged again after a repair (\(error.reason)), which is tried again in ten minutes, or at a "
-                + "restart; check the disk, or give an outbox path on another one")
-    case .readOnly:
-        OutboxError(
-            .unusable,
-            "\(error.path): the file system is read-only (\(error.reason)); if it was not mounted so, the kernel found "
-                + "errors on the disk (journalctl -k): check it and mount it writable again")
-    case .refused:
-        OutboxError(.unusable, "\(error.path): the outbox cannot be read or written: \(error.reason)")
-    case .unusable:
-        OutboxError(
-            .unusable,
-            "\(error.path): the outbox cannot be read or written: \(error.reason). The path must be a file, "
-                + "in a folder that this user may write, on a sound disk")
+/// Evaluates `work` once more when it meets damage: what is read wrongly may be read rightly the next time.
+func retryingDamage<Result>(_ work: @autoclosure () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do throws(StoreError) { return try work() } catch { if error.kind != .damaged { throw error } }
+    return try work()
+}
+
+/// Evaluates `work` for a tool, which leaves repairs to the service.
+func forTools<Result>(_ work: @autoclosure () throws(StoreError) -> Result) throws(OutboxError) -> Result {
+    do throws(StoreError) { return try work() } catch { throw OutboxError(error, repairsDamage: false) }
+}
+
+extension OutboxError {
+    /// In the words of the port: which file, what happened, what to do. `repairsDamage`: not where a tool leaves that
+    /// to the service.
+    init(_ error: StoreError, repairsDamage: Bool = true) {
+        let (path, reason) = (error.path, error.reason)
+        switch error.kind {
+        case .full:
+            self.init(
+                .full,
+                "\(path): no space is left (\(reason)); free some on this file system. Accepted updates are safe, new "
+                    + "ones are not accepted until then")
+        case .newerSchema:
+            self.init(
+                .newerSchema,
+                "\(path): written by a newer release (\(reason)); install that release again, or give another outbox "
+                    + "path. The file was not changed")
+        case .locked(let holder):
+            self.init(.locked, "\(path): \(reason); stop it first, or give another outbox path", holder: "\(holder)")
+        case .olderOwner:
+            self.init(
+                .unusable,
+                "\(path): the service that runs is of an older release, which takes no requests; restart it first")
+        case .damaged where repairsDamage:
+            self.init(
+                .unusable,
+                "\(path): damaged, and not to be repaired (\(reason)); check the disk, or give an outbox path on "
+                    + "another one")
+        case .damaged:
+            self.init(.unusable, "\(path): damaged (\(reason)); the service repairs it at its next start")
+        case .damagedAgain:
+            self.init(
+                .damaged,
+                "\(path): damaged again after a repair (\(reason)), which is tried again in ten minutes, or at a "
+                    + "restart; check the disk, or give an outbox path on another one")
+        case .readOnly:
+            self.init(
+                .unusable,
+                "\(path): the file system is read-only (\(reason)); if it was not mounted so, the kernel found errors "
+                    + "on the disk (journalctl -k): check it and mount it writable again")
+        case .refused: self.init(.unusable, "\(path): the outbox cannot be read or written: \(reason)")
+        case .unusable:
+            self.init(
+                .unusable,
+                "\(path): the outbox cannot be read or written: \(reason). The path must be a file, in a folder that "
+                    + "this user may write, on a sound disk")
+        }
     }
 }

@@ -8,6 +8,8 @@ struct StoreFiles: Sendable {
     let path: String
     /// Where all of them lie.
     let disk: any StoreDisk
+    /// What the database may be like.
+    var schema = StoreSchema.released
 
     /// SQLite's write-ahead log: commits that are not in the database yet.
     var log: String { path + "-wal" }
@@ -37,8 +39,13 @@ struct StoreFiles: Sendable {
         try FileStatus(at: rebuilt)?.isOwnFile ?? false
     }
 
+    /// Removes what has been made of such a store.
+    func removeRebuilt() throws(SystemError) {
+        for suffix in ["", "-wal", "-shm"] { try disk.removeFile(at: rebuilt + suffix) }
+    }
+
     /// A name that says when, and that is still free: `outbox.sqlite.damaged-20260105T101530.250Z`.
-    func damaged(at time: UTCTime) throws(SystemError) -> String {
+    private func damaged(at time: UTCTime) throws(SystemError) -> String {
         let name = damagedPrefix + String(time.description.filter { $0 != "-" && $0 != ":" })
         var (candidate, number) = (name, 2)
         while try isTaken(candidate) {
@@ -51,12 +58,6 @@ struct StoreFiles: Sendable {
     private func isTaken(_ name: String) throws(SystemError) -> Bool {
         if try disk.entry(at: name) != nil { return true }
         return try disk.entry(at: name + "-wal") != nil
-    }
-
-    /// Gives the reserve back; `false` when something else lies there and stays.
-    func giveReserveBack() -> Bool {
-        do throws(SystemError) { try disk.removeFile(at: reserve) } catch { return false }
-        return true
     }
 
     /// Files set aside must not fill the disk: all but the newest `count` go, each with its log.
@@ -77,11 +78,10 @@ struct StoreFiles: Sendable {
     func setAside(at time: UTCTime) throws(SystemError) -> String? {
         var isAny = false
         let name = try damaged(at: time)
-        let folder = FileSystem.parent(of: path)
         for (source, destination) in [(path, name), (log, name + "-wal")]
         where try disk.entry(at: source) != nil {
             try disk.rename(source, to: destination)
-            try disk.synchronizeFolder(at: folder)
+            try synchronizeFolder()
             isAny = true
         }
         try disk.removeFile(at: index)
@@ -91,8 +91,13 @@ struct StoreFiles: Sendable {
     /// Puts the complete rebuilt store in its place.
     func adoptRebuilt() throws(SystemError) {
         try disk.rename(rebuilt, to: path)
-        try disk.synchronizeFolder(at: FileSystem.parent(of: path))
+        try synchronizeFolder()
     }
+
+    /// Makes the folder of the store, should there be none.
+    func createFolder() throws(SystemError) { try disk.createFolder(at: FileSystem.parent(of: path)) }
+
+    func synchronizeFolder() throws(SystemError) { try disk.synchronizeFolder(at: FileSystem.parent(of: path)) }
 }
 
 extension StoreFiles {
@@ -104,95 +109,4 @@ extension StoreFiles {
     ) throws(SystemError) {
         self.init(path: try FolderTrust.destination(of: path, missing: missing, for: user), disk: disk)
     }
-}
-
-/// What makes this process the one that writes a store: a lock on the store's own file, which holds by whichever name
-/// it is opened, and the lock beside it, which is there before any store is and which older releases know.
-///
-/// A descriptor of the store must not be closed while SQLite has the file open: the locks of SQLite would go with it
-/// (POSIX). So `hold` and what comes after it want a store that is not open.
-final class StoreOwnership {
-    private let files: StoreFiles
-    private var lock: FileLock?
-    /// Of the file at `files.path`.
-    private var store: FileLock?
-    /// Of the store in the making.
-    private var rebuilt: FileLock?
-
-    /// How often the file is looked for anew that was replaced at the moment of its opening.
-    private static let attempts = 8
-
-    /// - Throws: `locked`, and what keeps a lock from being made.
-    init(_ files: StoreFiles) throws(OutboxError) {
-        self.files = files
-        do throws(SystemError) { try files.disk.createFolder(at: FileSystem.parent(of: files.path)) } catch {
-            throw outboxError(StoreError(error, path: files.path))
-        }
-        // First of all the file: whoever comes second leaves the lock of the first alone. What else is wrong with the
-        // file is said when it is opened.
-        do throws(StoreError) { try hold() } catch { if error.kind == .locked { throw outboxError(error) } }
-        do throws(StoreError) { try takeLock() } catch {
-            // Not even the lock's few bytes: a full disk must not keep the service from starting.
-            guard error.kind == .full, files.giveReserveBack() else { throw outboxError(error) }
-            do throws(StoreError) { try takeLock() } catch { throw outboxError(error) }
-        }
-    }
-
-    /// Makes sure that the files which are there now, store and rebuilt store, are this process's.
-    func hold() throws(StoreError) {
-        if store?.isHeld(at: files.path) != true {
-            store = nil
-            store = try Self.lock(files.path, files)
-        }
-        if rebuilt?.isHeld(at: files.rebuilt) != true { try holdRebuilt() }
-    }
-
-    /// Makes sure of the rebuilt store, which has just been made.
-    func holdRebuilt() throws(StoreError) {
-        rebuilt = nil
-        rebuilt = try Self.lock(files.rebuilt, files)
-    }
-
-    /// The rebuilt store has taken the store's place.
-    func adoptRebuilt() { store = rebuilt.take() }
-
-    /// Whether the store that is open is still the one at its path, and nobody else has its lock: to be asked before
-    /// each commit. A lock that was removed is made again.
-    ///
-    /// - Throws: `damaged` when the store was removed or replaced; `locked`.
-    func verify() throws(StoreError) {
-        guard store?.isHeld(at: files.path) == true else {
-            throw StoreError(.damaged, path: files.path, reason: "it was removed or replaced while it was in use")
-        }
-        if lock?.isHeld(at: files.lock) == true { return }
-        lock = nil
-        do throws(StoreError) { try takeLock() } catch {
-            // The file itself is held: without room for the lock beside it the store is safe all the same.
-            if error.kind == .locked { throw error }
-        }
-    }
-
-    private func takeLock() throws(StoreError) {
-        do throws(FileLock.Failure) { lock = try files.disk.lock(at: files.lock) } catch {
-            throw StoreError(error, path: files.path)
-        }
-    }
-
-    /// `nil` where no file is; what else is there gives way, or is told when the store is opened.
-    private static func lock(_ path: String, _ files: StoreFiles) throws(StoreError) -> FileLock? {
-        for _ in 0..<attempts {
-            let status = try withSystem(files.path) { () throws(SystemError) in try FileStatus(at: path) }
-            guard status?.kind == .file else { return nil }
-            let lock: FileLock
-            do throws(FileLock.Failure) { lock = try files.disk.lock(file: path) } catch {
-                if case .system(let cause) = error, cause.number == noSuchFile { continue }
-                throw StoreError(error, path: files.path)
-            }
-            if lock.isHeld(at: path) { return lock }
-        }
-        throw StoreError(.unusable, path: files.path, reason: "it is replaced again and again")
-    }
-
-    /// ENOENT on Linux.
-    private static let noSuchFile: CInt = 2
 }

@@ -34,7 +34,7 @@ final class StoreRows {
         defer { row.reset() }
         try row.bind(LedgerRecord.id, at: 1)
         guard try row.step(), let record = LedgerRecord(row.blob(0)[...]) else {
-            throw StoreError(.damaged, path: path, reason: "the ledger cannot be read")
+            throw damage("the ledger cannot be read")
         }
         return record
     }
@@ -62,7 +62,7 @@ final class StoreRows {
         var last = sequence
         for record in records {
             guard record.stored.sequence > last else {
-                throw StoreError(.damaged, path: path, reason: "update \(record.stored.sequence) is not in its place")
+                throw damage("update \(record.stored.sequence) is not in its place")
             }
             last = record.stored.sequence
         }
@@ -82,9 +82,9 @@ final class StoreRows {
     func highestSequence() throws(StoreError) -> Int64 { try sequence(highest) }
 
     private func sequence(_ statement: borrowing SQLiteStatement) throws(StoreError) -> Int64 {
-        let sequence = try integer(statement)
+        let sequence = try statement.answer()
         guard sequence == 0 || RecordReader.plausibleSequences.contains(sequence) else {
-            throw StoreError(.damaged, path: path, reason: "there cannot be an update \(sequence)")
+            throw damage("there cannot be an update \(sequence)")
         }
         return sequence
     }
@@ -94,9 +94,9 @@ final class StoreRows {
     /// - Throws: `damaged` when there are more than `limit`: a tree that leads to the same page twice has no end.
     func countPending(atMost limit: Int64) throws(StoreError) -> Int64 {
         try count.bind(limit + 2, at: 1)  // with the ledger's row
-        let pending = try integer(count) - 1
+        let pending = try count.answer() - 1
         guard pending <= limit else {
-            throw StoreError(.damaged, path: path, reason: "it has more rows than there can be")
+            throw damage("it has more rows than there can be")
         }
         return pending
     }
@@ -117,8 +117,7 @@ final class StoreRows {
                 if let update = QuarantinedUpdate(quarantine.blob(1)[...], sequence: sequence) {
                     updates.append(update)
                 } else if damage == nil {
-                    damage = StoreError(
-                        .damaged, path: path, reason: "quarantined update \(sequence) cannot be read")
+                    damage = self.damage("quarantined update \(sequence) cannot be read")
                 }
             }
         } catch {
@@ -131,31 +130,37 @@ final class StoreRows {
     /// Looks at all of the quarantine, of which little is kept.
     ///
     /// - Throws: `damaged` unless each row can be read, was accepted, is not pending as well, and is counted.
-    func checkQuarantine(_ account: OutboxAccount) throws(StoreError) {
+    func checkQuarantine(_ counters: OutboxCounters) throws(StoreError) {
         let updates = try quarantined()
-        guard updates.count <= min(account.quarantined.count, Int64(OutboxStore.quarantineLimit)) else {
-            throw StoreError(.damaged, path: path, reason: "its ledger counts other rows than there are")
+        guard updates.count <= min(counters.quarantined.count, Int64(OutboxStore.quarantineLimit)) else {
+            throw damage("its ledger counts other rows than there are")
         }
         for sequence in updates.map(\.stored.sequence) {
-            guard sequence <= account.lastSequence, try !isPending(sequence) else {
-                throw StoreError(.damaged, path: path, reason: "quarantined update \(sequence) is not in its place")
+            guard sequence <= counters.lastSequence, try !isPending(sequence) else {
+                throw damage("quarantined update \(sequence) is not in its place")
             }
         }
     }
 
-    /// The account as it stands: what the ledger says, and what was appended after it.
+    /// The counters as they stand: what the ledger says, and what was appended after it.
     ///
     /// `pendingCount` is counted by the caller or `nil`: then the ledger's own count goes on, which reads nothing.
-    func account(pendingCount: Int64? = nil) throws(StoreError) -> OutboxAccount {
+    func counters(pendingCount: Int64? = nil) throws(StoreError) -> OutboxCounters {
         let ledger = try ledger()
         let highest = try highestSequence()
-        var account = ledger.account
-        account.lastSequence = max(ledger.account.lastSequence, highest)
-        account.pending = pendingCount ?? ledger.account.pending + account.lastSequence - ledger.account.lastSequence
+        var counters = ledger.counters
+        counters.lastSequence = max(ledger.counters.lastSequence, highest)
+        counters.pending = pendingCount ?? counters.pending + counters.lastSequence - ledger.counters.lastSequence
         var newest = ledger.newestSequence
-        if highest > ledger.account.lastSequence, let last = try pending(highest) { newest = last.newestSequence }
-        account.newest = try pending(newest)?.stored ?? account.newestDelivered
-        return account
+        if highest > ledger.counters.lastSequence, let last = try pending(highest) { newest = last.newestSequence }
+        counters.newest = try pending(newest)?.stored ?? counters.newestDelivered
+        return counters
+    }
+
+    /// The row that says the same as `counters`.
+    func ledger(of counters: OutboxCounters) throws(StoreError) -> LedgerRecord {
+        let lowest = try lowestSequence()
+        return LedgerRecord(counters, oldestPending: lowest > 0 ? lowest : counters.lastSequence + 1)
     }
 
     private func collect(_ statement: borrowing SQLiteStatement) throws(StoreError) -> [UpdateRecord] {
@@ -165,15 +170,12 @@ final class StoreRows {
         return records
     }
 
-    private func integer(_ statement: borrowing SQLiteStatement) throws(StoreError) -> Int64 {
-        defer { statement.reset() }
-        return try statement.step() ? statement.integer(0) : 0
-    }
-
     private func decode(_ bytes: [UInt8], _ sequence: Int64) throws(StoreError) -> UpdateRecord {
         guard let record = UpdateRecord(bytes[...], sequence: sequence) else {
-            throw StoreError(.damaged, path: path, reason: "update \(sequence) fails its checksum")
+            throw damage("update \(sequence) fails its checksum")
         }
         return record
     }
+
+    private func damage(_ reason: String) -> StoreError { StoreError(.damaged, path: path, reason: reason) }
 }

@@ -4,46 +4,84 @@ import ReportedText
 /// The whole of `sqlite_schema` as this program makes it, in each version that it knows.
 ///
 /// A table is more than its rows: triggers, views, generated columns, checks and indexes on expressions run what the
-/// file says, whoever wrote it. So a store with anything else in its schema is none, and damaged.
+/// file says, whoever wrote it. So a store with anything else in its schema is no outbox, and damaged.
 ///
 /// Rule: no two versions have the same schema. A version that changes only what rows mean changes the text of a table
 /// all the same, be it by a comment. So a number that is too high over a schema known here has a flipped bit, and is
 /// damage; over any other it is a newer release's, whose store is not touched.
-enum StoreSchema {
-    static let records = "CREATE TABLE records (id INTEGER PRIMARY KEY, body BLOB NOT NULL)"
-    static let quarantined = "CREATE TABLE quarantined (id INTEGER PRIMARY KEY, body BLOB NOT NULL)"
-    static let requests = "CREATE TABLE requests (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer BLOB)"
+struct StoreSchema: Sendable {
+    struct Version: Sendable {
+        /// Each with the text that makes it, in the order in which they are made.
+        let tables: [(name: String, text: String)]
+        /// SQL that makes a store of this version from one of the version before.
+        var step = ""
+    }
+
+    /// The first is number 1, the last is the one that is made.
+    let versions: [Version]
+
+    /// Those of all releases.
+    ///
+    /// Two tables of (id, sealed record). In `records`, id 0 is the ledger and every other id the sequence of a pending
+    /// update, so that in the live state, with one update pending, an append with the acknowledgement before it changes
+    /// one page of 1 KiB. No AUTOINCREMENT, no index, no automatic vacuum: each would change a second page. A third
+    /// table holds what the tools ask of the owner; it is empty but for moments.
+    static let released = StoreSchema(versions: [
+        Version(tables: [
+            ("records", "CREATE TABLE records (id INTEGER PRIMARY KEY, body BLOB NOT NULL)"),
+            ("quarantined", "CREATE TABLE quarantined (id INTEGER PRIMARY KEY, body BLOB NOT NULL)"),
+            ("requests", "CREATE TABLE requests (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer BLOB)"),
+        ])
+    ])
+
+    /// The version that is made.
+    var current: Int64 { Int64(versions.count) }
+
+    /// What makes a new store, in a transaction that is left open.
+    var creation: String {
+        let tables = versions.last?.tables.map { $0.text + ";" } ?? []
+        return """
+            PRAGMA page_size = \(StoreFormat.pageSize);
+            PRAGMA auto_vacuum = NONE;
+            PRAGMA journal_mode = MEMORY;
+            PRAGMA synchronous = OFF;
+            PRAGMA application_id = \(StoreFormat.applicationID);
+            PRAGMA user_version = \(current);
+            BEGIN;
+            \(tables.joined(separator: "\n"))
+            """
+    }
+
+    /// What makes a store of the current version from one of `version`; `nil` when it is one.
+    func migration(from version: Int64) -> String? {
+        guard version < current else { return nil }
+        let steps = versions.dropFirst(Int(version)).map { $0.step + ";" }
+        return "\(steps.joined(separator: "\n"))\nPRAGMA user_version = \(current);"
+    }
 
     /// How many versions a newer release may be ahead; a number beyond that is a flipped bit.
     private static let furthestRelease: Int64 = 1000
-
-    /// By version: the tables, in the order of their names.
-    static func tables(ofVersion version: Int64) -> [String: String] {
-        let first = ["records": records, "quarantined": quarantined]
-        return version == 1 ? first : first.merging(["requests": requests]) { $1 }
-    }
-
     /// Instructions of SQLite's machine that reading and comparing a schema may take: a tenth of it does for ours, and
     /// a crafted one of a million tables is left alone before it has filled the memory.
-    static let stepLimit: Int32 = 10_000
+    private static let stepLimit: Int32 = 10_000
 
     /// The version of the store behind `connection`, which has run nothing yet but what needs no schema.
     ///
     /// - Throws: `damaged` when its schema is not what this program makes; `newerSchema`.
-    static func version(of connection: borrowing SQLiteConnection) throws(StoreError) -> Int64 {
+    func version(of connection: borrowing SQLiteConnection) throws(StoreError) -> Int64 {
         connection.limitSteps(Self.stepLimit)
         defer { connection.limitSteps(nil) }
         let version = try connection.integer("PRAGMA user_version") ?? 0
-        try check(version: version, of: connection.path, isKnown: try isKnown(connection))
-        try require(version, connection)
+        try check(version: version, of: connection.path, isKnown: isKnown(connection))
+        try require(versions[Int(version) - 1], connection)
         return version
     }
 
     /// Whether the schema is that of any version known here, whatever its number says.
-    static func isKnown(_ connection: borrowing SQLiteConnection) throws(StoreError) -> Bool {
+    func isKnown(_ connection: borrowing SQLiteConnection) throws(StoreError) -> Bool {
         connection.limitSteps(Self.stepLimit)
         defer { connection.limitSteps(nil) }
-        for version in 1...StoreFormat.version {
+        for version in versions {
             do throws(StoreError) {
                 try require(version, connection)
                 return true
@@ -52,20 +90,18 @@ enum StoreSchema {
         return false
     }
 
-    private static func require(_ version: Int64, _ connection: borrowing SQLiteConnection) throws(StoreError) {
-        let expected = tables(ofVersion: version)
+    private func require(_ version: Version, _ connection: borrowing SQLiteConnection) throws(StoreError) {
         let statement = try SQLiteStatement(
             connection, "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_schema")
-        var found: [String: String] = [:]
+        var found: Set<String> = []
         var roots: Set<Int64> = []
         while try statement.step() {
             guard statement.text(0) == "table", let name = statement.text(1), statement.text(2) == name,
-                let sql = statement.text(3), expected[name] == sql, found[name] == nil,
-                roots.insert(statement.integer(4)).inserted
+                let text = statement.text(3), version.tables.contains(where: { $0 == (name, text) }),
+                found.insert(name).inserted, roots.insert(statement.integer(4)).inserted
             else { throw foreign(statement.text(0), statement.text(1), in: connection.path) }
-            found[name] = sql
         }
-        guard found == expected else {
+        guard found.count == version.tables.count else {
             throw StoreError(.damaged, path: connection.path, reason: "it is not an outbox")
         }
     }
@@ -73,20 +109,20 @@ enum StoreSchema {
     /// `isKnown`: whether its schema is, which is asked only where the number is too high.
     ///
     /// - Throws: `damaged` for what never was a version; `newerSchema`.
-    static func check(
+    func check(
         version: Int64, of path: String, isKnown: @autoclosure () throws(StoreError) -> Bool
     ) throws(StoreError) {
-        guard 1...StoreFormat.version + furthestRelease ~= version else {
+        guard 1...current + Self.furthestRelease ~= version else {
             throw StoreError(.damaged, path: path, reason: "it is not an outbox")
         }
-        if version <= StoreFormat.version { return }
+        if version <= current { return }
         guard try isKnown() else {
-            throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(StoreFormat.version)")
+            throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(current)")
         }
         throw StoreError(.damaged, path: path, reason: "its number says schema \(version), its tables an earlier one")
     }
 
-    private static func foreign(_ type: String?, _ name: String?, in path: String) -> StoreError {
+    private func foreign(_ type: String?, _ name: String?, in path: String) -> StoreError {
         func word(_ text: String?) -> ReportedText { ReportedText(text ?? "?", limit: 40) }
         return StoreError(
             .damaged, path: path, reason: "its schema has a \(word(type)) \"\(word(name))\" that is not Waypost's")
@@ -94,11 +130,6 @@ enum StoreSchema {
 }
 
 /// What makes a SQLite file a store of this program.
-///
-/// Two tables of (id, sealed record). In `records`, id 0 is the ledger and every other id the sequence of a pending
-/// update, so that in the live state, with one update pending, an append with the acknowledgement before it changes one
-/// page of 1 KiB. No AUTOINCREMENT, no index, no automatic vacuum: each would change a second page. A third table holds
-/// what the tools ask of the owner; it is empty but for moments.
 enum StoreFormat {
     static let pageSize: Int64 = 1024
     /// So far a log is searched for records: longer ones are not Waypost's, or another program reads them for hours.
@@ -113,21 +144,6 @@ enum StoreFormat {
     static let shortestRow: Int64 = 16
     /// "Wayp".
     static let applicationID: Int64 = 0x5761_7970
-    /// 1 had no requests, two reasons of eviction, and no times of those in quarantine.
-    static let version: Int64 = 2
-
-    static let creation = """
-        PRAGMA page_size = \(pageSize);
-        PRAGMA auto_vacuum = NONE;
-        PRAGMA journal_mode = MEMORY;
-        PRAGMA synchronous = OFF;
-        PRAGMA application_id = \(applicationID);
-        PRAGMA user_version = \(version);
-        BEGIN;
-        \(StoreSchema.records);
-        \(StoreSchema.quarantined);
-        \(StoreSchema.requests);
-        """
 
     /// What a connection of the owner sets.
     ///
@@ -167,18 +183,18 @@ struct StoreHeader: Sendable, Hashable {
     let fileBytes: Int64
     let version: Int64
 
-    /// `checksVersion`: not where the tables alone tell it.
+    /// Of the database at `path`, one of `files`. `checksVersion`: not where the tables alone tell it.
     ///
     /// - Throws: `damaged` when no store begins there; `newerSchema`.
-    init(path: String, on disk: any StoreDisk = SystemDisk(), checksVersion: Bool = true) throws(StoreError) {
-        let entry = try withSystem(path) { () throws(SystemError) in try disk.entry(at: path) }
-        switch entry {
+    init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(StoreError) {
+        let disk = files.disk
+        switch try withSystem(path, disk.entry(at: path)) {
         case .file(let bytes): fileBytes = bytes
         case .folder: throw StoreError(.unusable, path: path, reason: "it is a folder, not a file")
         case .other: throw StoreError(.unusable, path: path, reason: "it is not a file")
         case nil: throw StoreError(.damaged, path: path, reason: "the database is missing")
         }
-        let bytes = try withSystem(path) { () throws(SystemError) in try disk.read(100, at: 0, of: path) }
+        let bytes = try withSystem(path, disk.read(100, at: 0, of: path))
         guard !bytes.isEmpty else { throw StoreError(.damaged, path: path, reason: "it is empty") }
         guard bytes.count == 100, bytes.starts(with: "SQLite format 3\0".utf8) else {
             throw StoreError(.damaged, path: path, reason: "it is not a SQLite database")
@@ -189,8 +205,8 @@ struct StoreHeader: Sendable, Hashable {
         }
         version = Int64(Int32(truncatingIfNeeded: bigEndian(60..<64)))
         guard checksVersion else { return }
-        try StoreSchema.check(
+        try files.schema.check(
             version: version, of: path,
-            isKnown: try StoreSchema.isKnown(SQLiteConnection(path: path, access: .immutable, on: disk)))
+            isKnown: files.schema.isKnown(SQLiteConnection(path: path, access: .immutable, on: disk)))
     }
 }

@@ -23,19 +23,19 @@ enum TrackThinning {
         let landmarks = landmarks(of: updates).union(fixed)
         let points = positions(of: updates)
         var kept = [0]
-        var sleeve = TimeSleeve(from: points[0], at: first.timeOfFix, tolerance: tolerance)
+        var bounds = VelocityBounds(from: points[0], at: first.timeOfFix, tolerance: tolerance)
         for index in updates.indices.dropFirst() {
             let time = updates[index].timeOfFix
-            if !sleeve.admits(points[index], at: time) {
+            if !bounds.admits(points[index], at: time) {
                 kept.append(index - 1)
-                sleeve = TimeSleeve(
+                bounds = VelocityBounds(
                     from: points[index - 1], at: updates[index - 1].timeOfFix, tolerance: tolerance)
             }
             if landmarks.contains(index) {
                 kept.append(index)
-                sleeve = TimeSleeve(from: points[index], at: time, tolerance: tolerance)
+                bounds = VelocityBounds(from: points[index], at: time, tolerance: tolerance)
             } else {
-                sleeve.narrow(to: points[index], at: time)
+                bounds.narrow(to: points[index], at: time)
             }
         }
         return kept
@@ -83,14 +83,14 @@ enum TrackThinning {
     }
 
     /// Metres east and north of the first one, on a plane where no distance is shorter than on the ellipsoid.
-    private static func positions(of updates: [LocationUpdate]) -> [TimeSleeve.Point] {
+    private static func positions(of updates: [LocationUpdate]) -> [VelocityBounds.Point] {
         guard let first = updates.first else { return [] }
         let metersPerDegree = 111_700.0  // of a meridian near the pole, where it is longest
         let nearestToEquator = updates.reduce(90) { min($0, abs($1.latitude)) }
         let shrinking = cos(nearestToEquator * .pi / 180)
         return updates.map { update in
             let east = remainder(update.longitude - first.longitude, 360)
-            return TimeSleeve.Point(
+            return VelocityBounds.Point(
                 east: east * metersPerDegree * shrinking,
                 north: (update.latitude - first.latitude) * metersPerDegree)
         }
@@ -101,7 +101,7 @@ enum TrackThinning {
 ///
 /// Each point passed allows a disc of velocities. In its place stands the regular octagon within it, so that what is
 /// left of all is eight numbers; it gives away less than a twelfth of the tolerance.
-struct TimeSleeve {
+struct VelocityBounds {
     /// Metres on a plane.
     struct Point: Sendable, Hashable {
         let east, north: Double
@@ -155,15 +155,7 @@ enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
     case first, second, third, fourth, fifth
 
     /// What is left tells the place of all that was there to within so many metres, after this step and those before.
-    var bound: Double {
-        switch self {
-        case .first: 10
-        case .second: 25
-        case .third: 50
-        case .fourth: 100
-        case .fifth: 250
-        }
-    }
+    var bound: Double { [10, 25, 50, 100, 250][rawValue] }
 
     /// What this step may add: errors of steps add up, because the ways through the updates that stay are straight from
     /// one to the next, and two such ways are farthest apart where one of them bends.

@@ -36,18 +36,18 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
     }
 
     private static func outbox(_ configuration: Configuration) async -> Finding {
-        let settings = OutboxSettings(configuration.outbox)
+        let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
-            return .good("\(settings.path) is not opened: that is for \(FileStatus.words(configuration.expectedUser))")
+            return .good("\(path) is not opened: that is for \(FileStatus.words(configuration.expectedUser))")
         }
         do {
-            let outbox = try await SQLiteOutbox.open(settings)
+            let outbox = try await SQLiteOutbox.open(configuration.outbox)
             let ledger = try await outbox.ledger()
             try await outbox.close()
-            return .good("\(settings.path) opens, \(ledger.pending) updates pending")
+            return .good("\(path) opens, \(ledger.pending) updates pending")
         } catch {
-            return error.code == .locked
-                ? .good("in use by the running service: \(error.detail.prefix { $0 != ";" })") : .bad(error.description)
+            guard let holder = error.holder else { return .bad(error.description) }
+            return .good("in use by the running service: \(path): in use by \(holder)")
         }
     }
 
@@ -68,7 +68,7 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
                 let clock = MonotonicClock(ContinuousClock())
                 await clock.sleep(for: patience)
                 // The line is open, and its rate still looked for.
-                if case .starting? = last.withLock({ $0 }) { await clock.sleep(for: SerialReceiver.longestSearch) }
+                if case .starting? = last.withLock({ $0 }) { await clock.sleep(for: BaudRate.longestSearch) }
                 sink.finish()
             }
             for await event in events {

@@ -8,7 +8,7 @@ import SQLiteOutbox
 extension Configuration {
     /// Notes each path that is needed twice; `file` is the configuration's own.
     func reportSharedPaths(to problems: ConfigurationProblems, file: String) {
-        let outboxFiles = (OutboxSettings.companions + [StallRecord.path(besideOutbox: ""), OwedState.suffix])
+        let outboxFiles = (OutboxConfiguration.companions + [StallRecord.path(besideOutbox: ""), OwedState.suffix])
             .map { outbox.path + $0 }
         if let used = read(file).first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
             problems.add("outbox.path", "is \(outbox.path), whose files would replace \(used.name); use another path")
@@ -73,7 +73,7 @@ extension Configuration {
     /// Makes sure that outbox and status socket can be made where they are to be, as far as this user may look; touches
     /// nothing.
     func proveFiles() throws(AgentError) {
-        do throws(SystemError) { try OutboxSettings(outbox).requireOwnFiles(for: expectedUser) } catch {
+        do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal)") }
         }
         guard case .unix(let socket) = status.address else { return }

@@ -37,7 +37,7 @@ extension ReceiverConfiguration {
         switch kind {
         case .serial:
             let baudRate = section.integer(
-                "baudRate", among: SerialReceiver.supportedBaudRates, or: "automatic", default: 9600)
+                "baudRate", among: BaudRate.supported, or: "automatic", default: 9600)
             return .serial(device: section.string("device"), baudRate: baudRate.map(BaudRate.fixed) ?? .automatic)
         case .file: return .file(path: section.string("path"), follows: section.flag("follow", default: false))
         case .stdin: return .standardInput

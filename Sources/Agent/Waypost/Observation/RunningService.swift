@@ -2,6 +2,7 @@ import Glibc
 import HTTPMessages
 import LinuxPlatform
 import ReportedText
+import SQLiteOutbox
 import StrictJSON
 
 /// The service that runs on this machine, asked at its status address; needs no secret.

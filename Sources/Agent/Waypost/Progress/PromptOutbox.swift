@@ -136,8 +136,8 @@ extension PromptOutbox<SQLiteOutbox> {
         try await call { outbox throws(OutboxError) in try await outbox.summary() }
     }
 
-    /// See `SQLiteOutbox.attend`.
-    func attend() async throws(OutboxError) -> Bool {
-        try await call { outbox throws(OutboxError) in try await outbox.attend() }
+    /// See `SQLiteOutbox.maintain`.
+    func maintain() async throws(OutboxError) -> Bool {
+        try await call { outbox throws(OutboxError) in try await outbox.maintain() }
     }
 }

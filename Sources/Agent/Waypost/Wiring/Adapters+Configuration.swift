@@ -6,7 +6,6 @@ package import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
-package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization
 
@@ -36,19 +35,16 @@ extension Configuration {
         let live = NMEADecoder(options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts))
         return switch receiver.source {
         case .serial(let device, let baudRate):
-            SerialReceiver(device: device, baudRate: baudRate, decoder: live, tap: tap)
-        case .file(let path, follows: true):
-            GrowingFileReceiver(path: path, decoder: live, tap: tap)
+            LiveReceiver.serial(device: device, baudRate: baudRate, decoder: live, tap: tap)
+        case .file(let path, follows: true): LiveReceiver.growingFile(path, decoder: live, tap: tap)
         case .file(let path, follows: false):
             LogReceiver(
                 paths: [path], decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: accepts)))
         case .standardInput: StandardInputReceiver(decoder: live, tap: tap)
-        case .tcp(let host, let port):
-            NetworkReceiver(.tcp, host: host, port: port, decoder: live, tap: tap)
-        case .udp(let host, let port):
-            NetworkReceiver(.udp, host: host, port: port, decoder: live, tap: tap)
+        case .tcp(let host, let port): LiveReceiver.tcp(host: host, port: port, decoder: live, tap: tap)
+        case .udp(let host, let port): LiveReceiver.udp(host: host, port: port, decoder: live, tap: tap)
         case .gpsd(let host, let port, let device):
-            GPSDReceiver(host: host, port: port, device: device, dates: dates, tap: tap)
+            LiveReceiver.gpsd(host: host, port: port, device: device, dates: dates, tap: tap)
         }
     }
 
@@ -118,19 +114,6 @@ extension Configuration {
         do { return try CurlTransport(options: options) } catch {
             throw AgentError(.configuration, "\(key): \(error)")
         }
-    }
-}
-
-extension OutboxSettings {
-    /// The store that a configuration names.
-    package init(
-        _ configuration: OutboxConfiguration, reportRecovery: @escaping @Sendable (StoreRecovery) -> Void = { _ in }
-    ) {
-        self.init(
-            path: configuration.path, maximumBytes: Int64(configuration.maximumMegabytes) << 20,
-            now: { .system }, reportRecovery: reportRecovery)
-        maximumAge = configuration.maximumAgeDays.map { .seconds($0 * 86_400) }
-        durability = configuration.durability
     }
 }
 

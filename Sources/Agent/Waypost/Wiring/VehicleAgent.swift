@@ -63,7 +63,8 @@ package struct VehicleAgent: Sendable {
     /// Opens the outbox and puts everything together; nothing moves before `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
         let (log, monitor) = (parts.log, parts.monitor)
-        var store = OutboxSettings(configuration.outbox) { log.write(.error, "\($0)") }
+        var store = configuration.outbox
+        store.reportRecovery = { log.write(.error, "\($0)") }
         store.reportWarning = { log.write(.warning, $0) }
         store.uptime = { parts.clock.now }
         outbox = PromptOutbox(
@@ -111,7 +112,7 @@ package struct VehicleAgent: Sendable {
     /// Runs until the source has ended and everything is delivered, or until cancelled.
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
-            group.addTask { await attendOutbox() }
+            group.addTask { await maintainOutbox() }
             var failure: FixSourceError?
             do throws(FixSourceError) { try await pipeline.run() } catch { failure = error }
             group.cancelAll()
@@ -121,7 +122,7 @@ package struct VehicleAgent: Sendable {
     }
 
     /// Lets the outbox do what nobody's call brings: writing what has waited, taking up what tools have asked for.
-    private func attendOutbox() async {
+    private func maintainOutbox() async {
         var news: EvictionNews?
         var waitsForOpening = opensLate
         while !Task.isCancelled {
@@ -134,11 +135,11 @@ package struct VehicleAgent: Sendable {
                 }
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNews(since: evictions)
-                if try await outbox.attend() { await uploader.wake() }
+                if try await outbox.maintain() { await uploader.wake() }
             } catch {
                 observer.observe(.outboxFailed(error))
             }
-            await clock.sleep(for: SQLiteOutbox.attendanceInterval)
+            await clock.sleep(for: SQLiteOutbox.maintenanceInterval)
         }
     }
 

@@ -79,7 +79,7 @@ struct OutboxCommand {
     }
 
     private func change(_ request: QuarantineRequest) async throws -> ExitStatus {
-        switch try await QuarantineDesk(configuration: configuration).carryOut(request) {
+        switch try await QuarantineClient(configuration: configuration).carryOut(request) {
         case .done(let count, let notKept) where count > 0 || notKept > 0:
             let result = QuarantineResult(
                 action: request.action == .requeue ? "requeue" : "discard", path: path, updates: count,
@@ -104,7 +104,7 @@ struct OutboxCommand {
 }
 
 /// Has a request about quarantined updates carried out: by the service, should it hold the store, and else at once.
-struct QuarantineDesk {
+struct QuarantineClient {
     let configuration: OutboxConfiguration
 
     /// How long the service may take; it looks each 2 s.
@@ -114,16 +114,16 @@ struct QuarantineDesk {
     /// - Throws: `OutboxError`, and `AgentError` when the service does not take the request up.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
         _ = try OutboxReader(path: configuration.path)  // says so when there is no store; opening would make one
-        var settings = OutboxSettings(configuration)
-        settings.repairsDamage = false
+        var configuration = configuration
+        configuration.repairsDamage = false
         do throws(OutboxError) {
-            let outbox = try await SQLiteOutbox.open(settings)
+            let outbox = try await SQLiteOutbox.open(configuration)
             let answer = try await outbox.carryOut(request)
             try await outbox.close()
             return answer
         } catch {
-            guard error.code == .locked else { throw error }
-            return try await ask(request, holder: String(error.detail.prefix { $0 != ";" }))
+            guard let holder = error.holder else { throw error }
+            return try await ask(request, holder: holder)
         }
     }
 
@@ -139,8 +139,9 @@ struct QuarantineDesk {
         if let answer = try requester.withdraw(number) { return answer }
         throw AgentError(
             .unavailable,
-            "\(holder), which has not taken the request up within \(Int(Self.patience / .seconds(1))) s; nothing was "
-                + "changed. Look at its log, or stop it and try again")
+            "\(configuration.path): in use by \(holder), which has not taken the request up within "
+                + "\(Int(Self.patience / .seconds(1))) s; nothing was changed. Look at its log, or stop it and try "
+                + "again")
     }
 }
 

@@ -3,6 +3,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
+import SQLiteOutbox
 import TimeAndChance
 import Waypost
 

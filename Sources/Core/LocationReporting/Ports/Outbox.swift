@@ -70,8 +70,12 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package let code: Code
     /// Which file, what happened, what to do.
     package let detail: String
+    /// Which process owns the store, as `process 12 (waypost)`; only of `locked`.
+    package let holder: String?
 
-    package init(_ code: Code, _ detail: String) { (self.code, self.detail) = (code, detail) }
+    package init(_ code: Code, _ detail: String, holder: String? = nil) {
+        (self.code, self.detail, self.holder) = (code, detail, holder)
+    }
 
     package var description: String { detail }
 }

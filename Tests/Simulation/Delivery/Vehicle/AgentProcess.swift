@@ -41,7 +41,7 @@ final class AgentProcess: @unchecked Sendable {
         let seed = dice.next()
         let jitter = JitterDice(seed: seed)
 
-        let store = try await SQLiteOutbox.open(place.disk.settings, on: world.queue)
+        let store = try await SQLiteOutbox.open(place.disk.configuration, on: world.queue)
         var opened: any Outbox = store
         if let bug { opened = bug.around(opened, world) }
         let ledger = try await opened.ledger()

@@ -29,16 +29,17 @@ final class VehicleDisk: @unchecked Sendable {
         unsafe rmdir(disk.folder)
     }
 
-    var settings: OutboxSettings {
-        var settings = OutboxSettings(
-            path: disk.folder + "/outbox.sqlite", maximumBytes: world.has(.smallStore) ? 0 : 64 << 20,
-            now: { [world] in world.utc }, disk: disk,
-            reportRecovery: { [world] recovery in
-                world.note(.disk, 1, recovery.lost.upperBound, "the store was replaced: \(recovery)")
-                world.require(.acceptedSurvives, recovery.lost.upperBound == 0, "the store was damaged: \(recovery)")
-            })
-        settings.uptime = { [world] in world.now }
-        return settings
+    var configuration: OutboxConfiguration {
+        var configuration = OutboxConfiguration(
+            path: disk.folder + "/outbox.sqlite", maximumBytes: world.has(.smallStore) ? 0 : 64 << 20)
+        configuration.now = { [world] in world.utc }
+        configuration.uptime = { [world] in world.now }
+        configuration.disk = disk
+        configuration.reportRecovery = { [world] recovery in
+            world.note(.disk, 1, recovery.lost.upperBound, "the store was replaced: \(recovery)")
+            world.require(.acceptedSurvives, recovery.lost.upperBound == 0, "the store was damaged: \(recovery)")
+        }
+        return configuration
     }
 
     /// Before the process uses it: it may be full, or fail once.

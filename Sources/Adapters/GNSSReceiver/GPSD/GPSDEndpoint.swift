@@ -1,24 +1,17 @@
 package import GNSS
 import LinuxPlatform
-package import LocationReporting
 
-/// Fixes from gpsd, the receiver daemon, by its JSON reports; whatever its receivers speak.
-package struct GPSDReceiver: FixSource {
-    private let receiver: LiveReceiver
-
-    /// `device` is the receiver to take, by the path that gpsd knows; the first with a fix when it is `nil`. `patience`
-    /// is how long gpsd may be without a report before that is told.
-    package init(
+extension LiveReceiver {
+    /// Fixes from gpsd, the receiver daemon, by its JSON reports; whatever its receivers speak.
+    ///
+    /// `device` is the receiver to take, by the path that gpsd knows; the first with a fix when it is `nil`.
+    package static func gpsd(
         host: String, port: Int = 2947, device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated,
         patience: Duration = .seconds(5), tap: (any ReceiverTap)? = nil
-    ) {
-        receiver = LiveReceiver(
+    ) -> LiveReceiver {
+        LiveReceiver(
             endpoint: GPSDEndpoint(host: host, port: port, wantsSentences: tap?.keepsOutput == true),
             decoder: GPSDDecoder(GPSDSession(device: device, dates: dates)), patience: patience, tap: tap)
-    }
-
-    package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
-        try await receiver.run(deliver: deliver)
     }
 }
 

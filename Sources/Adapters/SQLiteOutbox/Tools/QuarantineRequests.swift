@@ -2,7 +2,7 @@ import LinuxPlatform
 package import LocationReporting
 package import ReportedText
 
-/// Asks the process that owns a store for what only the owner may do: its account is in that process's memory.
+/// Asks the process that owns a store for what only the owner may do: its counters are in that process's memory.
 ///
 /// Its calls block for the time of a small write; for one thread.
 package final class OutboxRequester {
@@ -13,66 +13,55 @@ package final class OutboxRequester {
 
     /// - Throws: `unusable` when the store cannot be written, or its owner is of a release that takes no requests;
     ///   `newerSchema`.
-    package init(path: String) throws(OutboxError) {
+    package convenience init(path: String) throws(OutboxError) { try self.init(path: path, schema: .released) }
+
+    init(path: String, schema: StoreSchema) throws(OutboxError) {
         do throws(StoreError) {
-            let path = try withSystem(path) { () throws(SystemError) in
-                let files = try StoreFiles(at: path)
-                try files.requireOwn(for: EffectiveUser.current)
-                return files.path
-            }
-            _ = try StoreHeader(path: path)
-            let connection = try SQLiteConnection(path: path, access: .readWrite)
+            var files = try withSystem(path, StoreFiles(at: path))
+            files.schema = schema
+            try withSystem(path, files.requireOwn(for: EffectiveUser.current))
+            _ = try StoreHeader(files, at: files.path)
+            let connection = try SQLiteConnection(path: files.path, access: .readWrite)
             connection.setCheckpointOnClose(false)
-            let version = try StoreSchema.version(of: connection)
-            guard version == StoreFormat.version else {
-                throw StoreError(.olderOwner, path: path, reason: "schema \(version)")
+            let version = try schema.version(of: connection)
+            guard version == schema.current else {
+                throw StoreError(.olderOwner, path: files.path, reason: "schema \(version)")
             }
             try connection.execute(StoreFormat.requesterSettings)
             insert = try SQLiteStatement(connection, "INSERT INTO requests (body) VALUES (?1)")
             fetch = try SQLiteStatement(connection, "SELECT answer FROM requests WHERE id = ?1 AND answer IS NOT NULL")
             remove = try SQLiteStatement(connection, "DELETE FROM requests WHERE id = ?1")
             self.connection = connection
-        } catch { throw OutboxReader.readerError(error) }
+        } catch { throw OutboxError(error, repairsDamage: false) }
     }
 
     /// Leaves a request for the owner; its number, for the answer.
     package func submit(_ request: QuarantineRequest) throws(OutboxError) -> Int64 {
-        do throws(StoreError) {
-            try insert.bind(request.bytes, at: 1)
-            try insert.run()
-            return connection.lastInsertedID
-        } catch { throw OutboxReader.readerError(error) }
+        try forTools(insert.bind(request.bytes, at: 1))
+        try forTools(insert.run())
+        return connection.lastInsertedID
     }
 
     /// The answer, which is then forgotten; `nil` while the request waits.
     package func answer(to id: Int64) throws(OutboxError) -> QuarantineAnswer? {
-        do throws(StoreError) {
-            guard let answer = try fetchAnswer(id) else { return nil }
-            try removeRequest(id)
-            return answer
-        } catch { throw OutboxReader.readerError(error) }
+        guard let answer = try forTools(fetchAnswer(id)) else { return nil }
+        try forTools(remove.run(id))
+        return answer
     }
 
     /// Takes the request back. The answer, should it have come in this moment; `nil` when nothing was or will be done.
     package func withdraw(_ id: Int64) throws(OutboxError) -> QuarantineAnswer? {
-        do throws(StoreError) {
-            try connection.execute("BEGIN IMMEDIATE")
-            let answer = try fetchAnswer(id)
-            try removeRequest(id)
-            try connection.execute("COMMIT")
-            return answer
-        } catch { throw OutboxReader.readerError(error) }
+        try forTools(connection.execute("BEGIN IMMEDIATE"))
+        let answer = try forTools(fetchAnswer(id))
+        try forTools(remove.run(id))
+        try forTools(connection.execute("COMMIT"))
+        return answer
     }
 
     private func fetchAnswer(_ id: Int64) throws(StoreError) -> QuarantineAnswer? {
         defer { fetch.reset() }
         try fetch.bind(id, at: 1)
         return try fetch.step() ? QuarantineAnswer(fetch.blob(0)) : nil
-    }
-
-    private func removeRequest(_ id: Int64) throws(StoreError) {
-        try remove.bind(id, at: 1)
-        try remove.run()
     }
 }
 
@@ -81,7 +70,7 @@ package struct QuarantineRequest: Sendable, Hashable {
     package enum Action: UInt8, Sendable, Hashable {
         /// Pending again, to be delivered once more.
         case requeue = 1
-        /// Given up, and counted as evicted.
+        /// Counted as evicted.
         case discard = 2
     }
 
@@ -94,8 +83,7 @@ package struct QuarantineRequest: Sendable, Hashable {
     var bytes: [UInt8] {
         var writer = RecordWriter()
         writer.write(byte: action.rawValue)
-        writer.write(Int64(sequences?.count ?? -1))
-        for sequence in (sequences ?? []).sorted() { writer.write(sequence) }
+        for number in [Int64(sequences?.count ?? -1)] + (sequences ?? []).sorted() { writer.write(number) }
         return writer.bytes
     }
 
@@ -103,12 +91,9 @@ package struct QuarantineRequest: Sendable, Hashable {
     init?(_ bytes: [UInt8]) {
         var reader = RecordReader(bytes[...])
         guard let action = reader.byte().flatMap(Action.init), let count = reader.signed() else { return nil }
-        var sequences: Set<Int64> = []
-        for _ in 0..<max(0, min(count, Int64(bytes.count))) {
-            guard let sequence = reader.signed() else { return nil }
-            sequences.insert(sequence)
-        }
-        self.init(action, count < 0 ? nil : sequences)
+        let sequences = reader.numbers()
+        guard count <= sequences.count else { return nil }
+        self.init(action, count < 0 ? nil : Set(sequences.prefix(Int(count))))
     }
 }
 
@@ -123,33 +108,25 @@ package enum QuarantineAnswer: Sendable, Hashable {
     case notUnderstood
 
     var bytes: [UInt8] {
+        let (kind, numbers): (UInt8, [Int64]) =
+            switch self {
+            case .notUnderstood: (0, [])
+            case .done(let count, let notKept): (1, [count, notKept])
+            case .unknown(let sequences): (2, sequences)
+            }
         var writer = RecordWriter()
-        switch self {
-        case .notUnderstood: writer.write(byte: 0)
-        case .done(let count, let notKept):
-            writer.write(byte: 1)
-            writer.write(count)
-            writer.write(notKept)
-        case .unknown(let sequences):
-            writer.write(byte: 2)
-            for sequence in sequences { writer.write(sequence) }
-        }
+        writer.write(byte: kind)
+        for number in numbers { writer.write(number) }
         return writer.bytes
     }
 
     init(_ bytes: [UInt8]) {
         var reader = RecordReader(bytes[...])
-        self = .notUnderstood
-        switch reader.byte() {
-        case 1:
-            if let count = reader.signed(), let notKept = reader.signed() {
-                self = .done(count: count, notKept: notKept)
-            }
-        case 2:
-            var sequences: [Int64] = []
-            while let sequence = reader.signed() { sequences.append(sequence) }
-            self = .unknown(sequences)
-        default: break
+        let (kind, numbers) = (reader.byte(), reader.numbers())
+        switch kind {
+        case 1 where numbers.count >= 2: self = .done(count: numbers[0], notKept: numbers[1])
+        case 2: self = .unknown(numbers)
+        default: self = .notUnderstood
         }
     }
 }
@@ -217,10 +194,7 @@ final class RequestTable {
     }
 
     func answer(_ id: Int64, _ answer: QuarantineAnswer) throws(StoreError) {
-        try write.bind(id, at: 1)
-        try write.bind(answer.bytes, at: 2)
-        try write.run()
-        try forget.bind(max(0, id) - Self.kept, at: 1)
-        try forget.run()
+        try write.run(id, answer.bytes)
+        try forget.run(max(0, id) - Self.kept)
     }
 }

@@ -8,27 +8,27 @@ final class StoreBuilder {
     private let insertRow: SQLiteStatement
     private let insertQuarantined: SQLiteStatement
 
-    /// Builds `files.rebuilt` from what `fill` inserts and the account it answers, and puts it on the disk; it is its
+    /// Builds `files.rebuilt` from what `fill` inserts and the counters it answers, and puts it on the disk; it is its
     /// owner's from the beginning.
     static func build(
-        _ files: StoreFiles, for owner: StoreOwnership? = nil, fill: (StoreBuilder) throws(StoreError) -> OutboxAccount
+        _ files: StoreFiles, for owner: StoreOwnership?, fill: (StoreBuilder) throws(StoreError) -> OutboxCounters
     ) throws(StoreError) {
         do {
-            try withSystem(files.path) { () throws(SystemError) in
-                for suffix in ["-wal", "-shm"] { try files.disk.removeFile(at: files.rebuilt + suffix) }
-                try files.disk.createFile(at: files.rebuilt)
+            for suffix in ["-wal", "-shm"] {
+                try withSystem(files.path, files.disk.removeFile(at: files.rebuilt + suffix))
             }
+            try withSystem(files.path, files.disk.createFile(at: files.rebuilt))
             try owner?.holdRebuilt()
             let builder = try StoreBuilder(files)
             try builder.finish(try fill(builder))
         }
         // The builder is gone here, the database closed, its log moved into it.
-        try withSystem(files.path) { () throws(SystemError) in try files.disk.synchronizeFile(at: files.rebuilt) }
+        try withSystem(files.path, files.disk.synchronizeFile(at: files.rebuilt))
     }
 
     private init(_ files: StoreFiles) throws(StoreError) {
         let connection = try SQLiteConnection(path: files.rebuilt, access: .readWrite, on: files.disk)
-        try connection.execute(StoreFormat.creation)
+        try connection.execute(files.schema.creation)
         insertRow = try SQLiteStatement(connection, "INSERT OR IGNORE INTO records VALUES (?1, ?2)")
         insertQuarantined = try SQLiteStatement(connection, "INSERT OR IGNORE INTO quarantined VALUES (?1, ?2)")
         rows = try StoreRows(connection)
@@ -36,12 +36,10 @@ final class StoreBuilder {
     }
 
     /// Takes a pending row over as it was found; a second copy of it is passed over.
-    func insertPending(_ bytes: [UInt8], sequence: Int64) throws(StoreError) {
-        try Self.run(insertRow, sequence, bytes)
-    }
+    func insertPending(_ bytes: [UInt8], sequence: Int64) throws(StoreError) { try insertRow.run(sequence, bytes) }
 
     func insertQuarantined(_ bytes: [UInt8], sequence: Int64) throws(StoreError) {
-        try Self.run(insertQuarantined, sequence, bytes)
+        try insertQuarantined.run(sequence, bytes)
     }
 
     /// Drops rows that are known to be settled: those before `oldestPending`, and those in quarantine that are pending
@@ -92,22 +90,9 @@ final class StoreBuilder {
     /// Drops every row that has been taken over.
     func empty() throws(StoreError) { try connection.execute("DELETE FROM records; DELETE FROM quarantined") }
 
-    /// Whether a row of that sequence has been taken over.
-    func isPending(_ sequence: Int64) throws(StoreError) -> Bool { try rows.isPending(sequence) }
-
-    private func finish(_ account: OutboxAccount) throws(StoreError) {
-        let lowest = try rows.lowestSequence()
-        let ledger = LedgerRecord(account, oldestPending: lowest > 0 ? lowest : account.lastSequence + 1)
-        try Self.run(insertRow, LedgerRecord.id, ledger.bytes)
+    private func finish(_ counters: OutboxCounters) throws(StoreError) {
+        try insertRow.run(LedgerRecord.id, rows.ledger(of: counters).bytes)
         try connection.execute("COMMIT")
         try connection.useWriteAheadLog()
-    }
-
-    private static func run(
-        _ statement: borrowing SQLiteStatement, _ id: Int64, _ bytes: [UInt8]
-    ) throws(StoreError) {
-        try statement.bind(id, at: 1)
-        try statement.bind(bytes, at: 2)
-        try statement.run()
     }
 }

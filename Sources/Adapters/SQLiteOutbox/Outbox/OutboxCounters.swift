@@ -4,7 +4,7 @@ package import TimeAndChance
 
 /// Everything the store knows besides the rows: pure bookkeeping, changed in memory and written by the transaction
 /// that makes it true.
-struct OutboxAccount: Sendable, Hashable {
+struct OutboxCounters: Sendable, Hashable {
     /// The sequence of the last accepted update, which is how many were accepted.
     var lastSequence: Int64 = 0
     /// Counted up and down row by row, not derived from the others: that is what makes the balance a check.
@@ -17,7 +17,6 @@ struct OutboxAccount: Sendable, Hashable {
     var revision: Int64 = 0
     /// The newest by time of fix of all that were accepted, except those in quarantine: pending or delivered.
     var newest: StoredUpdate?
-    /// The newest by time of fix of those delivered.
     var newestDelivered: StoredUpdate?
 
     var ledger: Ledger {
@@ -39,11 +38,10 @@ struct OutboxAccount: Sendable, Hashable {
         pending -= 1
         delivered += 1
         // What lies after the newest was overruled: it must not come back as the newest.
-        func counts(_ stored: StoredUpdate) -> Bool {
-            newest.map { stored.update.timeOfFix <= $0.update.timeOfFix } ?? true
+        let candidates = [newestDelivered, stored].compactMap { $0 }.filter { candidate in
+            newest.map { candidate.update.timeOfFix <= $0.update.timeOfFix } ?? true
         }
-        let earlier = newestDelivered.flatMap { counts($0) ? $0 : nil }
-        newestDelivered = counts(stored) ? Self.newer(earlier, stored) : earlier
+        newestDelivered = candidates.reduce(nil, Self.newer)
     }
 
     mutating func evict(_ stored: StoredUpdate, _ reason: EvictionReason) {
@@ -51,7 +49,7 @@ struct OutboxAccount: Sendable, Hashable {
         evictions[reason].add(stored.update.timeOfFix)
     }
 
-    /// `newest` has to be found again by the caller when it is the one set aside.
+    /// `newest` has to be found again by the caller when it is the one that is quarantined.
     mutating func quarantine(_ stored: StoredUpdate) {
         pending -= 1
         quarantined.add(stored.update.timeOfFix)
@@ -96,56 +94,17 @@ struct OutboxAccount: Sendable, Hashable {
             + EvictionReason.allCases.map { evictions[$0].count }).allSatisfy { 0...limit ~= $0 }
     }
 
-    /// Whether `other` knows of updates or of removals that this one does not: accounts of one store only grow.
-    func isOlder(than other: OutboxAccount) -> Bool {
-        lastSequence < other.lastSequence || revision < other.revision
-    }
+    /// Whether `other` knows of updates or of removals that these do not: counters of one store only grow.
+    func isOlder(than other: Self) -> Bool { lastSequence < other.lastSequence || revision < other.revision }
 
     /// Of equal times of fix the one accepted later is the newer.
     static func newer(_ one: StoredUpdate?, _ other: StoredUpdate?) -> StoredUpdate? {
-        guard let one else { return other }
-        guard let other else { return one }
+        guard let one, let other else { return one ?? other }
         return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one
     }
 }
 
-/// What was given up, by reason.
-package struct Evictions: Sendable, Hashable {
-    private var tallies = [UpdateTally](repeating: UpdateTally(), count: EvictionReason.allCases.count)
-
-    package init() {}
-
-    package subscript(reason: EvictionReason) -> UpdateTally {
-        get { tallies[Self.index(of: reason)] }
-        set { tallies[Self.index(of: reason)] = newValue }
-    }
-
-    /// The word `evicted` of the ledger.
-    package var count: Int64 { tallies.reduce(0) { $0 + $1.count } }
-
-    func write(into writer: inout RecordWriter) {
-        for tally in tallies { tally.write(into: &writer) }
-    }
-
-    init?(from reader: inout RecordReader) {
-        for index in tallies.indices {
-            guard let tally = UpdateTally(from: &reader) else { return nil }
-            tallies[index] = tally
-        }
-    }
-
-    private static func index(of reason: EvictionReason) -> Int {
-        switch reason {
-        case .thinned: 0
-        case .oldest: 1
-        case .age: 2
-        case .damage: 3
-        case .discarded: 4
-        }
-    }
-}
-
-/// Why an accepted update was given up. The ledger's row holds a tally of each in this order: new ones go last.
+/// Why an accepted update was evicted. The ledger's row holds a tally of each in this order: new ones go last.
 package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
     /// Near the byte cap, and what is left tells its place to within a stated bound.
     case thinned
@@ -157,6 +116,32 @@ package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
     case damage
     /// By an operator, out of quarantine.
     case discarded
+}
+
+package struct Evictions: Sendable, Hashable {
+    /// None is zero.
+    private var tallies: [EvictionReason: UpdateTally] = [:]
+
+    package init() {}
+
+    package subscript(reason: EvictionReason) -> UpdateTally {
+        get { tallies[reason] ?? UpdateTally() }
+        set { tallies[reason] = newValue == UpdateTally() ? nil : newValue }
+    }
+
+    /// The word `evicted` of the ledger.
+    package var count: Int64 { tallies.values.reduce(0) { $0 + $1.count } }
+
+    func write(into writer: inout RecordWriter) {
+        for reason in EvictionReason.allCases { self[reason].write(into: &writer) }
+    }
+
+    init?(from reader: inout RecordReader) {
+        for reason in EvictionReason.allCases {
+            guard let tally = UpdateTally(from: &reader) else { return nil }
+            self[reason] = tally
+        }
+    }
 }
 
 /// How many updates met one fate, and from which time.

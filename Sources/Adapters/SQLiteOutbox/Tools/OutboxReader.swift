@@ -13,38 +13,41 @@ package final class OutboxReader {
     private static let rowsAtOnce = 1000
 
     /// - Throws: `unusable` when there is no store yet, or it is damaged or may not be read; `newerSchema`.
-    package init(path: String) throws(OutboxError) {
+    package convenience init(path: String) throws(OutboxError) { try self.init(path: path, schema: .released) }
+
+    init(path: String, schema: StoreSchema) throws(OutboxError) {
         guard Self.isThere(path) else {
             throw OutboxError(
                 .unusable,
                 "\(path): there is no outbox yet; run or replay makes it (replay --vehicles makes \(path)-1 and so on)")
         }
-        do {
-            files = try Self.find(path)
+        do throws(StoreError) {
+            var files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
+            files.schema = schema
+            // Somebody else than its owner may read it, too.
+            if let status = try withSystem(path, FileStatus(at: files.path)) {
+                try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
+            }
             let connection = try Self.open(files)
             rows = try StoreRows(connection)
+            self.files = files
             self.connection = connection
-        } catch { throw Self.readerError(error) }
+        } catch { throw OutboxError(error, repairsDamage: false) }
     }
 
     /// Every pending update counted.
     package func summary() throws(OutboxError) -> StoreSummary {
-        do {
-            let bytes = try withSystem(files.path) { () throws(SystemError) in
-                try files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log)
-            }
-            try connection.execute("BEGIN")
-            defer { do { try connection.execute("COMMIT") } catch {} }  // it has only read
-            let account = try rows.account(pendingCount: try rows.countPending(atMost: bytes / StoreFormat.shortestRow))
-            return StoreSummary(account)
-        } catch { throw Self.readerError(error) }
+        let bytes = try forTools(
+            withSystem(files.path, files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log)))
+        try forTools(connection.execute("BEGIN"))
+        defer { do { try connection.execute("COMMIT") } catch {} }  // it has only read
+        let pending = try forTools(rows.countPending(atMost: bytes / StoreFormat.shortestRow))
+        return StoreSummary(try forTools(rows.counters(pendingCount: pending)))
     }
 
     /// Pending updates after `sequence` in order of acceptance, at most 1000 of them; empty at the end.
     package func pending(after sequence: Int64) throws(OutboxError) -> [StoredUpdate] {
-        do { return try rows.oldest(after: sequence, limit: Self.rowsAtOnce).map(\.stored) } catch {
-            throw Self.readerError(error)
-        }
+        try forTools(rows.oldest(after: sequence, limit: Self.rowsAtOnce)).map(\.stored)
     }
 
     /// Calls `body` for each pending update in order of acceptance, holding few in memory.
@@ -61,10 +64,8 @@ package final class OutboxReader {
     /// The last quarantined updates, in order of acceptance, with the server's words; and what is wrong, should some of
     /// them be unreadable.
     package func quarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
-        do {
-            let (updates, damage) = try rows.readableQuarantined()
-            return (updates, damage.map(Self.readerError))
-        } catch { throw Self.readerError(error) }
+        let (updates, damage) = try forTools(rows.readableQuarantined())
+        return (updates, damage.map { OutboxError($0, repairsDamage: false) })
     }
 
     /// Whether there is a file; one that cannot be looked at is there, and opening it says what is wrong.
@@ -72,48 +73,28 @@ package final class OutboxReader {
         do throws(SystemError) { return try FileSystem.entry(at: path) != nil } catch { return true }
     }
 
-    /// Finds a store that somebody else than its owner may read, too.
-    private static func find(_ path: String) throws(StoreError) -> StoreFiles {
-        try withSystem(path) { () throws(SystemError) in
-            let files = try StoreFiles(at: path, for: EffectiveUser.expected(at: path))
-            if let status = try FileStatus(at: files.path) {
-                try FileSystem.requireOwnFile(at: files.path, for: status.owner)
-            }
-            return files
-        }
-    }
-
     private static func open(_ files: StoreFiles) throws(StoreError) -> SQLiteConnection {
-        _ = try StoreHeader(path: files.path)
-        let hasLog = try withSystem(files.path) { () throws(SystemError) in
-            try files.disk.entry(at: files.log) != nil
-        }
+        _ = try StoreHeader(files, at: files.path)
+        let hasLog = try withSystem(files.path, files.disk.entry(at: files.log)) != nil
         // Without a log nobody writes; an ordinary opening would leave a log behind, owned by whoever runs the tool.
         let connection = try SQLiteConnection(path: files.path, access: hasLog ? .readOnly : .immutable)
-        _ = try StoreSchema.version(of: connection)
+        _ = try files.schema.version(of: connection)
         try connection.execute(StoreFormat.readerSettings)
         return connection
     }
-
-    static func readerError(_ error: StoreError) -> OutboxError {
-        guard error.kind == .damaged else { return outboxError(error) }
-        return OutboxError(
-            .unusable, "\(error.path): damaged (\(error.reason)); the service repairs it at its next start")
-    }
 }
 
-/// The account of a store, with reasons and times.
+/// The ledger of a store, with reasons and times.
 package struct StoreSummary: Sendable, Hashable {
     package var ledger: Ledger
-    /// What was given up, by reason.
     package var evictions: Evictions
     /// Updates that Fleet Engine refuses for good.
     package var quarantined: UpdateTally
     package var newest: StoredUpdate?
 
-    init(_ account: OutboxAccount) {
-        (ledger, evictions) = (account.ledger, account.evictions)
-        (quarantined, newest) = (account.quarantined, account.newest)
+    init(_ counters: OutboxCounters) {
+        (ledger, evictions) = (counters.ledger, counters.evictions)
+        (quarantined, newest) = (counters.quarantined, counters.newest)
     }
 
     /// Of a ledger of which no more is known than its words.

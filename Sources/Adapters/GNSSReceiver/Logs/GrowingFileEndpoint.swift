@@ -1,24 +1,17 @@
 import Glibc
 package import GNSS
 import LinuxPlatform
-package import LocationReporting
+import LocationReporting
 
-/// Fixes from a file that another program writes a receiver's output to, as a live receiver: from its end on, then what
-/// is appended, through rotation and truncation. One that is not there is waited for.
-package struct GrowingFileReceiver: FixSource {
-    private let receiver: LiveReceiver
-
-    /// `patience` is how long the file may be without a new sentence before that is reported.
-    package init(
-        path: String, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+extension LiveReceiver {
+    /// Fixes from a file that another program writes a receiver's output to: from its end on, then what is appended,
+    /// through rotation and truncation. One that is not there is waited for.
+    package static func growingFile(
+        _ path: String, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
         tap: (any ReceiverTap)? = nil
-    ) {
-        receiver = LiveReceiver(
-            endpoint: GrowingFileEndpoint(path: path), decoder: decoder, patience: patience, tap: tap)
-    }
-
-    package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
-        try await receiver.run(deliver: deliver)
+    ) -> LiveReceiver {
+        LiveReceiver(
+            endpoint: GrowingFileEndpoint(path: path), decoder: SentenceDecoder(decoder), patience: patience, tap: tap)
     }
 }
 

@@ -1,0 +1,117 @@
+import Glibc
+package import GNSS
+import LinuxPlatform
+
+extension LiveReceiver {
+    /// Fixes from a receiver on a serial line (or a USB device that poses as one).
+    ///
+    /// A link such as `/dev/serial/by-id/...` is followed anew at each opening, so that a receiver that comes back
+    /// under another number is found.
+    package static func serial(
+        device: String, baudRate: BaudRate, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+        tap: (any ReceiverTap)? = nil
+    ) -> LiveReceiver {
+        let endpoint =
+            switch baudRate {
+            case .fixed(let baudRate): SerialEndpoint(device: device, baudRate: baudRate)
+            case .automatic: SerialEndpoint(device: device, search: BaudRateSearch())
+            }
+        return LiveReceiver(endpoint: endpoint, decoder: SentenceDecoder(decoder), patience: patience, tap: tap)
+    }
+}
+
+/// A serial device by its path, at a rate that is known or looked for: each opening tries one then, as
+/// `BaudRateSearch` says.
+///
+/// A USB device that poses as a serial line takes any rate, so the first one does. Nothing is ever written.
+struct SerialEndpoint: ReceiverEndpoint {
+    private enum Rate: Sendable {
+        case known(Int)
+        case looked(for: Locked<BaudRateSearch>)
+    }
+
+    private let device: String
+    private let rate: Rate
+
+    init(device: String, baudRate: Int) { (self.device, rate) = (device, .known(baudRate)) }
+
+    init(device: String, search: BaudRateSearch) { (self.device, rate) = (device, .looked(for: Locked(search))) }
+
+    var name: String { device }
+
+    func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
+        do throws(SerialLineError) {
+            return switch rate {
+            case .known(let baudRate):
+                OpenSerialLine(
+                    try SerialLine(path: device, baudRate: baudRate),
+                    greeting: "open at \(baudRate) baud, waiting for the first sentence")
+            case .looked(let search): try open(search)
+            }
+        } catch { throw .notNow(error.reason) }
+    }
+
+    private func open(_ search: Locked<BaudRateSearch>) throws(SerialLineError) -> OpenSerialLine {
+        var refusals = 0
+        while true {
+            let now = search.withLock { $0 }
+            do throws(SerialLineError) {
+                let line = try SerialLine(path: device, baudRate: now.rate)
+                return OpenSerialLine(line, greeting: now.greeting, trial: RateTrial(search))
+            } catch {
+                // A driver that cannot do one rate may do the next.
+                guard case .baudRateNotTaken = error, refusals < BaudRateSearch.candidates.count else {
+                    search.withLock { $0.lineIsMissing() }
+                    throw error
+                }
+                refusals += 1
+                _ = search.withLock { $0.lineGivenUp(after: .silence) }
+            }
+        }
+    }
+
+    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
+        let span = "\(limit.components.seconds) s"
+        return switch (trouble, rate) {
+        case (.silence, _):
+            "silent for \(span); check power and cable, and that this is the port on which the receiver sends NMEA"
+                + otherReaders
+        case (.noise, .known(let baudRate)):
+            "bytes come but no NMEA sentence for \(span); check baudRate, now \(baudRate) (\"automatic\" finds the "
+                + "right one), or switch the receiver's output to NMEA" + otherReaders
+        // Its rate was right: before that it is given up sooner.
+        case (.noise, .looked(let search)):
+            "bytes come but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there was; if "
+                + "it stays so, the rate is looked for again"
+        }
+    }
+
+    /// `nil` where the system has no inotify descriptor left: then the line is tried from time to time only.
+    func watchForReturn() -> DirectoryWatch? { try? DirectoryWatch(for: device) }
+
+    /// Each reader of a serial line takes bytes away from the others.
+    private var otherReaders: String {
+        let others = DeviceHolder.others(of: device)
+        return others.isEmpty ? "" : "; also open in \(DeviceHolder.explanation(of: others, for: device))"
+    }
+}
+
+/// A serial line as the loop sees it.
+private final class OpenSerialLine: ReceiverLine {
+    private let line: SerialLine
+    let greeting: String
+    let trial: RateTrial?
+
+    init(_ line: SerialLine, greeting: String, trial: RateTrial? = nil) {
+        (self.line, self.greeting, self.trial) = (line, greeting, trial)
+    }
+
+    var raw: CInt { line.raw }
+
+    func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
+        let read = try LineRead { () throws(SystemError) in try line.read(into: &buffer) }
+        // A serial line has no end: reading nothing means that the device has gone.
+        if read == .end { throw SystemError(call: "read", number: ENODEV) }
+        return read
+    }
+}

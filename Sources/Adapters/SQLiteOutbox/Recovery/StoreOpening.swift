@@ -1,0 +1,223 @@
+import LinuxPlatform
+import LocationReporting
+
+/// Opens the store of a process that has made itself its owner, and looks at what there is before anything is written.
+final class StoreOpening {
+    private let files: StoreFiles
+    private let configuration: OutboxConfiguration
+    private var isLongLogTold = false
+
+    /// A store up to this size is checked whole at opening, in a few milliseconds; of a larger one the places are
+    /// looked at that every use depends on, and the rest is checked as it is read.
+    private static let wholeCheckBytes: Int64 = 1024 * 1024
+    /// Rows whose span is at most this are counted at opening; with more the ledger's count is carried on.
+    private static let countedSpan: Int64 = 20_000
+    /// Rows at each end whose checksums are looked at.
+    private static let probedRows = 64
+
+    init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
+        (self.files, self.configuration) = (files, configuration)
+    }
+
+    /// Opens a store that exists, and puts what its log holds into the database. `known` is what the owner has in
+    /// memory; with `completes`, what a power cut has left of the last commit is accepted after all.
+    ///
+    /// - Throws: `damaged` when the store is not what was written, as far as can be told in a short time.
+    func open(
+        known: OutboxCounters, completes: Bool
+    ) throws(StoreError) -> (store: OutboxStore, counters: OutboxCounters) {
+        let found = try examine(known)
+        let store = try OutboxStore(files)
+        var counters = try load(store)
+        guard counters == found.counters else {
+            throw StoreError(.damaged, path: files.path, reason: "it is read differently each time")
+        }
+        store.acceptChanges()
+        if found.hasLog { try emptyLog(of: store) }
+        // The log may be new. SQLite synchronizes the folder with its first sync, and does not mind when that fails.
+        try withSystem(files.path, files.synchronizeFolder())
+        try store.migrate(&counters)
+        if completes { try complete(found.cutOff, in: store, &counters) }
+        return (store, counters)
+    }
+
+    /// What the files of a store say, and whether they are sound.
+    private struct Examined {
+        let counters: OutboxCounters
+        /// Rows of a commit that the power cut off.
+        let cutOff: [UpdateRecord]
+        let hasLog: Bool
+    }
+
+    /// Looks at the store through a connection of its own, which goes before the one that stays is opened: whoever
+    /// reads the file beside SQLite, takes all locks of the process from it when it is closed (POSIX), and the log can
+    /// be removed by the next program that opens the store.
+    private func examine(_ known: OutboxCounters) throws(StoreError) -> Examined {
+        let header = try StoreHeader(files, at: files.path)
+        let store = try OutboxStore(files)
+        let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
+        let pagesInFile = header.fileBytes / StoreFormat.pageSize
+        let pagesMissing = try store.pages() - pagesInFile
+        if header.fileBytes <= Self.wholeCheckBytes || pagesMissing > logBytes / StoreFormat.pageSize {
+            try store.check()
+        }
+        let counters = try load(store)
+        guard !counters.isOlder(than: known) else {
+            throw StoreError(
+                .damaged, path: files.path,
+                reason: "it is of an earlier time: update \(counters.lastSequence), after update \(known.lastSequence)")
+        }
+        if logBytes > StoreFormat.longestLog { tellLongLog(logBytes) }
+        var places = logBytes > 0 ? [files.log] : []
+        // The log may be of an earlier time than the database, and lie over what came later.
+        if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
+        let cutOff = try commitCutOff(after: counters.lastSequence, in: places)
+        return Examined(counters: counters, cutOff: cutOff, hasLog: logBytes > 0)
+    }
+
+    /// Once: the next opening finds it emptied, unless a program that reads it keeps it as it is.
+    private func tellLongLog(_ bytes: Int64) {
+        if !isLongLogTold {
+            configuration.reportWarning(
+                "\(files.log) has \(bytes) bytes, far more than the outbox writes; what lies beyond the first "
+                    + "\(StoreFormat.longestLog >> 20) MiB is not searched for updates")
+        }
+        isLongLogTold = true
+    }
+
+    /// Puts what a log holds into the database before anything is added to it.
+    ///
+    /// The log may be one whose sync has failed, now or before a restart: then it is read from memory, is not on the
+    /// disk, and no sync will bring it there. Written to another place it is.
+    private func emptyLog(of store: OutboxStore) throws(StoreError) {
+        do throws(StoreError) { try store.emptyLog() } catch {
+            // There is no room to move it: it stays where it is.
+            guard error.kind == .full, !error.isFailedSync else { throw error }
+            return
+        }
+        // Should its old pages come back after a power cut, they would lie over newer ones.
+        try withSystem(files.path, files.disk.synchronizeFile(at: files.log))
+    }
+
+    private func load(_ store: OutboxStore) throws(StoreError) -> OutboxCounters {
+        let lowest = try store.rows.lowestSequence()
+        let span = try store.rows.highestSequence() - lowest
+        _ = try store.rows.oldest(limit: Self.probedRows)
+        _ = try store.rows.latest(limit: Self.probedRows)
+        let counters = try store.rows.counters(
+            pendingCount: span <= Self.countedSpan ? store.rows.countPending(atMost: span + 1) : nil)
+        guard counters.isPlausible(upTo: OutboxCounters.Limit.opening) else {
+            throw StoreError(.damaged, path: files.path, reason: "its ledger has numbers that no vehicle comes to")
+        }
+        guard counters.ledger.balances else {
+            throw StoreError(.damaged, path: files.path, reason: "rows are missing: the ledger does not balance")
+        }
+        try store.rows.checkQuarantine(counters)
+        return counters
+    }
+
+    /// The rows of the commit during which the power went that reached the log in one piece, when its end did not.
+    ///
+    /// - Throws: `damaged` when there are rows of a later one: a log with a damaged frame ends there for SQLite,
+    ///   silently, and so does what was accepted after it.
+    private func commitCutOff(
+        after lastSequence: Int64, in places: [String]
+    ) throws(StoreError) -> [UpdateRecord] {
+        let end = lastSequence + Int64(configuration.durability.longestCommit)
+        var hidden: [Int64: UpdateRecord] = [:]
+        var last = lastSequence
+        for path in places {
+            try RecordScan.scan(path: path, on: files.disk, upTo: StoreFormat.longestLog) { found in
+                guard case .update(let record, _) = found, record.stored.sequence > lastSequence else { return }
+                last = max(last, record.stored.sequence)
+                if last <= end { hidden[record.stored.sequence] = record }
+            }
+        }
+        if last > end {
+            throw StoreError(.damaged, path: files.log, reason: "its write-ahead log does not lead to update \(last)")
+        }
+        return hidden.values.sorted { $0.stored.sequence < $1.stored.sequence }
+    }
+
+    /// Accepts them after all: should they be promised ones, on a disk that damaged the end of the log, they are safe.
+    ///
+    /// They move up over those between them that did not reach the log, or were delivered before they cost a row.
+    private func complete(
+        _ records: [UpdateRecord], in store: OutboxStore, _ counters: inout OutboxCounters
+    ) throws(StoreError) {
+        guard !records.isEmpty else { return }
+        var next = counters
+        try store.transaction { () throws(StoreError) in
+            for record in records {
+                let isNewest = record.newestSequence == record.stored.sequence
+                let accepted = next.accept(record.stored.update, overrulingEarlier: isNewest)
+                let newest = next.newest?.sequence ?? accepted.sequence
+                try store.insert(UpdateRecord(accepted, newestSequence: newest))
+            }
+        }
+        counters = next
+    }
+
+    /// What a stop at any moment may have left.
+    enum Remains {
+        case store
+        /// A store in the making, which is all that is left.
+        case rebuilt
+        /// There has never been a store here.
+        case nothing
+    }
+
+    /// What there is to be opened. Removes a store that is only half made: what it was made from is still in its place,
+    /// or there was nothing.
+    func remains() throws(StoreError) -> Remains {
+        let isMissing = try !isThere(files.path)
+        let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
+        if try isThere(files.rebuilt) {
+            if isMissing, try withSystem(files.path, files.isRebuiltThere()), try !isThere(files.rebuilt + "-wal"),
+                // Without a log, what the rebuilt store holds is all that is left, sound or not.
+                try logBytes == 0 ? rebuiltHoldsRecords() : isRebuiltSound()
+            {
+                return .rebuilt
+            }
+            try withSystem(files.path, files.removeRebuilt())
+        }
+        return isMissing && logBytes == 0 ? .nothing : .store
+    }
+
+    private func isThere(_ path: String) throws(StoreError) -> Bool {
+        try withSystem(files.path, files.disk.entry(at: path)) != nil
+    }
+
+    /// Whether the store that was being made is whole; one that was made from a damaged store and stands alone is.
+    private func isRebuiltSound() throws(StoreError) -> Bool {
+        do throws(StoreError) { return try retryingDamage(rebuiltLastSequence() > 0) } catch {
+            guard error.kind == .damaged || error.kind == .newerSchema else { throw error }
+            return false
+        }
+    }
+
+    /// An empty one is sooner made again than believed: it may never have been synchronized.
+    private func rebuiltLastSequence() throws(StoreError) -> Int64 {
+        _ = try StoreHeader(files, at: files.rebuilt)
+        let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
+        _ = try files.schema.version(of: connection)
+        guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
+            throw StoreError(.damaged, path: files.rebuilt, reason: "it is not complete")
+        }
+        return try StoreRows(connection).counters().lastSequence
+    }
+
+    /// Whether the store that was being made knows of any update, as far as its file can be read.
+    private func rebuiltHoldsRecords() throws(StoreError) -> Bool {
+        // The scan passes over what cannot be read; where nothing can, it is too early to tell.
+        _ = try withSystem(files.path, files.disk.read(1, at: 0, of: files.rebuilt))
+        var isAny = false
+        try RecordScan.scan(path: files.rebuilt, on: files.disk) { found in
+            switch found {
+            case .update, .quarantined: isAny = true
+            case .ledger(let ledger): isAny = isAny || ledger.counters.lastSequence > 0
+            }
+        }
+        return isAny
+    }
+}

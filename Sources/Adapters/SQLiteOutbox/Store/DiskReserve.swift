@@ -1,0 +1,39 @@
+import LinuxPlatform
+
+/// Space that is given back when the disk is full, so that what was accepted can still be delivered and written down.
+final class DiskReserve {
+    private let files: StoreFiles
+    private let reportWarning: @Sendable (String) -> Void
+    private var isMissingTold = false
+
+    /// Room for the log between two checkpoints, and for one checkpoint.
+    static let bytes: Int64 = 512 * 1024
+
+    init(_ files: StoreFiles, reportWarning: @escaping @Sendable (String) -> Void) {
+        (self.files, self.reportWarning) = (files, reportWarning)
+    }
+
+    /// Evaluates `work` again with the reserve given back when the disk is full, unless something else lies in the
+    /// reserve's place and stays there.
+    func lending<Result>(_ work: @autoclosure () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        do throws(StoreError) { return try work() } catch {
+            guard error.kind == .full, !error.isFailedSync else { throw error }
+            do throws(SystemError) { try files.disk.removeFile(at: files.reserve) } catch _ { throw error }
+        }
+        return try work()
+    }
+
+    /// Makes sure of the reserve. What lies in its place and is not this user's to remove stays there: then there is
+    /// none, which is told once, and updates are stored all the same.
+    func fill() throws(StoreError) {
+        do throws(StoreError) {
+            try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))
+        } catch {
+            guard error.kind == .refused else { throw error }
+            if !isMissingTold {
+                reportWarning("there is no reserve for a full disk, updates are stored all the same: \(error.reason)")
+            }
+            isMissingTold = true
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import GNSS
+import LocationReporting
+
+/// What gives way near the byte cap and at the age limit: never the newest update.
+struct Eviction {
+    private let maximumBytes: Int64
+    private let maximumAge: Duration?
+    /// By step, the end of a part of the backlog that had no whole block: it is not looked at again.
+    private var barrenEnd: [ThinningStep: Int64] = [:]
+
+    /// Rows that are thinned or give way at once: about 10 KiB.
+    static let block = 256
+
+    init(maximumBytes: Int64, maximumAge: Duration?) {
+        (self.maximumBytes, self.maximumAge) = (maximumBytes, maximumAge)
+    }
+
+    /// Makes room near the cap: thins one block of the backlog, early enough to be done before the cap, and drops the
+    /// oldest one where that frees too little; whether any row went.
+    ///
+    /// One block of each is all that an append has to wait for. A store that is over the cap because the cap was
+    /// lowered comes down block by block.
+    mutating func makeRoom(_ store: OutboxStore, _ next: inout OutboxCounters) throws(StoreError) -> Bool {
+        let before = try store.bytesInUse()
+        guard before > maximumBytes - max(16 * StoreFormat.pageSize, maximumBytes / 16) else { return false }
+        let isThinned = try thinBlock(store, &next)
+        let after = isThinned ? try store.bytesInUse() : before
+        let isFreeing = isThinned && after < before
+        guard after > maximumBytes - 8 * StoreFormat.pageSize, !isFreeing else { return isThinned }
+        return try evict(store.rows.oldest(limit: Self.block), .oldest, store, &next) || isThinned
+    }
+
+    /// Evicts a block of the oldest updates that are older than the configured age, by times of fix; whether any was.
+    func evictByAge(_ store: OutboxStore, _ next: inout OutboxCounters) throws(StoreError) -> Bool {
+        guard let maximumAge, let newest = next.newest else { return false }
+        let earliest = newest.update.timeOfFix.advanced(by: .zero - maximumAge)
+        func isTooOld(_ record: UpdateRecord) -> Bool { record.stored.update.timeOfFix < earliest }
+        guard let oldest = try store.rows.oldest(limit: 1).first, isTooOld(oldest) else { return false }
+        return try evict(store.rows.oldest(limit: Self.block).prefix(while: isTooOld), .age, store, &next)
+    }
+
+    private func evict(
+        _ records: some Sequence<UpdateRecord>, _ reason: EvictionReason, _ store: OutboxStore,
+        _ next: inout OutboxCounters
+    ) throws(StoreError) -> Bool {
+        var isAny = false
+        for record in records where record.stored.sequence != next.newest?.sequence {
+            guard try store.remove(record.stored.sequence) else { continue }
+            next.evict(record.stored, reason)
+            isAny = true
+        }
+        return isAny
+    }
+
+    /// Thins the next block of the finest step that has one; `false` when the coarsest has come through all of them.
+    private mutating func thinBlock(_ store: OutboxStore, _ next: inout OutboxCounters) throws(StoreError) -> Bool {
+        for step in ThinningStep.allCases {
+            let range = next.thinning.range(of: step)
+            let end = min(range.upperBound, next.lastSequence)
+            guard end - range.lowerBound >= Self.block - 1, barrenEnd[step] != end else { continue }
+            let block = try store.rows.oldest(after: range.lowerBound - 1, limit: Self.block)
+            guard let last = block.last, block.count == Self.block, last.stored.sequence <= end else {
+                barrenEnd[step] = end
+                continue
+            }
+            let newest = block.indices.filter { block[$0].stored.sequence == next.newest?.sequence }
+            let kept = TrackThinning.kept(
+                of: block.map(\.stored.update), tolerance: step.tolerance, fixed: Set(newest))
+            let staying = Set(kept)
+            if kept.count < block.count { try store.replace(block, with: kept.map { block[$0] }) }
+            for index in block.indices where !staying.contains(index) { next.evict(block[index].stored, .thinned) }
+            next.thinning.advance(step, to: last.stored.sequence)
+            return true
+        }
+        return false
+    }
+}
