@@ -1,6 +1,6 @@
 import FleetEngine
+import FoundationEssentials
 import GNSS
-import Glibc
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
@@ -255,9 +255,7 @@ import WaypostTestSupport
         try record.write(to: path)
         #expect(StallRecord.read(from: path) == record)
         #expect(record.reason == "store: the outbox does not answer for 6 min, through 1 repair")
-        var status = stat()
-        #expect(unsafe stat(path, &status) == 0)
-        #expect(status.st_mode & 0o777 == 0o600)
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
         _ = try folder.write(Array(repeating: UInt8(ascii: " "), count: 5000), to: "outbox.sqlite.stalled")
         #expect(StallRecord.read(from: path) == nil)
     }
