@@ -22,8 +22,12 @@ CALLS ?= 200
 FLAPS ?= 20
 SEED ?= 1
 SANITIZERS ?= thread address
+# Of every debug build.
+export BUILD_OPTIONS ?=
 # The demo is built the way that is ready soonest.
 DEMO_CONFIGURATION ?= debug
+# Without files of its own in the checkout.
+PYTHON = python3 -B
 
 # nginx, gpsd and faketime stand behind some tests, openssl signs tokens of an example, python3 drives the trials, strace
 # makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
@@ -45,7 +49,7 @@ tools: prepare   ## install what stands behind some tests, the trials and the se
 	@scripts/install-dependencies $(TOOLS)
 
 build: prepare   ## debug build
-	swift build
+	swift build $(BUILD_OPTIONS)
 
 demo: prepare    ## a drive, an outage, everything delivered; needs no account
 	@scripts/demo $(DEMO_CONFIGURATION)
@@ -59,14 +63,14 @@ release: prepare ## build/waypost: Swift runtime inside, stripped, size checked
 install: release ## put binary, service, documents under DESTDIR and PREFIX
 	@scripts/install "$(DESTDIR)" "$(PREFIX)"
 
-lint:            ## formatting, and words that do not belong in the sources
+lint:            ## formatting, words that do not belong in the sources, and the tests of the trials
 	@scripts/lint
 
 format:          ## rewrite the sources in house style
 	@scripts/format
 
-imports: prepare ## every import is a declared dependency
-	swift build --build-tests --explicit-target-dependency-import-check error $(BUILD_OPTIONS)
+imports: prepare ## every import is a declared dependency; `make test` and whatever builds tests checks it too
+	@ONLY_BUILD=1 scripts/test
 
 examples: prepare ## build Examples and run them against the simulator
 	@scripts/examples
@@ -84,37 +88,37 @@ sanitize: prepare ## all tests under each of SANITIZERS
 	@scripts/sanitize $(SANITIZERS)
 
 kill-test: prepare ## SIGKILL at random moments, KILLS times; nothing may be lost
-	@scripts/kill-test $(KILLS)
+	@$(PYTHON) -m trials kill --kills $(KILLS)
 
 power-test: prepare ## power cuts at any call of the outbox, CUTS of them; only economy may lose, its window
-	POWER_CUTS=$(CUTS) FILTER='PowerCuts|LyingDisk' FLOOR=20 LIMIT=7200 VERBOSE=1 scripts/test
+	POWER_CUTS=$(CUTS) FILTER='PowerCuts|LyingDisk' LIMIT=7200 VERBOSE=1 scripts/test
 
 damage-test: prepare ## SEEDS damaged stores, and every call of the disk failing; what is sound must be found
-	DAMAGE_SEEDS=$(SEEDS) FILTER='DamagedStore|FailingCalls' FLOOR=5 LIMIT=7200 VERBOSE=1 scripts/test
+	DAMAGE_SEEDS=$(SEEDS) FILTER='DamagedStore|FailingCalls' LIMIT=7200 VERBOSE=1 scripts/test
 
 disk-test: prepare ## a disk that fills up under the service, ROUNDS times; needs root
-	@scripts/disk-test $(ROUNDS)
+	@$(PYTHON) -m trials disk --rounds $(ROUNDS)
 
 clock-test: prepare ## a wrong clock and tokens of TOKEN_LIFE seconds, for CLOCK_SECONDS; no update may wait
-	@scripts/clock-test $(CLOCK_SECONDS) --token-life $(TOKEN_LIFE)
+	@$(PYTHON) -m trials clock --seconds $(CLOCK_SECONDS) --token-life $(TOKEN_LIFE)
 
 token-outage-test: prepare ## no token for OUTAGE_SECONDS, then new signing keys; nothing may be lost
-	@scripts/token-outage-test $(OUTAGE_SECONDS)
+	@$(PYTHON) -m trials token-outage --seconds $(OUTAGE_SECONDS)
 
 backlog-test: prepare ## start with UPDATES pending; the live position goes out at once
-	@scripts/backlog-test $(UPDATES)
+	@$(PYTHON) -m trials backlog --updates $(UPDATES)
 
 soak-test: prepare ## HOURS of driving at SPEED times real speed, while all around it fails; nothing may grow
-	@scripts/soak-test $(HOURS) --speed $(SPEED)
+	@$(PYTHON) -m trials soak --hours $(HOURS) --speed $(SPEED)
 
 fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each in a run of its own; needs strace
-	@scripts/fault-test $(CALLS)
+	@$(PYTHON) -m trials fault --calls $(CALLS)
 
 link-test: prepare ## take the network away FLAPS times (root; 20 take four minutes); how soon is a fresh position there
-	@scripts/link-test $(FLAPS)
+	@$(PYTHON) -m trials link --flaps $(FLAPS)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
-	@FILTER='^LinkTests\.' FLOOR=12 scripts/test
+	@FILTER='^LinkTests\.' scripts/test
 
 service-check:   ## what systemd says of the unit
 	@scripts/service-check

@@ -5,7 +5,11 @@ import TimeAndChance
 import WaypostTestSupport
 
 /// Logs of which nothing holds together: every command comes to its end, and leaves what it was asked for.
-@Suite(.timeLimit(.minutes(5))) struct BrokenTracks {
+@Suite(
+    .timeLimit(.minutes(5)),
+    .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
+)
+struct BrokenTracks {
     enum Kind: String, Sendable, CaseIterable {
         case jumps, gaps, backward, stops, midnights, years, talkers, texts
     }

@@ -5,7 +5,11 @@ import Testing
 import WaypostTestSupport
 
 /// What an operator reads when a command cannot do its work, and the code by which a script sees it.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CommandErrors {
+@Suite(
+    .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
+)
+struct CommandErrors {
     struct Case: CustomTestStringConvertible {
         /// Words of the command line; `LOG` and `CONFIG` stand for paths.
         let words: String

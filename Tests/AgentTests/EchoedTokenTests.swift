@@ -5,7 +5,11 @@ import Testing
 import WaypostTestSupport
 
 /// A server that gives back what it was sent: no piece of the token is anywhere afterwards.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct EchoedTokens {
+@Suite(
+    .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
+)
+struct EchoedTokens {
     static let token = TestTokens.driver(vehicleID: "van-7")
     /// Of one that nothing tells from a word.
     static let plainToken = [

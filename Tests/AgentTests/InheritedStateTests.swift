@@ -108,7 +108,9 @@ import WaypostTestSupport
                 + "processes, which is \(count) (ulimit -u, LimitNPROC=), or that of the control group (TasksMax=)\n")
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can take /proc away"))
+    @Test(
+        .enabled(if: geteuid() == 0, "only root can take /proc away"),
+        .enabled(if: !Sanitizer.isActive, "a sanitizer needs /proc"))
     func tellsThatThereIsNoProc() async throws {
         let outcome = try await limited("umount -l /proc", ["run"], in: ["/usr/bin/unshare", "--mount"])
         #expect(outcome.ending == .exited(69))

@@ -7,7 +7,11 @@ import WaypostTestSupport
 @testable import WaypostCommand
 
 /// `waypost map` as its user runs it.
-@Suite(.timeLimit(.minutes(2))) struct MapCommands {
+@Suite(
+    .timeLimit(.minutes(2)),
+    .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
+)
+struct MapCommands {
     private let folder: TemporaryFolder
     private let tunnel = Fixtures.url("nmea/tunnel.nmea").path
 

@@ -11,7 +11,11 @@ import Waypost
 import WaypostTestSupport
 
 /// `waypost outbox` as an operator uses it, beside the service and without it.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct OutboxCommands {
+@Suite(
+    .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
+)
+struct OutboxCommands {
     /// A store with one delivered update and three in quarantine, 2 to 4.
     private func fill(_ bench: ServiceBench) async throws -> [LocationUpdate] {
         let outbox = try await SQLiteOutbox.open(

@@ -6,7 +6,11 @@ import WaypostTestSupport
 
 /// What lies where the service is going to write, as an attacker has put it there: nothing of it is harmed, nothing
 /// keeps a program waiting.
-@Suite(.timeLimit(.minutes(5))) struct PlantedOutbox {
+@Suite(
+    .timeLimit(.minutes(5)),
+    .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
+)
+struct PlantedOutbox {
     private let folder: TemporaryFolder
     private let log = Fixtures.url("nmea/tunnel.nmea").path
 

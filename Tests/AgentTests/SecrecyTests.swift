@@ -5,7 +5,11 @@ import Testing
 import WaypostTestSupport
 
 /// What a running service, and the commands beside it, keep to themselves, whoever gives the tokens.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct Secrets {
+@Suite(
+    .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
+)
+struct Secrets {
     enum Issuer: String, CaseIterable { case http, command, file }
 
     static let clientSecret = "client-secret-7d1f4a"

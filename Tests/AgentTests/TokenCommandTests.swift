@@ -7,7 +7,11 @@ import Testing
 import WaypostTestSupport
 
 /// `waypost token` with the simulator as its issuer.
-@Suite(.timeLimit(.minutes(1))) struct TokenPage {
+@Suite(
+    .timeLimit(.minutes(1)),
+    .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
+)
+struct TokenPage {
     @Test func showsEverythingButTheSignature() async throws {
         let bench = try ServiceBench()
         let (page, _) = try await run(["token"], try bench.configure(), exit: 0)

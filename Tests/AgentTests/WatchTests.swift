@@ -15,7 +15,11 @@ import WaypostTestSupport
 @testable import WaypostCommand
 
 /// `waypost watch` as a person at a desk runs it.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct Watching {
+@Suite(
+    .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
+)
+struct Watching {
     private let folder: TemporaryFolder
     private let simulator: FleetEngineSimulator
     private let serving: Task<Void, Never>

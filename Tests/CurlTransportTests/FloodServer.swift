@@ -28,7 +28,7 @@ struct FloodServer: Sendable {
             ]
         ).run()
         try #require(made.ending == .exited(0), "\(String(decoding: made.standardError, as: UTF8.self))")
-        let script = Fixtures.checkout.appending(path: "Tests/Trials/http2_flood.py").path
+        let script = Fixtures.checkout.appending(path: "Tests/Faults/http2_flood.py").path
         program = try RunningProgram(["/usr/bin/python3", script, kind, certificate, key])
         let port = try #require(await program.output.line(saying: "port ")).text.dropFirst("port ".count)
         (caFile, url) = (certificate, "https://localhost:\(port)/")

@@ -4,7 +4,8 @@ import Testing
 import WaypostTestSupport
 
 /// The simulation itself: that it says the same each time, and notices what it is there to notice.
-@Suite struct Simulation {
+@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+struct Simulation {
     @Test func livesTheSameLifeFromTheSameSeed() async throws {
         let first = try await Self.run("world", "--seed", "5", "--hours", "1")
         #expect(first.contains("all laws held for 1.0 h"))

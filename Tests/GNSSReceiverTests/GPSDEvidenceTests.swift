@@ -6,7 +6,10 @@ import WaypostTestSupport
 @testable import GNSSReceiver
 
 /// The same receiver read through the real gpsd and read directly: the same fixes.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
+@Suite(
+    .timeLimit(.minutes(5)), .enabled(if: GPSDaemon.program != nil, "gpsd is not installed"),
+    .enabled(if: !Sanitizer.isActive, "starts gpsd for 40 recordings")
+)
 struct FixesThroughGPSD {
     @Test(arguments: ["town", "tunnel", "midnight", "motorway", "parking", "tenHertz"])
     func areThoseOfAGeneratedDrive(name: String) async throws {

@@ -1,8 +1,10 @@
 import GNSS
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
-@Suite struct Chunking {
+@Suite(.enabled(if: !Sanitizer.isActive, "computes long on one thread, as fuzzers do"))
+struct Chunking {
     /// What a decoder gives, down to the bytes that are written.
     private struct Result: Equatable {
         let fixes: [Fix]

@@ -4,7 +4,8 @@ import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 
-@Suite struct GeneratedDrives {
+@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+struct GeneratedDrives {
     @Test(arguments: DriveSituation.allCases)
     func areTheCommittedFixtures(situation: DriveSituation) throws {
         let drive = GeneratedDrive(situation)

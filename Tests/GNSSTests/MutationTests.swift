@@ -1,8 +1,10 @@
 import GNSS
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
-@Suite struct Mutation {
+@Suite(.enabled(if: !Sanitizer.isActive, "computes long on one thread, as fuzzers do"))
+struct Mutation {
     /// Damages one to three bytes of a sentence; a fix may come only from bytes whose checksum agrees, and is possible.
     @Test func ofTheBytesIsNoticed() {
         let sentence = Array(Framing.plain.utf8)

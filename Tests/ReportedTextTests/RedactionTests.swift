@@ -195,7 +195,7 @@ import WaypostTestSupport
 
     /// Were the time anything but proportional, these would take hours.
     @Test(
-        .timeLimit(.minutes(2)),
+        .timeLimit(.minutes(2)), .enabled(if: !Sanitizer.isActive, "a sanitizer multiplies the time"),
         arguments: [
             ("eyJ.", 1_000_000), ("eyJ", 300_000), ("eyJ ", 100_000), (".", 100_000), ("eyJeyJ. ", 100_000),
             ("a.b.c", 100_000), ("token=", 100_000), ("Bearer ", 100_000), ("Authorization: ", 100_000), ("%", 100_000),

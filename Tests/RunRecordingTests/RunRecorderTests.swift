@@ -1,7 +1,6 @@
 import FleetEngine
 import FoundationEssentials
 import GNSS
-import Glibc
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting

@@ -3,12 +3,14 @@ import LocationReporting
 import LyingDisk
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
 /// The first call of a kind fails, the second in another run, and so on: each with `make damage-test`, some with
 /// `make test`.
-@Suite struct FailingCalls {
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
+struct FailingCalls {
     static let isLong = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"] != nil
     private static let numbers = isLong ? Array(1...200) : [1, 2, 3, 5, 9, 33, 129]
     private static let errors =

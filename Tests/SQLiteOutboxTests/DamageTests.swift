@@ -4,6 +4,7 @@ import LocationReporting
 import LyingDisk
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
@@ -105,7 +106,8 @@ private struct CutStore: Sendable {
     }
 }
 
-@Suite struct DamagedStore {
+@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+struct DamagedStore {
     @Test(arguments: Damage.all)
     func alwaysStarts(damage: Damage) throws {
         let folder = try TemporaryFolder()
@@ -133,7 +135,8 @@ private struct CutStore: Sendable {
     }
 
     /// `make damage-test` gives the number of seeds.
-    @Test func givesBackWhatIsSoundWhateverTheDamage() throws {
+    @Test(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
+    func givesBackWhatIsSoundWhateverTheDamage() throws {
         let seeds = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 16
         let samples = [try DamageTrial.Sample(rows: 600), try DamageTrial.Sample(rows: 3000)]
         var trial = DamageTrial()

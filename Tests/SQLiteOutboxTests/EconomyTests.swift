@@ -5,10 +5,12 @@ import LyingDisk
 import ReportedText
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-@Suite struct EconomicDurability {
+@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+struct EconomicDurability {
     /// A time that the test sets.
     private let uptime = Locked(Duration.zero)
 

@@ -2,10 +2,12 @@ import GNSS
 import LocationReporting
 import ReportedText
 import Testing
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-@Suite struct Eviction {
+@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+struct Eviction {
     /// A drive that no straight line tells: nothing of it can be thinned, so the oldest go.
     @Test func dropsTheOldestWhereThinningFreesNothing() throws {
         let folder = try TemporaryFolder()

@@ -3,12 +3,14 @@ import LocationReporting
 import ReportedText
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
 /// Rows and ledgers with the largest numbers that are believed, or with counts that are not those of the rows: whoever
 /// may write the file can write them, and no vehicle ever does.
-@Suite(.timeLimit(.minutes(5))) struct LargestNumbers {
+@Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+struct LargestNumbers {
     struct Crafted: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let sql: String

@@ -2,11 +2,13 @@ import FoundationEssentials
 import LocationReporting
 import LyingDisk
 import Testing
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
 /// `make power-test` gives the number of cuts.
-@Suite struct PowerCuts {
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
+struct PowerCuts {
     private static let cuts = ProcessInfo.processInfo.environment["POWER_CUTS"].flatMap { Int($0) }
 
     /// Two of three cuts.

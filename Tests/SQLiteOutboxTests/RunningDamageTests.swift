@@ -2,11 +2,13 @@ import LinuxPlatform
 import LocationReporting
 import LyingDisk
 import Testing
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
 /// Damage that shows only while the service runs.
-@Suite struct DamageMetWhileRunning {
+@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+struct DamageMetWhileRunning {
     @Test func isRepairedAndCounted() throws {
         let folder = try TemporaryFolder()
         try folder.buildBacklog(24_000)

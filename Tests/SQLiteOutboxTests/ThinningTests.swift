@@ -7,7 +7,8 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-@Suite struct Thinning {
+@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+struct Thinning {
     /// An update `second` seconds after the first, so many metres east and north of it.
     private static func update(_ second: Int, _ east: Double, _ north: Double, _ speed: Double?) -> LocationUpdate {
         var update = LocationUpdate(

@@ -1,0 +1,90 @@
+"""Runs one trial: `python3 -m trials kill --kills 50`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from . import guard
+from .backlog import Backlog
+from .clock import WrongClock
+from .disk import FullDisk
+from .failure import Failed
+from .fault import FailingCalls
+from .kill import Kills
+from .link import BrokenLink
+from .soak import Soak
+from .token_outage import TokenOutage
+from .trial import Trial
+from .waypost import ROOT, Waypost
+
+TRIALS: tuple[type[Trial], ...] = (
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage)
+UNAVAILABLE = 69
+
+
+def arguments(words: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python3 -m trials", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="TRIAL")
+    for trial in TRIALS:
+        told = commands.add_parser(trial.name.removesuffix("-test"), help=trial.__doc__, description=trial.__doc__)
+        for option in trial.options:
+            told.add_argument(option.flag, type=option.kind, default=option.default,
+                              help=f"{option.help} (default {option.default})")
+        if trial.has_seed:
+            told.add_argument("--seed", type=int, default=1, help="of what happens by chance (default 1)")
+        trial.add_options(told)
+        told.add_argument("--keep", action="store_true", help="keep logs, outbox and record when all is well, too")
+        told.add_argument("--waypost", help="the binary; the one to be installed is built when not given")
+        told.set_defaults(trial=trial)
+    return parser.parse_args(words)
+
+
+def attempt(trial: type[Trial], options: argparse.Namespace, waypost: Waypost, folder: Path) -> int:
+    """The trial in a process of its own."""
+    attempted = trial(options, waypost, folder)
+    kept = f"everything is kept in {folder}"
+    try:
+        try:
+            figures = attempted.run()
+        finally:
+            attempted.end()
+    except Failed as failure:
+        seed = f"seed {options.seed}; " if trial.has_seed else ""
+        print(f"{trial.name}: {failure}\n{seed}{kept}", file=sys.stderr)
+        return 1
+    except SystemExit:
+        print(f"{trial.name}: ended by a signal; {kept}", file=sys.stderr)
+        raise
+    if options.keep:
+        print(kept, file=sys.stderr)
+    else:
+        shutil.rmtree(folder)
+    print(figures)
+    return 0
+
+
+def main() -> int:
+    options = arguments()
+    trial: type[Trial] = options.trial
+    if missing := [tool for tool in trial.tools if shutil.which(tool) is None]:
+        packages = " ".join(trial.tools[tool] for tool in missing)
+        print(f"{trial.name}: not here: {', '.join(missing)}; type: sudo apt-get install {packages}", file=sys.stderr)
+        return UNAVAILABLE
+    if trial.root and os.geteuid() != 0:
+        print(f"{trial.name}: {trial.root} needs root", file=sys.stderr)
+        return 1
+    waypost = Waypost.installed(options.waypost)
+    trial.prepare(options)
+    # Below the checkout: /tmp may be in memory, where a commit costs nothing.
+    (ROOT / "build").mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{trial.name}-", dir=ROOT / "build"))
+    return guard.run(lambda: attempt(trial, options, waypost, folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

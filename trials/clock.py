@@ -1,0 +1,113 @@
+"""A wrong clock, tokens of a short life, and an issuer that is slow."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from .drive import epoch
+from .failure import Failed, require
+from .service import Service, find_no_token
+from .simulator import Issuer, Simulator
+from .trial import Option, Trial
+from .waypost import configuration
+
+INTERVAL = 5  # between two updates, in seconds
+KEPT_LIFE = 300  # of a token, in seconds: the Driver SDK's rule
+FETCH_DELAY = 3  # of the issuer; an update that waits for a token is that late
+LATEST = 1.5  # an update's age on arrival: the receiver's cycle, half a second, and a loaded machine
+
+
+class WrongClock(Trial):
+    """Runs `waypost run` with short tokens, a slow issuer and a wrong clock: no update may wait for a token."""
+
+    name = "clock-test"
+    options = (Option("--seconds", 1200, "how long"), Option("--token-life", 360, "seconds, more than 300"))
+    tools = {"faketime": "faketime"}
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--right-clock", action="store_true", help="short tokens and a slow issuer alone")
+
+    def run(self) -> str:
+        seconds = self.arguments.seconds
+        schedule = [] if self.arguments.right_clock else clock_schedule(seconds)
+        simulator = Simulator(self.waypost, self.folder)
+        self.ends_with(simulator.stop)
+        simulator.start("--token-life", self.arguments.token_life)
+        issuer = Issuer(simulator.origin, delay=FETCH_DELAY)
+        service = self.service(simulator.origin, issuer.url)
+        self.drive(service, list(schedule), seconds)
+        fetches = [at for at, _ in issuer.fetches]
+        outcomes = simulator.summary()["fleetOutcomes"]
+        service.stop()
+        words = service.log.read_text(errors="replace")
+        if schedule and "clock says 1970" not in words:
+            raise Failed(f"the service never met the wrong clock: {words[-500:]}")
+        find_no_token(self.folder)
+        arrivals = [(one.received, one.fixed) for one in simulator.record.all() if not one.is_heartbeat]
+        return judge(seconds, self.arguments.token_life - KEPT_LIFE, fetches, arrivals, outcomes)
+
+    def service(self, origin: str, tokens: str) -> Service:
+        """The service alone gets the wrong clock; its timers stay right, as on a machine whose clock is set."""
+        self.stamp = self.folder / "clock"
+        self.stamp.write_text("+0\n")
+        environment = dict(os.environ, LD_PRELOAD=str(faketime_library()), FAKETIME_DONT_FAKE_MONOTONIC="1",
+                           DONT_FAKE_MONOTONIC="1", FAKETIME_TIMESTAMP_FILE=str(self.stamp), FAKETIME_NO_CACHE="1",
+                           TZ="UTC")
+        configured = configuration(
+            self.folder / "outbox.json", origin, authorization={"url": tokens}, reporting={"intervalSeconds": INTERVAL})
+        # libfaketime adds to the environment of the first program it meets, where Swift then misses its arguments: env
+        # is the first.
+        service = Service(self.waypost, configured, self.folder / "service.log", environment, before=["/usr/bin/env"],
+                          status=f"unix:{self.folder / 'status'}")
+        self.ends_with(lambda: remove_memory(service.process.pid))
+        self.ends_with(service.kill)
+        return service
+
+    def drive(self, service: Service, schedule: list[tuple[float, str]], seconds: int) -> None:
+        """A fix a second, each written at the moment that it states."""
+        begin = time.monotonic()
+        for second in range(seconds):
+            while schedule and schedule[0][0] <= second:
+                self.stamp.write_text(schedule.pop(0)[1] + "\n")
+            service.write(epoch(second, time.time()))
+            time.sleep(max(0, begin + second + 1 - time.monotonic()))
+
+
+def faketime_library() -> Path:
+    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    if not found:
+        raise Failed("libfaketime is not here; type: sudo apt-get install faketime")
+    return found[0]
+
+
+def remove_memory(process: int) -> None:
+    """What libfaketime leaves behind for a process that does not exit by itself."""
+    for kind in ("sem.faketime_sem", "faketime_shm"):
+        Path(f"/dev/shm/{kind}_{process}").unlink(missing_ok=True)
+
+
+def clock_schedule(seconds: int) -> list[tuple[float, str]]:
+    """What the service's clock says, from which second on: years off, and jumps of an hour each way."""
+    settings = ["@1970-01-01 00:01:00", "+0", "+3600", "+0", "-3600", "@2080-01-01 00:00:00"]
+    return [(seconds * number / len(settings), setting) for number, setting in enumerate(settings)]
+
+
+def judge(seconds: int, reuse: int, fetches: list[float], arrivals: list[tuple[float, float]],
+          outcomes: dict[str, Any]) -> str:
+    # The first update waits for the first token, and those of the meantime with it.
+    after = [received - fixed for received, fixed in arrivals
+             if fetches and received > fetches[0] + FETCH_DELAY + LATEST]
+    due = (seconds - FETCH_DELAY) // INTERVAL
+    few, many = seconds // reuse, seconds // (reuse // 2) + 2
+    return require(
+        f"{seconds} s: {len(arrivals)} updates of {due} due, the latest {max(after, default=0):.2f} s after its fix; "
+        f"{len(fetches)} token fetches of {few} to {many} right; Fleet Engine answered {outcomes}",
+        ("updates are missing", len(arrivals) >= due - 2),
+        ("an update waited", max(after, default=LATEST + 1) <= LATEST),
+        ("tokens were fetched too often, or too seldom", few <= len(fetches) <= many),
+        ("Fleet Engine refused something", set(outcomes) == {"200"}))

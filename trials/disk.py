@@ -1,0 +1,174 @@
+"""A disk that fills up under the service."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import signal
+import threading
+import time
+from pathlib import Path
+
+from .drive import moment
+from .failure import Failed
+from .processes import call
+from .service import Feed, Service
+from .simulator import Simulator
+from .trial import Option, Trial, count
+from .waypost import Ledger, Waypost, configuration
+
+FAULTS = ["--errors", "503:0.1", "--resets", "0.02"]
+DISK_BYTES = 4 << 20
+DRIVE_BEGAN = 5 * 86_400  # seconds ago
+# Seconds of the drive in a second of the trial; an update is due every five of them.
+PACE = 100
+# A loaded machine is slow; what takes longer than this, in seconds, does not come.
+PATIENCE = 60
+# A store keeps up to 1,024 pages that a drained backlog left free, and takes some fifteen updates into one.
+FILL_SECONDS = PATIENCE + 1024 * 15 * 5 // PACE
+
+
+class Filler(threading.Thread):
+    """Takes whatever space there is while the disk is to be full, also what the service gives back."""
+
+    def __init__(self, disk: Path) -> None:
+        super().__init__(daemon=True)
+        self.file, self.is_full = disk / "filler", False
+        self._ended, self._turn = threading.Event(), threading.Lock()
+        self.start()
+
+    def run(self) -> None:
+        while not self._ended.wait(0.02):
+            with self._turn:
+                if self.is_full:
+                    self._fill()
+
+    def _fill(self) -> None:
+        try:
+            with open(self.file, "ab", buffering=0) as file:
+                while file.write(b"x" * 4096):
+                    pass
+        except OSError:
+            pass
+
+    def free(self) -> None:
+        with self._turn:
+            self.is_full = False
+            self.file.unlink(missing_ok=True)
+
+    def end(self) -> None:
+        self._ended.set()
+        self.join()
+
+
+class FullDisk(Trial):
+    """Fills the disk under a running `waypost run`: it goes on, the live position goes on, and nothing is lost."""
+
+    name = "disk-test"
+    options = (Option("--rounds", 20, "how often", count),)
+    has_seed = True
+    root = "mounting a small file system"
+
+    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, folder: Path) -> None:
+        super().__init__(arguments, waypost, folder)
+        self.disk, self.recording = folder / "disk", folder / "recording"
+        self.simulator = Simulator(waypost, folder)
+        self.configuration = configuration(
+            folder / "config.json", self.simulator.origin, outbox={"path": str(self.disk / "outbox.sqlite")},
+            upload={"retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 0.2}})
+        # Times of fix, in seconds since 1970, that the outbox took.
+        self.accepted: set[float] = set()
+
+    def run(self) -> str:
+        self.disk.mkdir(mode=0o700)
+        call("mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", self.disk)
+        self.ends_with(lambda: call("umount", "--lazy", self.disk))
+        self.ends_with(self.simulator.stop)
+        self.simulator.start(*FAULTS)
+        self.service = Service(
+            self.waypost, self.configuration, self.folder / "service.log", options=["--record", self.recording])
+        self.ends_with(self.service.kill)
+        self.filler = Filler(self.disk)
+        self.ends_with(self.filler.end)
+        try:
+            first = round(time.time()) - DRIVE_BEGAN
+            self.feed = Feed(self.service, first, PACE)
+            self.service.wait("the service delivers", self.newest, PATIENCE)
+            for number in range(1, self.arguments.rounds + 1):
+                self.round(number)
+            ledger, unstored = self.conclude(first)
+        except Failed:
+            self.keep_store()
+            raise
+        return (f"{self.arguments.rounds} of {self.arguments.rounds} times the disk was full: never down, the live "
+                f"position went on, nothing lost ({ledger['accepted']} accepted, delivered and arrived, "
+                f"{unstored} sent from memory only; seed {self.arguments.seed}, {self.seconds()} s)")
+
+    def round(self, number: int) -> None:
+        self.filler.is_full = True
+        # Nothing is delivered for a while: what waits needs space, until there is none.
+        self.simulator.signal(signal.SIGSTOP)
+        try:
+            self.service.wait(f"round {number}: the outbox is full", lambda: self.says(is_memory_only=True), FILL_SECONDS)
+        finally:
+            self.simulator.signal(signal.SIGCONT)
+        seen = self.newest()
+
+        def newer() -> str | None:
+            return now if (now := self.newest()) > seen else None
+
+        for _ in range(3):
+            seen = self.service.wait(
+                f"round {number}: the live position arrives while the disk is full", newer, PATIENCE)
+        time.sleep(self.chance.uniform(0, 1))
+        self.filler.free()
+        self.service.wait(
+            f"round {number}: the outbox takes updates again", lambda: self.says(is_memory_only=False), PATIENCE)
+        time.sleep(self.chance.uniform(0, 2))
+        self.note_accepted()
+
+    def says(self, is_memory_only: bool) -> bool:
+        """Whether the service says that the outbox takes nothing, or that it does; not while nothing answers."""
+        status = self.service.status()
+        return status is not None and ("memoryOnly" in status["delivery"]) == is_memory_only
+
+    def newest(self) -> str:
+        return max(self.simulator.vehicle()["fixTimes"], default="")
+
+    def note_accepted(self) -> None:
+        """Reads what the service's recording, which is on another disk, says of accepted updates so far."""
+        for path in self.recording.glob("recording-*.jsonl"):
+            with open(path) as lines:
+                self.accepted |= {moment(json.loads(line)["accepted"]["timeOfFix"]) for line in lines
+                                  if '"accepted":' in line and line.endswith("\n")}
+
+    def conclude(self, first: int) -> tuple[Ledger, int]:
+        """Lets everything be delivered while the disk is free, and judges; gives how many were never stored."""
+        stated = {float(first + second) for second in range(self.feed.end())}
+        unstored: int = self.service.settle(PATIENCE)["notStored"]
+        self.service.stop()
+        self.note_accepted()
+        ledger = self.waypost.ledger(self.configuration)
+        if ledger["delivered"] != ledger["accepted"]:
+            raise Failed(f"not everything was delivered: {ledger}")
+        # Exact: each second of the drive has a time of fix of its own, an update has the time of its fix, and the
+        # recording names it when the outbox has taken it. What arrived besides was sent from memory only.
+        if len(self.accepted) != ledger["accepted"]:
+            raise Failed(f"{ledger['accepted']} were accepted, {len(self.accepted)} when the outbox took them")
+        arrived = self.simulator.record.fixes()
+        if lost := self.accepted - arrived:
+            raise Failed(f"{len(lost)} of {ledger['accepted']} accepted never arrived; the first is of {min(lost)}")
+        if len(arrived - self.accepted) > unstored:
+            raise Failed(f"{len(arrived - self.accepted)} arrived that were not accepted, {unstored} were not stored")
+        if strangers := arrived - stated:
+            raise Failed(f"{len(strangers)} times of fix arrived that nobody stated; the first is {min(strangers)}")
+        if list(self.disk.glob("*.damaged-*")):
+            raise Failed("a full disk was taken for damage: " + self.service.last_words())
+        return ledger, unstored
+
+    def keep_store(self) -> None:
+        """The disk goes when the trial ends; for whoever looks for the reason, the store stays."""
+        self.filler.end()
+        self.service.kill()
+        shutil.copytree(self.disk, self.folder / "store", ignore=shutil.ignore_patterns("filler"))

@@ -1,0 +1,280 @@
+"""System calls that fail."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from . import guard
+from .drive import moment, write_drive
+from .failure import Failed
+from .simulator import Simulator
+from .trial import Option, Trial
+from .waypost import ROOT, Waypost, configuration
+
+CALLS = {
+    "write": "write,pwrite64",
+    "sync": "fsync,fdatasync",
+    "open": "openat",
+    "rename": "rename,renameat,renameat2",
+}
+ERRORS = ("ENOSPC", "EIO", "EINTR")
+LAST_CALL = 200  # of each thread, as strace counts them
+DRIVE_SECONDS = 600
+WRITTEN = ["output", "errors"] + [f"config.sqlite{suffix}" for suffix in (
+    "", "-wal", "-shm", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm")]
+RUN_SECONDS = 120
+WORKERS = 2
+# After so many runs of a kind in which no call was left to fail, the rest would be the same.
+UNREACHED = 3
+# Done; failed; bad data; unavailable; bad configuration. 127 is the loader's word for a library that it cannot open.
+NAMED = (0, 1, 65, 69, 78)
+LOADER = "error while loading shared libraries"
+# libdispatch ends a process that cannot read how its own threads do, and without the second of these files Swift's
+# runtime finds no arguments, which is answered as wrong usage; no program has a say in that.
+RUNTIME_READS, RUNTIME_ENDS = re.compile(r'"/proc/(\d+/stat|self/maps)"'), (-signal.SIGILL, 64)
+# One cause breaks many runs.
+SHOWN = 10
+
+
+class Case(NamedTuple):
+    """Call `number` of a kind, and how it fails."""
+
+    call: str
+    error: str
+    number: int
+
+    @property
+    def kind(self) -> str:
+        return f"{self.call}:{self.error}"
+
+    def strace(self, folder: Path, trace: Path) -> list[str]:
+        calls = CALLS[self.call]
+        command = ["strace", "-f", "-qq", "-o", str(trace), "-e", f"trace={calls}", "-e", "signal=none",
+                   "-e", f"inject={calls}:error={self.error}:when={self.number}"]
+        if self.call != "write":
+            return [*command, "--seccomp-bpf"]
+        # An eventfd never fails like a file: of all writes, those to the store and to what the program prints.
+        return command + [word for name in WRITTEN for word in ("-P", str(folder / name))]
+
+    def reproduction(self) -> str:
+        if self.error == "short":
+            return f"LD_PRELOAD=short-writes.so SHORT_WRITE={self.number} waypost replay ..."
+        return " ".join([*self.strace(Path("FOLDER"), Path("trace")), "waypost replay ..."])
+
+
+class Ended(NamedTuple):
+    """How a run ended, and what it printed."""
+
+    status: int
+    output: str
+    errors: str
+
+    def words(self) -> str:
+        return (self.output + self.errors)[-500:]
+
+    def told(self) -> int:
+        """How many it said were accepted."""
+        try:
+            accepted: int = json.loads(self.output)["accepted"]
+            return accepted
+        except (json.JSONDecodeError, KeyError):
+            return 0
+
+
+class Found(NamedTuple):
+    """What came of a case."""
+
+    case: Case
+    status: int | None
+    was_injected: bool
+    loss: str | None
+
+
+class FailingCalls(Trial):
+    """Lets one system call of `waypost replay` fail in each run, of the first 200 of a kind: no crash, nothing is lost."""
+
+    name = "fault-test"
+    options = (Option("--calls", LAST_CALL, "of each kind, ever wider apart"),)
+    tools = {"strace": "strace", "clang": "clang"}
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--only", help="one kind, as sync:EIO or write:short")
+
+    def run(self) -> str:
+        chosen = [kind for kind in cases(numbers(self.arguments.calls)) if self.arguments.only in (None, kind[0].kind)]
+        shorten = self.folder / "short-writes.so"
+        subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", str(shorten),
+                        str(ROOT / "Tests/Faults/ShortWrites.c"), "-ldl"], check=True)
+        benches: queue.Queue[Bench] = queue.Queue()
+        for worker in range(WORKERS):
+            bench = Bench(self.waypost, shorten, self.folder / str(worker))
+            self.ends_with(bench.simulator.stop)
+            bench.simulator.start()
+            benches.put(bench)
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+            kinds = list(pool.map(lambda kind: examine_kind(kind, benches), chosen))
+        for found in kinds:
+            print(row(found))
+        if idle := [found[0].case.kind for found in kinds if not any(one.was_injected for one in found)]:
+            raise Failed(f"no call failed of {', '.join(idle)}; may strace trace here?")
+        if not kinds:
+            raise Failed(f"{self.arguments.only} is no kind")
+        runs, broken = sum(map(len, kinds)), [one for found in kinds for one in found if one.loss]
+        for one in broken[:SHOWN]:
+            print(f"fault-test: {one.case.reproduction()}: {one.loss}", file=sys.stderr)
+        if broken:
+            raise Failed(f"{len(broken)} of {runs} runs broke a promise")
+        return f"{runs} runs, no crash, nothing accepted is lost ({self.seconds()} s)"
+
+
+class Bench:
+    """One worker's place: a simulator, two drives that follow each other, and an outbox for each case."""
+
+    def __init__(self, waypost: Waypost, shorten: Path, folder: Path) -> None:
+        self.waypost, self.shorten, self.folder = waypost, shorten, folder
+        folder.mkdir()
+        self.simulator = Simulator(waypost, folder)
+        begin = round(time.time()) - 3 * DRIVE_SECONDS
+        self.drives = [folder / "first.nmea", folder / "second.nmea"]
+        for number, path in enumerate(self.drives):
+            write_drive(path, begin + number * (DRIVE_SECONDS + 60), DRIVE_SECONDS)
+
+    def examine(self, case: Case) -> Found:
+        folder = self.folder / f"{case.call}-{case.error}-{case.number}"
+        folder.mkdir()
+        configured = configuration(folder / "config.json", self.simulator.origin)
+        status, was_injected, loss = None, True, None
+        try:
+            ended, failed = self.faulty(case, configured, folder)
+            status, was_injected = ended.status, bool(failed)
+            judge_end(ended, failed)
+            accepted, pending = self.judge_store(ended, configured)
+            self.judge_clean_run(configured, accepted, pending)
+            shutil.rmtree(folder)
+        except Failed as failure:
+            loss = str(failure)
+        except subprocess.TimeoutExpired as late:
+            loss = f"no end within {late.timeout:.0f} s"
+        self.simulator.record.news()
+        return Found(case, status, was_injected, loss)
+
+    def replay(self, drive: Path, configured: Path, before: Sequence[str] = (),
+               environment: Mapping[str, str] | None = None) -> Ended:
+        """Runs to the end; what it prints goes to files, which can fail as all files can."""
+        outputs = [configured.parent / "output", configured.parent / "errors"]
+        with open(outputs[0], "wb") as output, open(outputs[1], "wb") as errors:
+            process = subprocess.Popen(
+                [*before, *self.waypost.replay(drive, configured)], stdin=subprocess.DEVNULL, stdout=output,
+                stderr=errors, env=environment, start_new_session=True)
+        try:
+            status = process.wait(timeout=RUN_SECONDS)
+        except subprocess.TimeoutExpired:
+            # strace alone would leave behind what it watches.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        printed, said = (path.read_text(errors="replace") for path in outputs)
+        return Ended(status, printed, said.strip())
+
+    def faulty(self, case: Case, configured: Path, folder: Path) -> tuple[Ended, list[str]]:
+        """The run that fails, with the calls that did."""
+        trace = folder / "trace"
+        if case.error == "short":
+            environment = dict(os.environ, LD_PRELOAD=str(self.shorten), SHORT_WRITE=str(case.number),
+                               SHORT_WRITE_TRACE=str(trace))
+            ended = self.replay(self.drives[0], configured, environment=environment)
+        else:
+            ended = self.replay(self.drives[0], configured, before=case.strace(folder, trace))
+        lines = trace.read_text(errors="replace").splitlines() if trace.exists() else []
+        return ended, [line for line in lines if "(INJECTED)" in line]
+
+    def pending(self, configured: Path) -> set[float]:
+        return {moment(update["time"]) for update in self.waypost.outbox(configured, "export")}
+
+    def judge_store(self, ended: Ended, configured: Path) -> tuple[int, set[float]]:
+        """What the outbox holds after the fault: how many were accepted, and which wait."""
+        if not configured.with_suffix(".sqlite").exists():
+            return 0, set()
+        words, pending = self.waypost.ledger(configured), self.pending(configured)
+        if words["evicted"] or words["quarantined"] or len(pending) != words["pending"]:
+            raise Failed(f"after the fault {words}, {len(pending)} are there: {ended.words()}")
+        if ended.told() > words["accepted"]:
+            raise Failed(f"{ended.told()} were told to be accepted, {words['accepted']} are: {ended.words()}")
+        return words["accepted"], pending
+
+    def judge_clean_run(self, configured: Path, accepted: int, pending: set[float]) -> None:
+        ended = self.replay(self.drives[1], configured)
+        if ended.status != 0:
+            raise Failed(f"the clean run after it ends with {ended.status}: {ended.words()}")
+        words = self.waypost.ledger(configured)
+        arrived = {arrival.fixed for arrival in self.simulator.record.news()}
+        if words["delivered"] != words["accepted"] or words["accepted"] < accepted + 1:
+            raise Failed(f"after the clean run {words}, {accepted} were accepted before")
+        if missing := pending - arrived:
+            raise Failed(f"{len(missing)} accepted ones never arrived; the first is of {min(missing)}")
+        if len(arrived) < words["accepted"]:
+            raise Failed(f"{words['accepted']} were accepted, {len(arrived)} arrived")
+
+
+def judge_end(ended: Ended, failed: list[str]) -> None:
+    if ended.status == 127 and LOADER in ended.output + ended.errors:
+        return
+    if ended.status in RUNTIME_ENDS and any(RUNTIME_READS.search(line) for line in failed):
+        return
+    if ended.status not in NAMED:
+        raise Failed(f"ends with {ended.status}: {ended.words()}")
+    could_speak = not any(" write(2, " in line for line in failed)
+    if ended.status != 0 and could_speak and not ended.errors:
+        raise Failed(f"ends with {ended.status} and no word")
+
+
+def numbers(count: int) -> list[int]:
+    """All calls, or so many of them, ever wider apart."""
+    if count >= LAST_CALL:
+        return list(range(1, LAST_CALL + 1))
+    return sorted({round(LAST_CALL ** (index / max(1, count - 1))) for index in range(count)})
+
+
+def cases(numbers: list[int]) -> list[list[Case]]:
+    """Kinds of fault, each with its cases in order."""
+    kinds = [(call, error) for call in CALLS for error in ERRORS] + [("write", "short")]
+    return [[Case(call, error, number) for number in numbers] for call, error in kinds]
+
+
+def examine_kind(kind: list[Case], benches: queue.Queue[Bench]) -> list[Found]:
+    """Runs the cases of one kind until no call is left to fail."""
+    bench = benches.get()
+    try:
+        found: list[Found] = []
+        for case in kind:
+            if guard.is_ending:
+                break
+            found.append(bench.examine(case))
+            if len(found) >= UNREACHED and not any(one.was_injected for one in found[-UNREACHED:]):
+                break
+        return found
+    finally:
+        benches.put(bench)
+
+
+def row(found: list[Found]) -> str:
+    """How the runs of a kind ended in which a call failed."""
+    case, reached = found[0].case, [one for one in found if one.was_injected]
+    statuses = collections.Counter(one.status for one in reached)
+    words = ", ".join(f"{count} ended with {status}" for status, count in sorted(statuses.items(), key=str))
+    return f"{case.call:7} {case.error:7} {len(reached):4} calls failed: {words or 'none was made'}"

@@ -1,0 +1,142 @@
+"""SIGKILL at random moments of a delivery."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from .drive import moment, write_drive
+from .failure import Failed
+from .processes import end_now
+from .simulator import Simulator
+from .trial import Option, Trial, count
+from .waiting import until
+from .waypost import Waypost, configuration
+
+# Every kind of trouble that a delivery can meet while it is killed.
+FAULTS = ["--errors", "503:0.2,401:0.03", "--resets", "0.05", "--drops", "0.05", "--delay", "0..0.02"]
+# One drive a start; the reporting interval makes about one update of every five fixes.
+DRIVE_SECONDS = 3600
+FIRST_ACCEPTED_SECONDS = 20
+LAST_RUN_SECONDS = 300
+
+
+class Kills(Trial):
+    """Kills `waypost replay` with SIGKILL at random moments and proves that nothing accepted is lost."""
+
+    name = "kill-test"
+    options = (Option("--kills", 50, "how often", count),)
+    has_seed = True
+
+    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, folder: Path) -> None:
+        super().__init__(arguments, waypost, folder)
+        self.kills: int = arguments.kills
+        self.simulator = Simulator(waypost, folder, records=False)
+        self.configuration = configuration(
+            folder / "outbox.json", self.simulator.origin,
+            upload={"retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 0.2}})
+        self.first = round(time.time()) - (self.kills + 2) * (DRIVE_SECONDS + 60)
+        self.accepted = 0
+        # Times of fix that the outbox held after a kill: each must reach the simulator in the end.
+        self.seen_pending: set[float] = set()
+        self.slowest_start = 0.0
+
+    def run(self) -> str:
+        self.ends_with(self.simulator.stop)
+        self.simulator.start(*FAULTS)
+        killed = 0
+        for number in range(self.kills):
+            killed += self.kill_one(number)
+            self.check_after_kill(number)
+        if killed < self.kills * 3 // 4:
+            raise Failed(f"only {killed} of {self.kills} were killed at work; the drives are too short")
+        if (status := self.last()) != 0:
+            raise Failed(f"the last run ended with {status}: {self.words()}")
+        self.check_after_kill("the last")
+        accepted, repeated = self.conclude()
+        return (f"{self.kills} of {self.kills} kills: nothing lost "
+                f"({killed} at work; {accepted} accepted and delivered, {repeated} delivered more than once; "
+                f"slowest start to first acceptance {self.slowest_start * 1000:.0f} ms; "
+                f"seed {self.arguments.seed}, {self.seconds()} s)")
+
+    def replay(self, number: int) -> subprocess.Popen[bytes]:
+        """Each round's drive follows the one before it, so that every accepted time of fix is unique."""
+        log = self.folder / f"drive-{number}.nmea"
+        write_drive(log, self.first + number * (DRIVE_SECONDS + 60), DRIVE_SECONDS)
+        with open(self.folder / "replay.out", "wb") as output, open(self.folder / "replay.err", "wb") as errors:
+            return subprocess.Popen(self.waypost.replay(log, self.configuration), stdin=subprocess.DEVNULL,
+                                    stdout=output, stderr=errors)
+
+    def kill_one(self, number: int) -> bool:
+        """Kills a run some time after its first acceptance; gives whether it was still at work."""
+        before = self.size()
+        started = time.monotonic()
+        replay = self.replay(number)
+        try:
+            if not until(lambda: self.size() != before or replay.poll() is not None, FIRST_ACCEPTED_SECONDS, pause=0.001):
+                raise Failed(f"start {number}: nothing accepted within {FIRST_ACCEPTED_SECONDS} s: {self.words()}")
+            self.slowest_start = max(self.slowest_start, time.monotonic() - started)
+            time.sleep(self.chance.uniform(0, 0.5))
+        finally:
+            ended_before = replay.poll()
+            replay.send_signal(signal.SIGKILL)
+            replay.wait()
+        if ended_before not in (None, 0):
+            raise Failed(f"start {number} ended by itself with {ended_before}: {self.words()}")
+        return ended_before is None
+
+    def last(self) -> int:
+        """One run to its end; gives its exit status."""
+        replay = self.replay(self.kills)
+        try:
+            return replay.wait(timeout=LAST_RUN_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"the last run does not end: {self.words()}") from None
+        finally:
+            end_now(replay)
+
+    def size(self) -> tuple[tuple[str, int, int], ...]:
+        """Grows with each transaction, whatever the outbox keeps beside its main file."""
+        return tuple(sorted((file.name, file.stat().st_size, file.stat().st_mtime_ns)
+                            for file in self.folder.glob("outbox.sqlite*")))
+
+    def delivered_times(self) -> set[float]:
+        vehicle = self.simulator.vehicle()
+        if forgotten := vehicle["forgottenFixTimes"]:
+            raise Failed(f"the simulator's memory was too small: it forgot {forgotten} times of fix")
+        return {moment(text) for text in vehicle["fixTimes"]}
+
+    def check_after_kill(self, number: object) -> None:
+        ledger = self.waypost.ledger(self.configuration)
+        pending = {moment(update["time"]) for update in self.waypost.outbox(self.configuration, "export")}
+        if ledger["accepted"] < self.accepted:
+            raise Failed(f"after kill {number} {ledger['accepted']} are accepted, there were {self.accepted} before")
+        if ledger["evicted"] or ledger["quarantined"]:
+            raise Failed(f"after kill {number} updates are set aside: {ledger}")
+        there = len(self.delivered_times())
+        if ledger["delivered"] > there:
+            raise Failed(f"after kill {number} {ledger['delivered']} count as delivered, {there} arrived")
+        if there > ledger["accepted"]:
+            raise Failed(f"after kill {number} {there} arrived, only {ledger['accepted']} were ever accepted")
+        if len(pending) != ledger["pending"]:
+            raise Failed(f"after kill {number} {ledger['pending']} count as pending, {len(pending)} are there")
+        self.accepted = ledger["accepted"]
+        self.seen_pending |= pending
+
+    def conclude(self) -> tuple[int, int]:
+        """How many were accepted, and how many arrived more than once."""
+        ledger = self.waypost.ledger(self.configuration)
+        arrived = self.delivered_times()
+        if ledger["pending"] or ledger["delivered"] != ledger["accepted"]:
+            raise Failed(f"not everything was delivered: {ledger}")
+        if missing := self.seen_pending - arrived:
+            raise Failed(f"{len(missing)} that the outbox held never arrived; the first was of {min(missing)}")
+        if len(arrived) != ledger["accepted"]:
+            raise Failed(f"{ledger['accepted']} were accepted, {len(arrived)} arrived")
+        return ledger["accepted"], self.simulator.summary().get("repeatedFixes", 0)
+
+    def words(self) -> str:
+        return (self.folder / "replay.err").read_text(errors="replace")[-2000:]

@@ -1,0 +1,163 @@
+"""A network that goes and comes back."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from .drive import moment
+from .failure import Failed, require
+from .network import HERE, VehicleNetwork, free_port, listens
+from .processes import call, end_now, start
+from .service import Feed, Service
+from .simulator import Simulator
+from .trial import Option, Trial, count
+from .waypost import ROOT, Ledger, configuration
+
+INTERVAL = 5  # between two updates, in seconds
+# By whether the kernel tells that the network is back: within which time, in seconds, the first fresh position must be
+# accepted then, at the 95th percentile.
+LIMITS = {True: 3.0, False: 15.0}
+RETURN_SECONDS = 45
+SETTLE_SECONDS = 60  # at the end: the longest backoff, and some exchanges
+
+
+class BrokenLink(Trial):
+    """Takes the network from `waypost run`, 1 to 20 s each time, and measures how soon a fresh position arrives."""
+
+    name = "link-test"
+    options = (Option("--flaps", 20, "how often", count),)
+    has_seed = True
+    tools = {"ip": "iproute2", "nginx": "nginx-light", "openssl": "openssl"}
+
+    def run(self) -> str:
+        self.network = VehicleNetwork()
+        self.network.make()
+        self.simulator = Simulator(self.waypost, self.folder)
+        self.ends_with(self.simulator.stop)
+        self.simulator.start()
+        front, authority = self.front()
+        self.log = Log(self.folder / "service.log")
+        # As it is shipped: how soon it tries again is measured here.
+        shipped = json.loads((ROOT / "config.example.json").read_text())["upload"]
+        configured = configuration(
+            self.folder / "config.json", front, upload=shipped | authority | {"endpoint": front}, authorization=authority,
+            reporting={"intervalSeconds": INTERVAL}, log={"level": "debug", "format": "json"})
+        self.service = Service(self.waypost, configured, self.log.path, before=self.network.ENTER)
+        self.ends_with(self.service.kill)
+        feed = Feed(self.service)
+        self.wait_for_arrival(time.time() - 1, 30)
+        # From the network's return to a fresh position, in seconds, by whether the kernel told of it.
+        latencies: dict[bool, list[float]] = {True: [], False: []}
+        kinds = list(self.network.KINDS.items())
+        for number in range(self.arguments.flaps):
+            kind, is_told = kinds[number % len(kinds)]
+            latencies[is_told].append(self.flap(number + 1, kind))
+        feed.end()
+        self.service.settle(SETTLE_SECONDS)
+        self.service.stop()
+        # Exact: each fix states another time, and an update has the time of its fix.
+        arrived = len(self.simulator.record.fixes())
+        figures = judge(latencies, self.log.failures(), self.waypost.ledger(configured), arrived)
+        return f"{figures}\n{self.arguments.flaps} flaps, seed {self.arguments.seed}, {self.seconds()} s"
+
+    def front(self) -> tuple[str, dict[str, object]]:
+        """nginx with TLS and HTTP/2 before the simulator, where the vehicle reaches it: its origin, and who vouches."""
+        authority, port, log = self.folder / "certificate.pem", free_port(HERE), self.folder / "nginx.log"
+        call("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+             "-keyout", self.folder / "key.pem", "-out", authority, "-subj", "/CN=link-test",
+             "-addext", f"subjectAltName=IP:{HERE}")
+        paths = "".join(f"{kind}_temp_path {kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        (self.folder / "nginx.conf").write_text(f"""
+            daemon off; master_process off; pid nginx.pid; events {{}}
+            http {{
+                access_log off; {paths}
+                server {{
+                    listen {HERE}:{port} ssl http2;
+                    ssl_certificate certificate.pem; ssl_certificate_key key.pem;
+                    location / {{ proxy_pass {self.simulator.origin}; proxy_http_version 1.1; }}
+                }}
+            }}""")
+        process = start("nginx", "-p", self.folder, "-c", "nginx.conf", "-e", "stderr", log=log)
+        self.ends_with(lambda: end_now(process))
+        if not listens(process, HERE, port):
+            raise Failed(f"nginx does not answer: {log.read_text()}")
+        return f"https://{HERE}:{port}", {"caFile": str(authority)}
+
+    def flap(self, number: int, kind: str) -> float:
+        """Takes the network for a while; gives how late the first fresh position after its return was."""
+        down = 20 ** self.chance.random()
+        time.sleep(self.chance.uniform(2, 5))
+        self.network.take(kind)
+        time.sleep(down)
+        since = self.network.give_back(kind)
+        arrival = self.wait_for_arrival(since, RETURN_SECONDS)
+        # When nothing was waiting, there is nothing to be late with before the next position.
+        due = since if self.log.was_waiting(since) else min(arrival, self.log.next_accepted(since))
+        print(f"link-test: {number}: {kind}, {down:.1f} s down, fresh position after {arrival - due:.2f} s",
+              file=sys.stderr)
+        return arrival - due
+
+    def wait_for_arrival(self, since: float, seconds: float) -> float:
+        """When the first last location arrived, from `since` on, that was known at that moment or later."""
+        def fresh() -> float | None:
+            return next((one.received for one in self.simulator.record.all()
+                         if one.kind == "last" and one.received >= since and one.fixed >= since - INTERVAL - 1.5), None)
+
+        return self.service.wait("a fresh position arrives", fresh, seconds)
+
+
+class Log:
+    """What the service's log says, with its times in seconds since 1970."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def told(self, words: str) -> list[tuple[float, str]]:
+        """When it said something that begins so, and what followed, in order."""
+        with open(self.path) as lines:
+            entries = [json.loads(line) for line in lines if line.endswith("\n") and words in line]
+        return [(moment(entry["time"]), entry["message"].removeprefix(words)) for entry in entries
+                if entry["message"].startswith(words)]
+
+    def was_waiting(self, at: float) -> bool:
+        """Whether an update was accepted and not delivered at that moment."""
+        accepted = sum(1 for when, _ in self.told("accepted update ") if when <= at)
+        return accepted > sum(int(rest.split()[0]) for when, rest in self.told("delivered ") if when <= at)
+
+    def next_accepted(self, since: float) -> float:
+        return next((at for at, _ in self.told("accepted update ") if at > since), since)
+
+    def failures(self) -> list[float]:
+        return [at for at, _ in self.told("next attempt in ")]
+
+
+def percentile(values: Iterable[float], part: int) -> float:
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(len(ordered) * part / 100) - 1)]
+
+
+def returns(is_told: bool, values: list[float]) -> tuple[str, bool]:
+    """The figures of one kind of return, and whether they are within the limit."""
+    middle, late, limit = percentile(values, 50), percentile(values, 95), LIMITS[is_told]
+    return (f"{'told by the kernel' if is_told else 'in silence'}: {len(values)} returns, "
+            f"p50 {middle:.2f} s, p95 {late:.2f} s, max {max(values):.2f} s (limit of p95 {limit:.0f} s)"), late <= limit
+
+
+def judge(latencies: dict[bool, list[float]], failures: list[float], ledger: Ledger, arrived: int) -> str:
+    measured = [returns(is_told, values) for is_told, values in latencies.items() if values]
+    rate = max((sum(1 for other in failures if 0 <= other - one < 1) for one in failures), default=0)
+    return require(
+        "\n".join([
+            *(words for words, _ in measured), f"{len(failures)} failed attempts, at most {rate} in a second",
+            f"{ledger['accepted']} accepted, {ledger['delivered']} delivered, {arrived} arrived"]),
+        ("no return was measured", bool(measured)),
+        ("a fresh position was late", all(is_soon for _, is_soon in measured)),
+        # The line of a failure says when it was noticed, not when its attempt began: two may fall into one second.
+        ("the other side is not spared", rate <= 2),
+        ("not everything was delivered", ledger["delivered"] == ledger["accepted"]),
+        ("what arrived is not what was accepted", arrived == ledger["accepted"]))

@@ -1,0 +1,1 @@
+"""Tests of what the trials share: no build, some seconds."""

@@ -1,0 +1,224 @@
+"""Each trial's options, judgements and arithmetic."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import tempfile
+import unittest
+from collections.abc import Callable
+from pathlib import Path
+
+from trials import clock, drive, fault, link, soak, token_outage
+from trials.__main__ import TRIALS, arguments, attempt
+from trials.failure import Failed, require
+from trials.simulator import Arrival, Record
+from trials.trial import Option, Trial
+from trials.waiting import until
+from trials.waypost import ROOT, Waypost, configuration
+
+LINE = b'{"kind":"last","receivedAt":"1970-01-01T00:01:01.500Z","time":"1970-01-01T00:01:00Z","vehicle":"providers/p/vehicles/v"}\n'
+ARRIVED = Arrival("last", 60.0, 61.5, "v", False)
+BALANCED = {"accepted": 5, "delivered": 5, "pending": 0, "evicted": 0, "quarantined": 0}
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+
+class CommandLine(unittest.TestCase):
+    def test_has_every_trial_that_the_makefile_has(self) -> None:
+        makefile = (ROOT / "Makefile").read_text()
+        for trial in TRIALS:
+            with self.subTest(trial.name):
+                command = trial.name.removesuffix("-test")
+                self.assertIn(f"{trial.name}: prepare ##", makefile)
+                self.assertIn(f"-m trials {command} {trial.options[0].flag} $(", makefile)
+                self.assertIs(arguments([command]).trial, trial)
+
+    def test_does_not_take_what_proves_nothing(self) -> None:
+        with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
+            arguments(["kill", "--kills", "0"])
+        self.assertIn("proves nothing", said.getvalue())
+
+
+class Tried(Trial):
+    """For this test."""
+
+    name = "tried"
+    options = (Option("--times", 1, "how often"),)
+    has_seed = True
+
+    def run(self) -> str:
+        for word in ("first", "last"):
+            self.ends_with(lambda word=word: print(word, file=self.arguments.heard))  # type: ignore[misc]
+        if self.arguments.fails:
+            raise Failed("one is lost")
+        return "nothing is lost"
+
+
+class Attempts(InFolder):
+    def attempt(self, fails: bool, keep: bool = False) -> tuple[int, str, str]:
+        options = arguments(["kill", "--seed", "7"])
+        options.heard, options.fails, options.keep = io.StringIO(), fails, keep
+        place = self.folder / "place"
+        place.mkdir()
+        with contextlib.redirect_stdout(io.StringIO()) as told, contextlib.redirect_stderr(io.StringIO()) as said:
+            status = attempt(Tried, options, Waypost(Path("/bin/false")), place)
+        self.assertEqual(options.heard.getvalue(), "last\nfirst\n")
+        self.assertEqual(place.exists(), fails or keep)
+        return status, told.getvalue(), said.getvalue().replace(str(place), "PLACE")
+
+    def test_tell_the_figures(self) -> None:
+        self.assertEqual(self.attempt(fails=False), (0, "nothing is lost\n", ""))
+
+    def test_keep_everything_for_who_wants_it(self) -> None:
+        self.assertEqual(self.attempt(fails=False, keep=True)[2], "everything is kept in PLACE\n")
+
+    def test_keep_everything_when_a_promise_is_broken(self) -> None:
+        self.assertEqual(
+            self.attempt(fails=True), (1, "", "tried: one is lost\nseed 7; everything is kept in PLACE\n"))
+
+
+class Shared(InFolder):
+    def test_waits_until_something_is_said_or_it_is_late(self) -> None:
+        answers = iter([0, 0, 3, 4])
+        self.assertEqual(until(lambda: next(answers), 5, pause=0), 3)
+        self.assertEqual(until(lambda: 0, 0), 0)
+
+    def test_names_every_broken_claim(self) -> None:
+        self.assertEqual(require("figures", ("a", True), ("b", True)), "figures")
+        with self.assertRaisesRegex(Failed, "^b; c: figures$"):
+            require("figures", ("a", True), ("b", False), ("c", False))
+
+    def test_reads_lines_of_a_record_that_are_whole_and_each_once(self) -> None:
+        record = Record(self.folder / "record")
+        self.assertEqual((record.news(), list(record.all())), ([], []))
+        record.path.write_bytes(LINE + LINE[:20])
+        self.assertEqual((record.news(), record.news()), ([ARRIVED], []))
+        self.assertEqual(list(record.all()), [ARRIVED])
+        record.path.write_bytes(LINE * 2)
+        self.assertEqual(record.news(), [ARRIVED])
+        self.assertEqual(record.fixes(), {60.0})
+
+    def test_puts_sections_over_sections(self) -> None:
+        path = configuration(
+            self.folder / "a.json", "http://o", "van-2", upload={"timeoutSeconds": 9}, log={"level": "debug"})
+        document = json.loads(path.read_text())
+        self.assertEqual((document["upload"]["timeoutSeconds"], document["upload"]["endpoint"]), (9, "http://o"))
+        self.assertEqual((document["vehicle"]["vehicleId"], document["log"]), ("van-2", {"level": "debug"}))
+        self.assertEqual(document["outbox"]["path"], str(self.folder / "a.sqlite"))
+
+    def test_takes_a_ledger_that_balances_and_no_other(self) -> None:
+        program = self.folder / "waypost"
+        for pending, message in ((0, None), (1, "does not balance")):
+            program.write_text(f"#!/bin/sh\necho '{json.dumps(BALANCED | {'pending': pending, 'more': 1})}'\n")
+            program.chmod(0o700)
+            if message is None:
+                self.assertEqual(Waypost(program).ledger(Path("c")), BALANCED)
+            else:
+                with self.assertRaisesRegex(Failed, message):
+                    Waypost(program).ledger(Path("c"))
+
+    def test_says_what_a_command_says_that_fails(self) -> None:
+        program = self.folder / "waypost"
+        program.write_text("#!/bin/sh\necho broken >&2; exit 3\n")
+        program.chmod(0o700)
+        with self.assertRaisesRegex(Failed, "outbox export --config c: broken$"):
+            Waypost(program).outbox(Path("c"), "export")
+
+
+class Drives(unittest.TestCase):
+    def test_are_sentences_of_their_moment(self) -> None:
+        rmc, gga = drive.epoch(0, 1_000_000_000.25).splitlines()
+        self.assertEqual(rmc, "$GNRMC,014640.25,A,4807.61878,N,01130.00000,E,27.2,90.0,090901,,,A*47")
+        self.assertTrue(gga.startswith("$GNGGA,014640.25,4807.61878,N,01130.00000,E,1,10,0.9,520.0,M,47.0,M,,*"))
+
+    def test_have_both_sides_of_the_meridian(self) -> None:
+        self.assertEqual(drive.angle(-0.5, 3, "EW"), "00030.00000,W")
+        self.assertEqual(drive.moment("1970-01-01T00:00:01.5Z"), 1.5)
+
+
+class Judgements(unittest.TestCase):
+    def test_of_a_wrong_clock(self) -> None:
+        fetches, on_time = [0.0, 20.0], [(5.0 * n + 0.1, 5.0 * n) for n in range(1, 10)]
+        self.assertIn("9 updates of 9 due", clock.judge(48, 20, fetches, on_time, {"200": 9}))
+        for broken, arguments in (
+            ("updates are missing", (fetches, on_time[2:4], {"200": 2})),
+            ("an update waited", (fetches, [*on_time, (50.0, 46.0)], {"200": 10})),
+            ("tokens were fetched too often", ([0.0] * 9, on_time, {"200": 9})),
+            ("tokens were fetched too often", ([], on_time, {"200": 9})),
+            ("Fleet Engine refused something", (fetches, on_time, {"200": 8, "401": 1})),
+        ):
+            with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
+                clock.judge(48, 20, *arguments)
+
+    def test_of_a_token_outage(self) -> None:
+        summary = {"distinctFixes": 5, "repeatedFixes": 0, "lastLocationsBackInTime": 0, "pastLocationsOutOfOrder": 0,
+                   "fleetOutcomes": {"200": 5, "401": 1}}
+        fetches = [(0.0, False), (12.0, True), (15.0, True), (42.0, False)]
+        arrivals = [Arrival("last", 41.0, 43.0, "v", False)]
+
+        def judge(ledger: dict[str, int] = BALANCED, changed: dict[str, object] | None = None,
+                  came: list[Arrival] = arrivals, asked: list[tuple[float, bool]] = fetches) -> str:
+            return token_outage.judge(30, 0.0, ledger, summary | (changed or {}), asked, came)
+
+        self.assertIn("comes 3.0 s after it and is 2.0 s old", judge())
+        attempts: tuple[tuple[str, Callable[[], str]], ...] = (
+            ("updates are lost", lambda: judge(BALANCED | {"accepted": 6})),
+            ("the order is not kept", lambda: judge(changed={"lastLocationsBackInTime": 1})),
+            ("the newest position did not come first", lambda: judge(came=[Arrival("last", 30.0, 43.0, "v", False)])),
+            ("the return was noticed late", lambda: judge(came=[Arrival("last", 140.0, 141.0, "v", False)])),
+            ("the endpoint is not spared", lambda: judge(asked=[*fetches[:2], (12.5, True), fetches[3]])),
+            ("the change of keys", lambda: judge(changed={"fleetOutcomes": {"200": 5}})),
+            ("0 updates came then", lambda: judge(came=[])),
+        )
+        for broken, attempted in attempts:
+            with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
+                attempted()
+
+    def test_of_a_broken_link(self) -> None:
+        self.assertIn("1 returns, p50 2.00 s", link.judge({True: [2.0], False: []}, [1.0, 1.5, 9.0], BALANCED, 5))
+        attempts: tuple[tuple[str, Callable[[], str]], ...] = (
+            ("no return was measured", lambda: link.judge({True: [], False: []}, [], BALANCED, 5)),
+            ("a fresh position was late", lambda: link.judge({True: [3.1], False: []}, [], BALANCED, 5)),
+            ("not spared", lambda: link.judge({True: [1.0], False: []}, [1.0, 1.1, 1.2], BALANCED, 5)),
+            ("what arrived is not", lambda: link.judge({True: [1.0], False: []}, [], BALANCED, 4)),
+        )
+        for broken, attempted in attempts:
+            with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
+                attempted()
+
+    def test_of_the_end_of_a_run_in_which_a_call_failed(self) -> None:
+        read = '1 openat(AT_FDCWD, "/proc/self/maps", O_RDONLY) = -1 EIO (INJECTED)'
+        for status, failed, errors in ((0, [], ""), (69, [], "no"), (127, [], fault.LOADER), (-4, [read], ""),
+                                       (1, [' write(2, "") = -1 (INJECTED)'], "")):
+            fault.judge_end(fault.Ended(status, "", errors), failed)
+        for status, failed, errors, broken in ((-11, [], "", "ends with -11"), (-4, [], "", "ends with -4"),
+                                               (1, [], "", "no word")):
+            with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
+                fault.judge_end(fault.Ended(status, "", errors), failed)
+
+    def test_of_a_slope(self) -> None:
+        per_second, doubt = soak.slope([(second, 100 + 2 * second) for second in range(9)])
+        self.assertAlmostEqual(per_second, 2)
+        self.assertAlmostEqual(doubt, 0)
+
+
+class Arithmetic(unittest.TestCase):
+    def test_of_percentiles(self) -> None:
+        self.assertEqual([link.percentile(range(1, 21), part) for part in (0, 50, 95, 100)], [1, 10, 19, 20])
+        self.assertEqual(link.percentile([7], 95), 7)
+
+    def test_of_failing_calls(self) -> None:
+        self.assertEqual(fault.numbers(fault.LAST_CALL), list(range(1, 201)))
+        self.assertEqual((fault.numbers(10)[0], fault.numbers(10)[-1], len(fault.numbers(10))), (1, 200, 10))
+        self.assertEqual(len(fault.cases([1, 2])), 13)
+        self.assertIn("inject=openat:error=EIO:when=3", fault.Case("open", "EIO", 3).reproduction())
+
+    def test_of_a_clock_that_is_set(self) -> None:
+        self.assertEqual([second for second, _ in clock.clock_schedule(48)], [0, 8, 16, 24, 32, 40])
