@@ -6,6 +6,7 @@ import LocationReporting
 import ReportedText
 import SQLiteOutbox
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import Waypost

@@ -6,6 +6,7 @@ import LocationReporting
 import ReceiverSimulator
 import SQLiteOutbox
 import Testing
+import TimeAndChance
 import Waypost
 import WaypostTestSupport
 

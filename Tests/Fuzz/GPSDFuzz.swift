@@ -1,3 +1,5 @@
+import TimeAndChance
+
 // Built together with what it tests as one module; see scripts/fuzz-gpsd.
 
 /// One input of libFuzzer: the first byte says how the rest is cut, the next whether dates are repaired and one

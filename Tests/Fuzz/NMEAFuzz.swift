@@ -1,3 +1,5 @@
+import TimeAndChance
+
 // Built together with the sources of GNSS as one module; see scripts/fuzz-nmea.
 
 /// One input of libFuzzer: the first byte says how the rest is cut, the next which options are on.

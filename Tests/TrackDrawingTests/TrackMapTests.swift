@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GNSS
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import TrackDrawing

@@ -2,6 +2,8 @@ import FleetEngine
 import GNSS
 package import HTTPMessages
 import LocationReporting
+import StrictJSON
+import TimeAndChance
 package import VehicleAuthorization
 
 /// One line of a recording: when, and one thing that happened, as `{"at":300,"read":{"bytes":4}}`.

@@ -4,6 +4,7 @@ package import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
+import TimeAndChance
 package import VehicleAuthorization
 
 /// Keeps what a run hears and decides: the receiver's bytes with their times, the outcomes of requests and token
@@ -123,11 +124,11 @@ extension RunRecorder {
 
     /// Blocks until stopped; gives everything to the disk before it returns.
     private func write(_ settings: RecordingSettings, unless stop: EventDescriptor) throws(SystemError) {
-        let start = UTCTime(millisecondsSince1970: SystemClock.millisecondsSince1970)
+        let start = UTCTime.system
         var files = try RecordingFiles(
             settings,
             header: RunHeader(
-                run: start.description, isSynchronized: SystemClock.isSynchronized, version: settings.version))
+                run: start.description, isSynchronized: UTCTime.synchronizedSystem != nil, version: settings.version))
         var isStopped = false
         repeat {
             isStopped = try poll(nil, within: RecordingSettings.flushInterval, unless: stop) == .stopped

@@ -124,7 +124,7 @@ package struct OutboxConfiguration: Sendable {
     /// Time since any moment, for the window of `durability`.
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
     /// Names files that are set aside.
-    package var now: @Sendable () -> UTCTime = { UTCTime(millisecondsSince1970: SystemClock.millisecondsSince1970) }
+    package var now: @Sendable () -> UTCTime = { .system }
     /// Called on the outbox's thread when a damaged store has been replaced, at opening or later.
     package var reportRecovery: @Sendable (StoreRecovery) -> Void = { _ in }
     /// Called on the outbox's thread, once, with what an operator should know although updates are stored.

@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import TimeAndChance
 
 /// What gives way near the byte cap and at the age limit: never the newest update.
 struct Eviction {

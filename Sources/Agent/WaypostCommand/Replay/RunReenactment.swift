@@ -3,6 +3,7 @@ import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
 import RunRecording
+import TimeAndChance
 import Waypost
 
 /// A recorded run played again, with the receiver, the server, the issuer, the network and chance as they were then,

@@ -1,4 +1,5 @@
 import GNSS
+import TimeAndChance
 
 /// What stands on the track: start, end, stops, and the places where it breaks.
 struct MapMarks {

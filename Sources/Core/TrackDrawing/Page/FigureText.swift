@@ -1,4 +1,5 @@
 package import GNSS
+package import TimeAndChance
 
 /// Figures as a person reads them: as many digits as they are worth, with their unit.
 package enum FigureText {

@@ -111,7 +111,7 @@ enum LineThinning {
             }
             let direction = cmath_atan2(way.y, way.x)
             let spread = cmath_asin(tolerance / distance)
-            let turn = middle.map { remainder(direction - $0, 2 * .pi) } ?? 0
+            let turn = middle.map { (direction - $0).remainder(dividingBy: 2 * .pi) } ?? 0
             if middle == nil {
                 (middle, low, high) = (direction, -spread, spread)
             } else {

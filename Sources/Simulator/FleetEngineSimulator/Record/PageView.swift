@@ -65,14 +65,14 @@ struct PageView {
         var survey = TrackSurvey()
         var late: [Fix] = []
         for point in drawn {
-            var fix = Fix(timeOfFix: UTCTime(point.time), latitude: point.latitude, longitude: point.longitude)
+            var fix = Fix(timeOfFix: point.time.time, latitude: point.latitude, longitude: point.longitude)
             fix.speedMetersPerSecond = point.speedMetersPerSecond
             survey.add(fix)
             if !point.isLast { late.append(fix) }
         }
         let newest = vehicle.latest.map { latest in
             var fix = Fix(
-                timeOfFix: UTCTime(latest.time ?? now), latitude: latest.latitude, longitude: latest.longitude)
+                timeOfFix: latest.time?.time ?? now, latitude: latest.latitude, longitude: latest.longitude)
             fix.headingDegrees = latest.headingDegrees.map(Double.init)
             fix.horizontalAccuracyMeters = latest.accuracyMeters
             return fix
@@ -86,7 +86,7 @@ struct PageView {
             "speed": position.speedMetersPerSecond.map(JSONValue.number) ?? .null,
             "heading": position.headingDegrees.map { .integer(Int64($0)) } ?? .null,
             "accuracy": position.accuracyMeters.map(JSONValue.number) ?? .null,
-            "time": (position.time?.millisecondsSince1970).map(JSONValue.integer) ?? .null,
+            "time": (position.time?.time.millisecondsSince1970).map(JSONValue.integer) ?? .null,
         ])
     }
 
@@ -105,8 +105,4 @@ struct PageView {
             "bytes": .integer(Int64(request.bytesReceived)),
         ])
     }
-}
-
-extension UTCTime {
-    fileprivate init(_ time: WireTime) { self.init(millisecondsSince1970: time.millisecondsSince1970) }
 }
