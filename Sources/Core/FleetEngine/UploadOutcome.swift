@@ -60,11 +60,15 @@ extension UploadOutcome {
 
     /// Judges an answer that must name `resource`; the table is `Outcome` in the tests.
     init(of response: HTTPResponse, to request: HTTPRequest, naming resource: String) {
+        // First, and by itself: it is the answer to nearly every request.
+        if response.status == 200, Self.isResource(response.body, named: resource) {
+            self = .delivered
+            return
+        }
         let error = FleetEngineError(response.body, without: request.secrets)
         let after = error?.retryDelay ?? RetryAfter(response.headers)?.delay
         let words = Self.words(of: response, error)
         switch response.status {
-        case 200 where Self.isResource(response.body, named: resource): self = .delivered
         case 400 where error != nil: self = .rejected(reason: words)
         case 401: self = .tokenRefused(reason: words)
         case 403 where error != nil: self = .tokenRefused(reason: words)
