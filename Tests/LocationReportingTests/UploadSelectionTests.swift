@@ -25,7 +25,7 @@ import Testing
         selected(after: .outboxRead(pending, newest: newest))
     }
 
-    private func selected(after event: UploadState.Event) -> UploadBatch? {
+    private func selected(after event: UploadEvent) -> UploadBatch? {
         if upload.action == .wait { upload.take(.updateAccepted) }
         upload.goOn()
         upload.take(event)

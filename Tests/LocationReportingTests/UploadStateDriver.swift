@@ -7,14 +7,12 @@ import VehicleAuthorization
 
 /// Leads an upload state from one event to the next, on a time of its own, and remembers what it wants.
 final class UploadStateDriver {
-    typealias Event = UploadState.Event
-    typealias Action = UploadState.Action
 
     /// What follows an answer.
     enum Course: Hashable {
         /// It waits for so long, or only for so long if the network returns now.
         case wait(Duration, withNetwork: Duration)
-        case tell(Action)
+        case tell(UploadAction)
         case goOn
 
         static func wait(_ delay: Duration) -> Self { .wait(delay, withNetwork: delay) }
@@ -22,7 +20,7 @@ final class UploadStateDriver {
 
     static let token = AuthorizationToken(value: "t", lifetime: nil)
     private(set) var state: UploadState
-    private(set) var action: Action?
+    private(set) var action: UploadAction?
     var now = Duration.zero
 
     init(backlogUpdatesPerSecond rate: Double? = nil, heartbeat: Duration = .seconds(60)) throws {
@@ -40,7 +38,7 @@ final class UploadStateDriver {
     /// How long until something is due.
     var dueIn: Duration? { state.dueAt.map { $0 - now } }
 
-    @discardableResult func take(_ event: Event, jitter: Double = 1) -> UploadState.Step {
+    @discardableResult func take(_ event: UploadEvent, jitter: Double = 1) -> UploadStep {
         let step = state.handle(event, at: now, jitter: jitter)
         action = step.action ?? action
         return step

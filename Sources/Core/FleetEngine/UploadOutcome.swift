@@ -31,11 +31,6 @@ package enum UploadOutcome: Sendable, Hashable {
         }
     }
 
-    /// Whether only somebody else can mend it.
-    package var isHold: Bool {
-        if case .hold = self { true } else { false }
-    }
-
     /// The server's words, or what went wrong on the way; empty when delivered.
     package var reason: ReportedText {
         switch self {

@@ -2,8 +2,8 @@
 /// takes. Pure.
 ///
 /// It begins small, grows while full batches are answered sooner, and shrinks with slow ones: the live position waits
-/// behind a batch no longer than that. What is rejected, or gets no answer, halves it; after a rejection it grows half of
-/// the way to what was rejected, so that an unpublished limit is found and not run into again and again.
+/// behind a batch no longer than that. What is rejected, or gets no answer, halves it; after a rejection it grows half
+/// of the way to what was rejected, so that an unpublished limit is found and not run into again and again.
 package struct BatchSize: Sendable, Hashable {
     /// What the first upload carries, and the first after a failure: with token and header about 3 kB, which leave at
     /// once on a new connection (RFC 6928) and take a second at 25 kbit/s.

@@ -9,7 +9,6 @@ package struct UploadBatch: Sendable, Hashable {
         /// Its place in the outbox; `nil` for a position that is in memory only.
         package let sequence: Int64?
 
-        /// As the outbox has it; `nil` for a position that is in memory only.
         package var stored: StoredUpdate? { sequence.map { StoredUpdate(sequence: $0, update: update) } }
     }
 

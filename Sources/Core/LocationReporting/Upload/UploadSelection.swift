@@ -17,9 +17,7 @@ struct UploadSelection: Sendable {
 
     /// `now`: the heartbeat counts from here until something is delivered.
     init(heartbeat: Duration, at now: Duration) {
-        self.heartbeat = heartbeat
-        heartbeatDueAt = now + heartbeat
-        heartbeatReadAt = heartbeatDueAt
+        (self.heartbeat, heartbeatDueAt, heartbeatReadAt) = (heartbeat, now + heartbeat, now + heartbeat)
     }
 
     /// Notes an update that the outbox refused; an older one in its place is superseded. `overrulingStored` when all
@@ -92,7 +90,6 @@ struct UploadSelection: Sendable {
     }
 
     private mutating func postponeHeartbeat(at now: Duration) {
-        heartbeatDueAt = now + heartbeat
-        heartbeatReadAt = heartbeatDueAt
+        (heartbeatDueAt, heartbeatReadAt) = (now + heartbeat, now + heartbeat)
     }
 }

@@ -1,7 +1,7 @@
-package import FleetEngine
-package import HTTPMessages
-package import ReportedText
-package import VehicleAuthorization
+import FleetEngine
+import HTTPMessages
+import ReportedText
+import VehicleAuthorization
 
 /// All that the upload loop knows, and every decision of it: an event goes in, one action comes out. Pure.
 ///
@@ -9,62 +9,6 @@ package import VehicleAuthorization
 /// told what came of that; or the loop waits, for something to send or for a time. `dueAt` is the time at which
 /// `.timeReached` is to be told.
 package struct UploadState: Sendable {
-    /// What has happened.
-    package enum Event: Sendable {
-        case started
-        /// The outbox has a newer update.
-        case updateAccepted
-        /// The outbox could not take this update; `overrulingStored` when what it holds is wrong besides.
-        case offered(LocationUpdate, overrulingStored: Bool)
-        /// The positions in memory were wrong, or the outbox knows better now: none of them is to lead any more.
-        case forgetUnstored
-        /// Once nothing is pending, the loop may end.
-        case finishWhenEmpty
-        case networkReturned
-        /// Perhaps `dueAt` is reached; perhaps too soon.
-        case timeReached
-        /// The task is cancelled, and with it whatever is under way.
-        case cancelled
-        // How each action ends.
-        case outboxRead(UploadBatch?, newest: StoredUpdate?)
-        case outboxFailed(OutboxError)
-        case tokenReceived(AuthorizationToken)
-        case noToken(AuthorizationError)
-        case answered(UploadOutcome, traffic: HTTPTraffic)
-        case unanswered(HTTPTransportError)
-        /// Whoever was to be told has been told.
-        case told
-    }
-
-    /// What the uploader does next; except for the last three, another event tells how it ended.
-    package enum Action: Sendable, Hashable {
-        /// Ask for a batch; `orNewest`: when nothing is pending, for the newest update.
-        case readOutbox(maximumPastLocations: Int, orNewest: Bool)
-        case fetchToken
-        case send(UploadBatch, AuthorizationToken, secondsSinceFirstSent: Int?)
-        case acknowledge(UploadBatch)
-        case quarantine(StoredUpdate, reason: ReportedText)
-        case discardToken(AuthorizationToken)
-        /// Give up the exchange under way; its end is told as if nobody had.
-        case abortExchange
-        case wait
-        case finish
-    }
-
-    /// What follows from an event: what the observer hears, in this order, and then the action; without one, whatever
-    /// is under way goes on.
-    package struct Step: Sendable, Hashable {
-        package var reports: [ReportingEvent]
-        package var action: Action?
-
-        package init(_ action: Action? = nil, reporting reports: [ReportingEvent] = []) {
-            (self.action, self.reports) = (action, reports)
-        }
-
-        /// The same after `earlier` reports.
-        fileprivate func after(_ earlier: ReportingEvent...) -> Self { Self(action, reporting: earlier + reports) }
-    }
-
     /// Why an exchange is given up before its time limits.
     private enum AbortReason: String {
         case networkChanged = "the network changed, and no answer came on the old connection"
@@ -112,6 +56,8 @@ package struct UploadState: Sendable {
 
     private let settings: UploadSettings
     private var retry: RetryPolicy { settings.retry }
+    /// When the last event came.
+    private var now: Duration
     private var phase = Phase.stopped
     private var selection: UploadSelection
     private var batchSize: BatchSize
@@ -143,7 +89,7 @@ package struct UploadState: Sendable {
 
     /// `now`: the heartbeat counts from here until something is delivered.
     package init(_ settings: UploadSettings, at now: Duration) {
-        self.settings = settings
+        (self.settings, self.now) = (settings, now)
         selection = UploadSelection(heartbeat: settings.heartbeat, at: now)
         batchSize = BatchSize(maximum: settings.maximumPastLocations)
         pace = UploadPace(backlogUpdatesPerSecond: settings.backlogUpdatesPerSecond)
@@ -162,117 +108,117 @@ package struct UploadState: Sendable {
 
     /// Takes what has happened at `now`, and says what follows; `jitter` draws from 0...1, once for each answer, for a
     /// token that does not come, and for an outbox that fails.
-    package mutating func handle(_ event: Event, at now: Duration, jitter: @autoclosure () -> Double) -> Step {
+    package mutating func handle(_ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double)
+        -> UploadStep
+    {
+        self.now = now
         switch event {
-        case .started: return readOutbox(at: now)
-        case .updateAccepted:
-            hasNewer = true
-            return takeNews(at: now)
+        case .started: return readOutbox()
+        case .updateAccepted: return takeNews(isNewer: true)
         case .offered(let update, let overrulingStored):
             selection.offer(unstored: update, overrulingStored: overrulingStored)
-            hasNewer = true
-            return takeNews(at: now)
+            return takeNews(isNewer: true)
         case .forgetUnstored:
             selection.forgetUnstored()
-            return Step()
+            return UploadStep()
         case .finishWhenEmpty:
             finishesWhenEmpty = true
-            return takeNews(at: now)
-        case .networkReturned: return networkReturned(at: now)
-        case .timeReached: return timeReached(at: now)
+            return takeNews(isNewer: false)
+        case .networkReturned: return networkReturned()
+        case .timeReached: return timeReached()
         case .cancelled: return cancel()
-        case .outboxRead(let batch, let newest): return select(from: batch, newest: newest, at: now)
-        case .outboxFailed(let error): return outboxFailed(error, at: now, jitter: jitter)
-        case .tokenReceived(let token): return send(with: token, at: now)
-        case .noToken(let error): return noToken(error, at: now, jitter: jitter)
-        case .answered(let outcome, let traffic): return answered(outcome, traffic, at: now, jitter: jitter)
-        case .unanswered(let error): return unanswered(error, at: now, jitter: jitter)
-        case .told: return told(at: now)
+        case .outboxRead(let batch, let newest): return select(from: batch, newest: newest)
+        case .outboxFailed(let error): return outboxFailed(error, jitter: jitter)
+        case .tokenReceived(let token): return send(with: token)
+        case .noToken(let error): return noToken(error, jitter: jitter)
+        case .answered(let outcome, let traffic): return answered(outcome, traffic, jitter: jitter)
+        case .unanswered(let error): return unanswered(error, jitter: jitter)
+        case .told: return told()
         }
     }
 }
 
 /// Waiting, reading the outbox, and what ends a wait.
 extension UploadState {
-    private mutating func readOutbox(at now: Duration) -> Step {
+    private mutating func readOutbox() -> UploadStep {
         guard !isCancelled else { return finish() }
         (hasNews, hasNewer) = (false, false)
         selection.willRead(at: now)
         let isPaced = pace.timeToBacklog(at: now) > .zero
         let limit = isPaced ? 0 : batchSize.limit
         phase = .reading(limit: limit, isPaced: isPaced)
-        return Step(.readOutbox(maximumPastLocations: limit, orNewest: !finishesWhenEmpty))
+        return UploadStep(.readOutbox(maximumPastLocations: limit, orNewest: !finishesWhenEmpty))
     }
 
-    private mutating func select(from batch: UploadBatch?, newest: StoredUpdate?, at now: Duration) -> Step {
-        guard case .reading(let limit, let isPaced) = phase else { return Step() }
+    private mutating func select(from batch: UploadBatch?, newest: StoredUpdate?) -> UploadStep {
+        guard case .reading(let limit, let isPaced) = phase else { return UploadStep() }
         let pending = isPaced && batch?.pending.isEmpty == true ? nil : batch
         let selected = selection.batch(
             pending: pending, newest: batch?.last.stored ?? newest, maximumPastLocations: limit, at: now)
-        if let selected { return attempt(selected, at: now) }
-        if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now), at: now) }
+        if let selected { return attempt(selected) }
+        if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now)) }
         let reports = isIdle ? [] : [ReportingEvent.idle]
         isIdle = true
-        var step = finishesWhenEmpty ? finish() : awaitNews(for: nil, at: now)
+        var step = finishesWhenEmpty ? finish() : awaitNews(for: nil)
         step.reports = reports + step.reports
         return step
     }
 
-    private mutating func attempt(_ batch: UploadBatch, at now: Duration) -> Step {
+    private mutating func attempt(_ batch: UploadBatch) -> UploadStep {
         guard !isCancelled else { return finish() }
         let rest = pace.timeToUpload(at: now)
-        guard rest == .zero else { return awaitNews(for: rest, at: now) }
+        guard rest == .zero else { return awaitNews(for: rest) }
         isIdle = false
         phase = .fetchingToken(batch, since: now)
-        return Step(.fetchToken)
+        return UploadStep(.fetchToken)
     }
 
     /// While the outbox fails, a position in memory goes out alone; otherwise it is asked again after a while, sooner
     /// when there is something to send from memory.
-    private mutating func outboxFailed(_ error: OutboxError, at now: Duration, jitter: () -> Double) -> Step {
+    private mutating func outboxFailed(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
         if case .reading(let limit, _) = phase,
             let batch = selection.batch(pending: nil, newest: nil, maximumPastLocations: limit, at: now)
         {
-            return attempt(batch, at: now)
+            return attempt(batch)
         }
         outboxFailures += 1
         let delay = retry.delay(beforeRetry: outboxFailures, jitter: jitter())
-        return awaitNews(for: delay, at: now).after(
+        return awaitNews(for: delay).after(
             .outboxFailed(error), .waiting(delay: delay, reason: "\(error)"))
     }
 
     /// Waits for `delay`, or until there is something to send; without `delay`, for as long as that takes.
-    private mutating func awaitNews(for delay: Duration?, at now: Duration) -> Step {
-        guard !hasNews else { return readOutbox(at: now) }
+    private mutating func awaitNews(for delay: Duration?) -> UploadStep {
+        guard !hasNews else { return readOutbox() }
         guard !isCancelled else { return finish() }
         phase = .awaitingNews(until: delay.map { now + $0 })
-        return Step(.wait)
+        return UploadStep(.wait)
     }
 
     /// Waits for `delay`, or until the network returns; but then for `spacing` in any case, so that however soon it
     /// returns, no two attempts begin within the least time between them.
     private mutating func backOff(
-        _ delay: Duration, networkEndsAfter spacing: Duration? = nil, because reason: ReportedText, at now: Duration
-    ) -> Step {
+        _ delay: Duration, networkEndsAfter spacing: Duration? = nil, because reason: ReportedText
+    ) -> UploadStep {
         guard !isCancelled else { return finish() }
         phase = .backingOff(until: now + delay, networkEndsAt: spacing.map { now + $0 })
-        return Step(.wait, reporting: [.waiting(delay: delay, reason: reason)])
+        return UploadStep(.wait, reporting: [.waiting(delay: delay, reason: reason)])
     }
 
-    private mutating func takeNews(at now: Duration) -> Step {
-        hasNews = true
+    private mutating func takeNews(isNewer: Bool) -> UploadStep {
+        (hasNews, hasNewer) = (true, hasNewer || isNewer)
         switch phase {
-        case .awaitingNews: return readOutbox(at: now)
+        case .awaitingNews: return readOutbox()
         case .exchanging(var exchange) where hasNewer:
             exchange.newerPositionWaits(at: now)
             phase = .exchanging(exchange)
         default: break
         }
-        return Step()
+        return UploadStep()
     }
 
     /// What failed before says nothing about the network that has come back.
-    private mutating func networkReturned(at now: Duration) -> Step {
+    private mutating func networkReturned() -> UploadStep {
         (failures, missingTokens) = (0, 0)
         switch phase {
         case .exchanging(var exchange):
@@ -282,36 +228,35 @@ extension UploadState {
             phase = .backingOff(until: min(end, max(networkEndsAt, now)), networkEndsAt: nil)
         default: break
         }
-        return timeReached(at: now)
+        return timeReached()
     }
 
-    private mutating func timeReached(at now: Duration) -> Step {
-        guard let dueAt, dueAt <= now else { return Step() }
-        guard case .exchanging(var exchange) = phase else { return readOutbox(at: now) }
+    private mutating func timeReached() -> UploadStep {
+        guard let dueAt, dueAt <= now else { return UploadStep() }
+        guard case .exchanging(var exchange) = phase else { return readOutbox() }
         exchange.abortReason = dueAt == exchange.graceEndsAt ? .networkChanged : .newerPosition
         phase = .exchanging(exchange)
-        return Step(.abortExchange)
+        return UploadStep(.abortExchange)
     }
 
-    /// A wait ends at once. What is under way is cancelled with the task: its end is awaited, for an answer that has
-    /// come all the same is acknowledged.
-    private mutating func cancel() -> Step {
+    /// A wait ends at once. What is under way is cancelled with the task; an answer that comes all the same counts.
+    private mutating func cancel() -> UploadStep {
         isCancelled = true
         switch phase {
         case .stopped, .awaitingNews, .backingOff: return finish()
-        default: return Step()
+        default: return UploadStep()
         }
     }
 
-    private mutating func finish() -> Step {
+    private mutating func finish() -> UploadStep {
         phase = .stopped
-        return Step(.finish)
+        return UploadStep(.finish)
     }
 }
 
 /// From a token to an answer, and what follows from that.
 extension UploadState {
-    private mutating func send(with token: AuthorizationToken, at now: Duration) -> Step {
+    private mutating func send(with token: AuthorizationToken) -> UploadStep {
         guard !isCancelled, case .fetchingToken(let batch, _) = phase else { return finish() }
         let secondsSinceFirstSent = selection.secondsSinceFirstSent(batch.last.update, at: now)
         selection.willSend(batch, at: now)
@@ -319,41 +264,40 @@ extension UploadState {
         var exchange = Exchange(batch: batch, token: token, startedAt: now)
         if hasNewer { exchange.newerPositionWaits(at: now) }
         phase = .exchanging(exchange)
-        return Step(
+        return UploadStep(
             .send(batch, token, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
     }
 
     /// The provider is asked again soon at first, then as seldom as on any hold.
-    private mutating func noToken(_ error: AuthorizationError, at now: Duration, jitter: () -> Double) -> Step {
+    private mutating func noToken(_ error: AuthorizationError, jitter: () -> Double) -> UploadStep {
         guard !isCancelled, case .fetchingToken(_, let since) = phase else { return finish() }
         missingTokens += 1
         let delay = retry.delay(beforeRetry: missingTokens, jitter: jitter(), after: error.retryAfter)
         let spacing = retry.spacing(after: now - since)
         return backOff(
-            max(delay, spacing), networkEndsAfter: error.retryAfter == nil ? spacing : nil, because: "\(error)",
-            at: now
+            max(delay, spacing), networkEndsAfter: error.retryAfter == nil ? spacing : nil, because: "\(error)"
         ).after(.noToken(error))
     }
 
-    private mutating func unanswered(_ error: HTTPTransportError, at now: Duration, jitter: () -> Double) -> Step {
+    private mutating func unanswered(_ error: HTTPTransportError, jitter: () -> Double) -> UploadStep {
         guard !isCancelled, case .exchanging(let exchange) = phase else { return finish() }
         // What failed after the network returned says nothing about it, and is made again like what was given up.
         let reason = exchange.abortReason ?? (exchange.graceEndsAt == nil ? nil : .networkChanged)
         guard let reason, error.code == .cancelled || reason == .networkChanged else {
-            return answered(UploadOutcome(of: error), error.traffic, at: now, jitter: jitter)
+            return answered(UploadOutcome(of: error), error.traffic, jitter: jitter)
         }
         switch reason {
         case .networkChanged: batchSize.startAgain()
         case .newerPosition: batchSize.aborted(past: exchange.batch.past.count)
         }
         let words: ReportedText = "\(settings.endpoint.origin): \(reason.rawValue)"
-        return goOn(after: now - exchange.startedAt, because: words, at: now)
+        return goOn(after: now - exchange.startedAt, because: words)
             .after(.failed(.unreachable(reason: words), traffic: error.traffic))
     }
 
     private mutating func answered(
-        _ answer: UploadOutcome, _ traffic: HTTPTraffic, at now: Duration, jitter: () -> Double
-    ) -> Step {
+        _ answer: UploadOutcome, _ traffic: HTTPTraffic, jitter: () -> Double
+    ) -> UploadStep {
         guard case .exchanging(let exchange) = phase else { return finish() }
         var outcome = answer
         // A server that has rejected one update after another is not to be given the rest.
@@ -362,23 +306,21 @@ extension UploadState {
             outcome == .delivered
             ? ReportingEvent.delivered(exchange.batch, traffic: traffic, took: now - exchange.startedAt)
             : .failed(outcome, traffic: traffic)
-        return conclude(exchange, outcome, at: now, jitter: jitter()).after(report)
+        return conclude(exchange, outcome, jitter: jitter()).after(report)
     }
 
-    private mutating func conclude(
-        _ exchange: Exchange, _ outcome: UploadOutcome, at now: Duration, jitter: Double
-    ) -> Step {
+    private mutating func conclude(_ exchange: Exchange, _ outcome: UploadOutcome, jitter: Double) -> UploadStep {
         let (batch, took, reason) = (exchange.batch, now - exchange.startedAt, outcome.reason)
         let spacing = retry.spacing(after: took)
         missingTokens = 0
-        if !outcome.isHold { holds = 0 }
+        if case .hold = outcome {} else { holds = 0 }
         switch outcome {
         case .delivered:
             (failures, outboxFailures, rejections, hasRenewedToken, taken) = (0, 0, 0, false, batch.last.update)
             batchSize.delivered(past: batch.past.count, took: took)
             pace.delivered()
             selection.didDeliver(batch, at: now)
-            return batch.pending.isEmpty ? readOutbox(at: now) : tell(.acknowledge(batch), because: reason)
+            return batch.pending.isEmpty ? readOutbox() : tell(.acknowledge(batch), because: reason)
         case .tokenRefused where hasRenewedToken:
             batchSize.held()
             return tell(.discardToken(exchange.token), backOff: retry.holdDelay(jitter: jitter), because: reason)
@@ -386,84 +328,77 @@ extension UploadState {
             hasRenewedToken = true
             return tell(.discardToken(exchange.token), because: reason)
         case .retry(_, let after):
-            fail()
+            failures += 1
+            batchSize.startAgain()
             let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
-            return backOff(max(delay, spacing), because: reason, at: now)
+            return backOff(max(delay, spacing), because: reason)
         case .throttled(_, let after):
             failures += 1
             pace.throttled(at: now)
             let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
-            return backOff(max(delay, pace.timeToUpload(at: now)), because: reason, at: now)
+            return backOff(max(delay, pace.timeToUpload(at: now)), because: reason)
         case .unreachable:
             failures += 1
             batchSize.unanswered(past: batch.past.count)
             let delay = retry.unreachableDelay(beforeRetry: failures, took: took, jitter: jitter)
-            return backOff(max(delay, spacing), networkEndsAfter: spacing, because: reason, at: now)
+            return backOff(max(delay, spacing), networkEndsAfter: spacing, because: reason)
         case .intercepted:
-            fail()
+            failures += 1
+            batchSize.startAgain()
             let delay = retry.delay(beforeRetry: failures, jitter: jitter)
-            return backOff(max(delay, spacing), networkEndsAfter: spacing, because: reason, at: now)
+            return backOff(max(delay, spacing), networkEndsAfter: spacing, because: reason)
         case .hold:
             batchSize.held()
             if rejectsEverything, !batch.past.isEmpty {
                 // Perhaps it takes the newest: that goes without the older ones, which wait.
                 pace.holdBacklog(for: retry.holdDelay(jitter: jitter), at: now)
-                return goOn(after: took, because: reason, at: now)
+                return goOn(after: took, because: reason)
             }
             holds += 1
-            return backOff(retry.absenceDelay(beforeProbe: holds, jitter: jitter), because: reason, at: now)
+            return backOff(retry.absenceDelay(beforeProbe: holds, jitter: jitter), because: reason)
         case .rejected:
             hasRenewedToken = false
-            return rejected(batch, reason: reason, at: now)
+            return rejected(batch, reason: reason)
         }
     }
 
     /// Halves until the one update is found that the server does not take; that one is set aside.
-    private mutating func rejected(_ batch: UploadBatch, reason: ReportedText, at now: Duration) -> Step {
+    private mutating func rejected(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
         if batch.pending.count > 1 {
             // Alone, the newest needs no past location; a repeated newest still carries one older update.
             batchSize.rejected(past: batch.past.count, least: batch.lastIsPending ? 0 : 1)
-            return readOutbox(at: now)
+            return readOutbox()
         }
-        if let alone = batch.pending.first {
-            if batch.last.sequence == nil, batch.last.update != taken {
-                // One from memory leads, and may be what is rejected: it goes alone first.
-                batchSize.rejected(past: 1, least: 0)
-                return readOutbox(at: now)
-            }
-            foundRejectedUpdate()
-            return tell(.quarantine(alone, reason: reason), because: reason)
+        let alone = batch.pending.first
+        if alone != nil, batch.last.sequence == nil, batch.last.update != taken {
+            // One from memory leads, and may be what is rejected: it goes alone first.
+            batchSize.rejected(past: 1, least: 0)
+            return readOutbox()
         }
-        foundRejectedUpdate()
-        selection.didReject(batch, at: now)
-        return readOutbox(at: now)
-    }
-
-    private mutating func foundRejectedUpdate() {
         rejections += 1
         batchSize.foundRejectedUpdate()
+        if let alone { return tell(.quarantine(alone, reason: reason), because: reason) }
+        selection.didReject(batch, at: now)
+        return readOutbox()
     }
 
     private var rejectsEverything: Bool { rejections >= Self.mostRejections }
 
-    private mutating func fail() {
-        failures += 1
-        batchSize.startAgain()
-    }
-
     /// At once, but within the least time between attempts.
-    private mutating func goOn(after took: Duration, because reason: ReportedText, at now: Duration) -> Step {
+    private mutating func goOn(after took: Duration, because reason: ReportedText) -> UploadStep {
         let spacing = retry.spacing(after: took)
-        return spacing > .zero ? backOff(spacing, because: reason, at: now) : readOutbox(at: now)
+        return spacing > .zero ? backOff(spacing, because: reason) : readOutbox()
     }
 
-    private mutating func tell(_ action: Action, backOff: Duration? = nil, because reason: ReportedText) -> Step {
+    private mutating func tell(
+        _ action: UploadAction, backOff: Duration? = nil, because reason: ReportedText
+    ) -> UploadStep {
         phase = .telling(backOff: backOff, because: reason)
-        return Step(action)
+        return UploadStep(action)
     }
 
-    private mutating func told(at now: Duration) -> Step {
-        guard case .telling(let delay?, let reason) = phase else { return readOutbox(at: now) }
-        return backOff(delay, because: reason, at: now)
+    private mutating func told() -> UploadStep {
+        guard case .telling(let delay?, let reason) = phase else { return readOutbox() }
+        return backOff(delay, because: reason)
     }
 }

@@ -19,7 +19,7 @@ package actor Uploader {
 
     private var state: UploadState
     /// What the loop does next. There is never a second: only the end of an action, or of a wait, leads to another.
-    private var action: UploadState.Action?
+    private var action: UploadAction?
     /// Ends the loop's wait for a change of these two.
     private var changeListener: AsyncStream<Never>.Continuation?
 
@@ -29,13 +29,8 @@ package actor Uploader {
         transport: any HTTPTransport, clock: MonotonicClock, jitter: @escaping @Sendable () -> Double,
         observer: any ReportingObserver
     ) {
-        self.settings = settings
-        self.outbox = outbox
-        self.authorization = authorization
-        self.transport = transport
-        self.clock = clock
-        self.jitter = jitter
-        self.observer = observer
+        (self.settings, self.outbox, self.authorization) = (settings, outbox, authorization)
+        (self.transport, self.clock, self.jitter, self.observer) = (transport, clock, jitter, observer)
         state = UploadState(settings, at: clock.now)
     }
 
@@ -69,7 +64,7 @@ package actor Uploader {
         take(.started)
         while let current = action, current != .finish {
             action = nil
-            await withTaskGroup(of: UploadState.Event.self) { group in
+            await withTaskGroup(of: UploadEvent.self) { group in
                 begin(current, in: &group)
                 for await event in group {
                     if Task.isCancelled { take(.cancelled) }
@@ -84,7 +79,7 @@ package actor Uploader {
         }
     }
 
-    private func take(_ event: UploadState.Event) {
+    private func take(_ event: UploadEvent) {
         let step = state.handle(event, at: clock.now, jitter: jitter())
         for report in step.reports { observer.observe(report) }
         if let next = step.action { action = next }
@@ -92,7 +87,7 @@ package actor Uploader {
     }
 
     /// Waits until an event has come from elsewhere, or a time is reached.
-    private func waitForChange() async -> UploadState.Event {
+    private func waitForChange() async -> UploadEvent {
         guard action == nil else { return .timeReached }
         let (changes, listener) = AsyncStream.makeStream(of: Never.self)
         changeListener = listener
@@ -112,7 +107,7 @@ package actor Uploader {
 
 /// The actions, each with the event that it ends with.
 extension Uploader {
-    private func begin(_ action: UploadState.Action, in group: inout TaskGroup<UploadState.Event>) {
+    private func begin(_ action: UploadAction, in group: inout TaskGroup<UploadEvent>) {
         switch action {
         case .readOutbox(let limit, let orNewest): group.addTask { await self.readOutbox(limit, orNewest: orNewest) }
         case .fetchToken: group.addTask { await self.fetchToken() }
@@ -140,25 +135,25 @@ extension Uploader {
         }
     }
 
-    private func readOutbox(_ limit: Int, orNewest: Bool) async -> UploadState.Event {
+    private func readOutbox(_ limit: Int, orNewest: Bool) async -> UploadEvent {
         do throws(OutboxError) {
             let batch = try await outbox.nextBatch(maximumPastLocations: limit)
             return .outboxRead(batch, newest: batch == nil && orNewest ? try await outbox.newest() : nil)
         } catch { return .outboxFailed(error) }
     }
 
-    private static func told(_ body: () async throws(OutboxError) -> Void) async -> UploadState.Event {
+    private static func told(_ body: () async throws(OutboxError) -> Void) async -> UploadEvent {
         do throws(OutboxError) { try await body() } catch { return .outboxFailed(error) }
         return .told
     }
 
-    private func fetchToken() async -> UploadState.Event {
+    private func fetchToken() async -> UploadEvent {
         do { return .tokenReceived(try await authorization.token(for: context)) } catch { return .noToken(error) }
     }
 
     private func send(
         _ batch: UploadBatch, _ token: AuthorizationToken, secondsSinceFirstSent: Int?
-    ) async -> UploadState.Event {
+    ) async -> UploadEvent {
         let update = VehicleUpdate(
             of: settings.vehicle, state: settings.state,
             lastLocation: VehicleLocation(batch.last.update, secondsSinceFirstSent: secondsSinceFirstSent),
