@@ -84,7 +84,7 @@ import WaypostTestSupport
         clock.advance(by: .seconds(300))
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
         #expect(!report(monitor).isHealthy)
-        monitor.observe(.accepted(Self.batch.last))
+        monitor.observe(.accepted(Self.stored))
         #expect(report(monitor).delivery.memoryOnly == nil)
         #expect(report(monitor).isHealthy)
     }

@@ -57,8 +57,6 @@ struct LinkBench {
                 guard case .waiting(let delay, _) = event else { continue }
                 seen.waits.append(delay)
                 if seen.waits.count == limit { break }
-                // The heartbeat sleeps beside it.
-                await yieldTurns { clock.sleeperCount >= 2 }
                 clock.advance(by: delay)
             }
             group.cancelAll()

@@ -30,7 +30,7 @@ import Testing
         #expect(size.limit == min(8, maximum))
         for _ in 0..<10 { size.delivered(past: size.limit, took: .zero) }
         #expect(size.limit == maximum)
-        size.givenUp(past: maximum)
+        size.aborted(past: maximum)
         size.delivered(past: 0, took: .zero)
         #expect(size.limit <= maximum)
     }
@@ -44,7 +44,7 @@ import Testing
                 size.delivered(past: size.limit, took: .milliseconds(10))
             } else {
                 refusals.append(request)
-                size.refused(past: size.limit, least: 0)
+                size.rejected(past: size.limit, least: 0)
             }
         }
         #expect((28...30).contains(size.limit))

@@ -54,8 +54,6 @@ import WaypostTestSupport
             for await event in observer.stream {
                 if case .idle = event { break }
                 guard case .waiting(let delay, _) = event else { continue }
-                // The heartbeat sleeps beside it.
-                await yieldTurns { clock.sleeperCount >= 2 }
                 clock.advance(by: min(delay, .seconds(3)))
                 if delay > .seconds(3) { await uploader.networkReturned() }
             }

@@ -133,11 +133,16 @@ import WaypostTestSupport
         return Int(serial) % 2 == 1
     }
 
-    /// Waits until the uploader waits: for the clock beside its heartbeat, or for more to send.
+    /// Waits until the uploader waits: after a failure, or for more to send.
     private func settle() async throws {
         try await yieldTurns {
             let isEmpty = try await outbox.ledger().pending == 0
-            return clock.sleeperCount == 2 || (isEmpty && clock.sleeperCount == 1)
+            guard clock.sleeperCount == 1 else { return false }
+            return switch observer.events.last {
+            case .waiting: true
+            case .idle: isEmpty
+            default: false
+            }
         }
     }
 }

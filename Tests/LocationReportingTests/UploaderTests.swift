@@ -39,7 +39,7 @@ import WaypostTestSupport
         for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second)))) }
     }
 
-    /// Runs to the end, moving the clock over each wait; the heartbeat's own sleeps are left alone.
+    /// Runs to the end, moving the clock over each wait.
     func drain(_ uploader: Uploader) async -> [Duration] {
         await uploader.finishWhenEmpty()
         return await withTaskGroup(of: [Duration].self) { group in
@@ -53,8 +53,6 @@ import WaypostTestSupport
                     if case .idle = event { break }
                     guard case .waiting(let delay, _) = event else { continue }
                     waits.append(delay)
-                    // The heartbeat sleeps beside it, at times for as long.
-                    await yieldTurns { clock.sleeperCount >= 2 }
                     clock.advance(by: delay)
                 }
                 return waits

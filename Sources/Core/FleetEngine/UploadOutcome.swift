@@ -31,11 +31,6 @@ package enum UploadOutcome: Sendable, Hashable {
         }
     }
 
-    /// Whether only somebody else can mend it.
-    package var isHold: Bool {
-        if case .hold = self { true } else { false }
-    }
-
     /// The server's words, or what went wrong on the way; empty when delivered.
     package var reason: ReportedText {
         switch self {
@@ -60,11 +55,15 @@ extension UploadOutcome {
 
     /// Judges an answer that must name `resource`; the table is `Outcome` in the tests.
     init(of response: HTTPResponse, to request: HTTPRequest, naming resource: String) {
+        // First, and by itself: it is the answer to nearly every request.
+        if response.status == 200, Self.isResource(response.body, named: resource) {
+            self = .delivered
+            return
+        }
         let error = FleetEngineError(response.body, without: request.secrets)
         let after = error?.retryDelay ?? RetryAfter(response.headers)?.delay
         let words = Self.words(of: response, error)
         switch response.status {
-        case 200 where Self.isResource(response.body, named: resource): self = .delivered
         case 400 where error != nil: self = .rejected(reason: words)
         case 401: self = .tokenRefused(reason: words)
         case 403 where error != nil: self = .tokenRefused(reason: words)

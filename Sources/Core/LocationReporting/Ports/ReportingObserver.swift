@@ -11,7 +11,7 @@ package protocol ReportingObserver: Sendable {
 }
 
 /// What happens on the way of a fix, for logs, metrics and status.
-package enum ReportingEvent: Sendable {
+package enum ReportingEvent: Sendable, Hashable {
     case receiver(ReceiverState)
     case receiverWarning(ReceiverWarning)
     case progress(bytesRead: Int64, totalBytes: Int64?)

@@ -2,8 +2,8 @@
 /// takes. Pure.
 ///
 /// It begins small, grows while full batches are answered sooner, and shrinks with slow ones: the live position waits
-/// behind a batch no longer than that. What is refused, or gets no answer, halves it; after a refusal it grows half of
-/// the way to what was refused, so that an unpublished limit is found and not run into again and again.
+/// behind a batch no longer than that. What is rejected, or gets no answer, halves it; after a rejection it grows half
+/// of the way to what was rejected, so that an unpublished limit is found and not run into again and again.
 package struct BatchSize: Sendable, Hashable {
     /// What the first upload carries, and the first after a failure: with token and header about 3 kB, which leave at
     /// once on a new connection (RFC 6928) and take a second at 25 kbit/s.
@@ -14,7 +14,7 @@ package struct BatchSize: Sendable, Hashable {
     static let longest = Duration.seconds(1)
     /// It grows towards this part of that time, twofold at most.
     static let aim = 0.8
-    /// After so many full batches a refused size is tried again: the server may have changed.
+    /// After so many full batches a rejected size is tried again: the server may have changed.
     static let memory = 100
 
     private let maximum: Int
@@ -22,7 +22,7 @@ package struct BatchSize: Sendable, Hashable {
     package private(set) var limit: Int
     /// What it becomes after an upload that carries the newest position alone.
     private var resumed: Int
-    private var smallestRefused: Int?
+    private var smallestRejected: Int?
     /// Full batches since then.
     private var takenSince = 0
 
@@ -40,23 +40,23 @@ package struct BatchSize: Sendable, Hashable {
             if past > Self.light { limit = max(Self.light, min(limit, Int(Double(past) * (Self.longest / took)))) }
         } else if past >= limit {
             takenSince += 1
-            if takenSince > Self.memory { smallestRefused = nil }
-            let reach = smallestRefused.map { max(limit, (limit + $0) / 2) } ?? maximum
+            if takenSince > Self.memory { smallestRejected = nil }
+            let reach = smallestRejected.map { max(limit, (limit + $0) / 2) } ?? maximum
             let factor = max(1, min(2, Self.aim * (Self.longest / took)))
             limit = min(Int(Double(limit) * factor), reach, maximum)
         }
     }
 
     /// The server takes no batch with `past` locations; `least` are needed to deliver anything.
-    package mutating func refused(past: Int, least: Int) {
-        (smallestRefused, takenSince) = (past, 0)
+    package mutating func rejected(past: Int, least: Int) {
+        (smallestRejected, takenSince) = (past, 0)
         limit = max(least, past / 2)
         resumed = max(1, limit)
     }
 
     /// It was one update that the server did not take, whatever the size of its batch.
-    package mutating func foundRefusedUpdate() {
-        smallestRefused = nil
+    package mutating func foundRejectedUpdate() {
+        smallestRejected = nil
         limit = max(1, limit)  // behind a repeated newest, only past locations can deliver the rest
         resumed = limit
     }
@@ -82,9 +82,9 @@ package struct BatchSize: Sendable, Hashable {
         limit = 0
     }
 
-    /// A batch with `past` locations was given up for a newer position, which goes alone.
-    package mutating func givenUp(past: Int) {
-        (smallestRefused, takenSince) = (past, 0)
+    /// A batch with `past` locations was aborted for a newer position, which goes alone.
+    package mutating func aborted(past: Int) {
+        (smallestRejected, takenSince) = (past, 0)
         resumed = min(maximum, max(Self.light, past / 4))
         limit = 0
     }

@@ -22,15 +22,16 @@ actor FaultyOutbox: Outbox {
         switch bug {
         case .sendsOldestAsLast:
             guard let oldest = batch.past.first, batch.lastIsPending else { return batch }
-            return UploadBatch(last: oldest, lastIsPending: true, past: batch.past.dropFirst() + [batch.last])
+            return UploadBatch(last: oldest, lastIsPending: true, past: Array(batch.pending.dropFirst()))
         case .movesPositions where calls % 100 == 0:
-            var update = batch.last.update
+            guard let last = batch.last.stored else { return batch }
+            var update = last.update
             update.latitude += 0.001
-            let moved = StoredUpdate(sequence: batch.last.sequence, update: update)
+            let moved = StoredUpdate(sequence: last.sequence, update: update)
             return UploadBatch(last: moved, lastIsPending: batch.lastIsPending, past: batch.past)
-        case .neverSendsThePast where batch.lastIsPending:
-            return UploadBatch(last: batch.last, lastIsPending: true, past: [])
-        case .neverSendsThePast: return nil
+        case .neverSendsThePast:
+            guard batch.lastIsPending, let last = batch.last.stored else { return nil }
+            return UploadBatch(last: last, lastIsPending: true, past: [])
         default: return batch
         }
     }

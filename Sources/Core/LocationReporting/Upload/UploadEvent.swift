@@ -1,0 +1,60 @@
+package import FleetEngine
+package import HTTPMessages
+package import ReportedText
+package import VehicleAuthorization
+
+/// What the upload loop hears of.
+package enum UploadEvent: Sendable {
+    case started
+    /// The outbox has a newer update.
+    case updateAccepted
+    /// The outbox could not take this update; `overrulingStored` when what it holds is wrong besides.
+    case offered(LocationUpdate, overrulingStored: Bool)
+    /// The positions in memory were wrong, or the outbox knows better now: none of them is to lead any more.
+    case forgetUnstored
+    /// Once nothing is pending, the loop may end.
+    case finishWhenEmpty
+    case networkReturned
+    /// Perhaps `dueAt` is reached; perhaps too soon.
+    case timeReached
+    /// The task is cancelled, and with it whatever is under way.
+    case cancelled
+    // How each action ends.
+    case outboxRead(UploadBatch?, newest: StoredUpdate?)
+    case outboxFailed(OutboxError)
+    case tokenReceived(AuthorizationToken)
+    case noToken(AuthorizationError)
+    case answered(UploadOutcome, traffic: HTTPTraffic)
+    case unanswered(HTTPTransportError)
+    /// Whoever was to be told has been told.
+    case told
+}
+
+/// What the upload loop does next; except for the last three, another event tells how it ended.
+package enum UploadAction: Sendable, Hashable {
+    /// Ask for a batch; `orNewest`: when nothing is pending, for the newest update.
+    case readOutbox(maximumPastLocations: Int, orNewest: Bool)
+    case fetchToken
+    case send(UploadBatch, AuthorizationToken, secondsSinceFirstSent: Int?)
+    case acknowledge(UploadBatch)
+    case quarantine(StoredUpdate, reason: ReportedText)
+    case discardToken(AuthorizationToken)
+    /// Give up the exchange under way; its end is told as if nobody had.
+    case abortExchange
+    case wait
+    case finish
+}
+
+/// What follows from an event: what the observer hears, in this order, and then the action; without one, whatever
+/// is under way goes on.
+package struct UploadStep: Sendable, Hashable {
+    package var reports: [ReportingEvent]
+    package var action: UploadAction?
+
+    package init(_ action: UploadAction? = nil, reporting reports: [ReportingEvent] = []) {
+        (self.action, self.reports) = (action, reports)
+    }
+
+    /// The same after `earlier` reports.
+    func after(_ earlier: ReportingEvent...) -> Self { Self(action, reporting: earlier + reports) }
+}

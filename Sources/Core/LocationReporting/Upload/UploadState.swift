@@ -1,0 +1,404 @@
+import FleetEngine
+import HTTPMessages
+import ReportedText
+import VehicleAuthorization
+
+/// All that the upload loop knows, and every decision of it: an event goes in, one action comes out. Pure.
+///
+/// One thing is under way at a time: the outbox is read, a token fetched, a batch sent, the outbox or the token cache
+/// told what came of that; or the loop waits, for something to send or for a time. `dueAt` is the time at which
+/// `.timeReached` is to be told.
+package struct UploadState: Sendable {
+    /// Why an exchange is given up before its time limits.
+    private enum AbortReason: String {
+        case networkChanged = "the network changed, and no answer came on the old connection"
+        case newerPosition = "no answer to older positions while a newer one waits, which goes first"
+    }
+
+    private struct Exchange {
+        let batch: UploadBatch
+        let token: AuthorizationToken
+        let startedAt: Duration
+        /// When it is given up, since the network has returned or a newer position waits.
+        var graceEndsAt: Duration?
+        var patienceEndsAt: Duration?
+        var abortReason: AbortReason?
+
+        mutating func newerPositionWaits(at now: Duration) {
+            // A light batch has hardly more to carry than the newer position itself: on the slowest link there must be
+            // something that is waited for.
+            if batch.past.count > BatchSize.light, patienceEndsAt == nil {
+                patienceEndsAt = now + UploadState.patienceWithBacklog
+            }
+        }
+    }
+
+    private enum Phase {
+        case stopped
+        /// The outbox is read for so many past locations; `isPaced`: for none, for it is not yet their time.
+        case reading(limit: Int, isPaced: Bool)
+        case fetchingToken(UploadBatch, since: Duration)
+        case exchanging(Exchange)
+        /// The outbox or the token cache is told what came of the exchange; `backOff`: what is waited for afterwards.
+        case telling(backOff: Duration?, because: ReportedText)
+        /// For something to send, or for a time.
+        case awaitingNews(until: Duration?)
+        /// For a time alone; or from `networkEndsAt` on for the network.
+        case backingOff(until: Duration, networkEndsAt: Duration?)
+    }
+
+    /// How long an exchange under way may still take when the network has changed beneath it.
+    private static let graceAfterNetworkChange = Duration.seconds(2)
+    /// How long a newer position waits for the answer to older ones.
+    private static let patienceWithBacklog = Duration.seconds(3)
+    /// After so many rejected one by one, and none taken between, it is not the updates.
+    private static let mostRejections = 3
+
+    private let settings: UploadSettings
+    private var retry: RetryPolicy { settings.retry }
+    /// When the last event came.
+    private var now: Duration
+    private var phase = Phase.stopped
+    private var selection: UploadSelection
+    private var batchSize: BatchSize
+    private var pace: UploadPace
+    /// Whether there may be something to send that was not there when the outbox was read last.
+    private var hasNews = false
+    /// Whether that is a newer position.
+    private var hasNewer = false
+    /// Whether it was told last that there is nothing to send.
+    private var isIdle = false
+    private var finishesWhenEmpty = false
+    private var isCancelled = false
+
+    /// Failed attempts since the last success. What holds delivery is none: a refused token, a vehicle that is not
+    /// there, a token that does not come.
+    private var failures = 0
+    /// How often the outbox failed since then.
+    private var outboxFailures = 0
+    /// How often in a row there was no token.
+    private var missingTokens = 0
+    /// How often in a row delivery was held for what only somebody else can mend.
+    private var holds = 0
+    /// How many updates were rejected for good since the last success.
+    private var rejections = 0
+    /// Whether a token was refused since the last success, so that those after it were new ones already.
+    private var hasRenewedToken = false
+    /// The position that led the last upload that was taken: it is not what another is rejected for.
+    private var taken: LocationUpdate?
+
+    /// `now`: the heartbeat counts from here until something is delivered.
+    package init(_ settings: UploadSettings, at now: Duration) {
+        (self.settings, self.now) = (settings, now)
+        selection = UploadSelection(heartbeat: settings.heartbeat, at: now)
+        batchSize = BatchSize(maximum: settings.maximumPastLocations)
+        pace = UploadPace(backlogUpdatesPerSecond: settings.backlogUpdatesPerSecond)
+    }
+
+    /// When `.timeReached` is to be told; `nil` when no time is waited for.
+    package var dueAt: Duration? {
+        switch phase {
+        case .awaitingNews(let end): min(end ?? selection.heartbeatReadAt, selection.heartbeatReadAt)
+        case .backingOff(let end, _): end
+        case .exchanging(let exchange) where exchange.abortReason == nil:
+            [exchange.graceEndsAt, exchange.patienceEndsAt].compactMap(\.self).min()
+        default: nil
+        }
+    }
+
+    /// Takes what has happened at `now`, and says what follows; `jitter` draws from 0...1, once for each answer, for a
+    /// token that does not come, and for an outbox that fails.
+    package mutating func handle(_ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double)
+        -> UploadStep
+    {
+        self.now = now
+        switch event {
+        case .started: return readOutbox()
+        case .updateAccepted: return takeNews(isNewer: true)
+        case .offered(let update, let overrulingStored):
+            selection.offer(unstored: update, overrulingStored: overrulingStored)
+            return takeNews(isNewer: true)
+        case .forgetUnstored:
+            selection.forgetUnstored()
+            return UploadStep()
+        case .finishWhenEmpty:
+            finishesWhenEmpty = true
+            return takeNews(isNewer: false)
+        case .networkReturned: return networkReturned()
+        case .timeReached: return timeReached()
+        case .cancelled: return cancel()
+        case .outboxRead(let batch, let newest): return select(from: batch, newest: newest)
+        case .outboxFailed(let error): return outboxFailed(error, jitter: jitter)
+        case .tokenReceived(let token): return send(with: token)
+        case .noToken(let error): return noToken(error, jitter: jitter)
+        case .answered(let outcome, let traffic): return answered(outcome, traffic, jitter: jitter)
+        case .unanswered(let error): return unanswered(error, jitter: jitter)
+        case .told: return told()
+        }
+    }
+}
+
+/// Waiting, reading the outbox, and what ends a wait.
+extension UploadState {
+    private mutating func readOutbox() -> UploadStep {
+        guard !isCancelled else { return finish() }
+        (hasNews, hasNewer) = (false, false)
+        selection.willRead(at: now)
+        let isPaced = pace.timeToBacklog(at: now) > .zero
+        let limit = isPaced ? 0 : batchSize.limit
+        phase = .reading(limit: limit, isPaced: isPaced)
+        return UploadStep(.readOutbox(maximumPastLocations: limit, orNewest: !finishesWhenEmpty))
+    }
+
+    private mutating func select(from batch: UploadBatch?, newest: StoredUpdate?) -> UploadStep {
+        guard case .reading(let limit, let isPaced) = phase else { return UploadStep() }
+        let pending = isPaced && batch?.pending.isEmpty == true ? nil : batch
+        let selected = selection.batch(
+            pending: pending, newest: batch?.last.stored ?? newest, maximumPastLocations: limit, at: now)
+        if let selected { return attempt(selected) }
+        if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now)) }
+        let reports = isIdle ? [] : [ReportingEvent.idle]
+        isIdle = true
+        var step = finishesWhenEmpty ? finish() : awaitNews(for: nil)
+        step.reports = reports + step.reports
+        return step
+    }
+
+    private mutating func attempt(_ batch: UploadBatch) -> UploadStep {
+        guard !isCancelled else { return finish() }
+        let rest = pace.timeToUpload(at: now)
+        guard rest == .zero else { return awaitNews(for: rest) }
+        isIdle = false
+        phase = .fetchingToken(batch, since: now)
+        return UploadStep(.fetchToken)
+    }
+
+    /// While the outbox fails, a position in memory goes out alone; otherwise it is asked again after a while, sooner
+    /// when there is something to send from memory.
+    private mutating func outboxFailed(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
+        if case .reading(let limit, _) = phase,
+            let batch = selection.batch(pending: nil, newest: nil, maximumPastLocations: limit, at: now)
+        {
+            return attempt(batch)
+        }
+        outboxFailures += 1
+        let delay = retry.delay(beforeRetry: outboxFailures, jitter: jitter())
+        return awaitNews(for: delay).after(
+            .outboxFailed(error), .waiting(delay: delay, reason: "\(error)"))
+    }
+
+    /// Waits for `delay`, or until there is something to send; without `delay`, for as long as that takes.
+    private mutating func awaitNews(for delay: Duration?) -> UploadStep {
+        guard !hasNews else { return readOutbox() }
+        guard !isCancelled else { return finish() }
+        phase = .awaitingNews(until: delay.map { now + $0 })
+        return UploadStep(.wait)
+    }
+
+    /// Waits for `delay`, or until the network returns; but then for `spacing` in any case, so that however soon it
+    /// returns, no two attempts begin within the least time between them.
+    private mutating func backOff(
+        _ delay: Duration, networkEndsAfter spacing: Duration? = nil, because reason: ReportedText
+    ) -> UploadStep {
+        guard !isCancelled else { return finish() }
+        phase = .backingOff(until: now + delay, networkEndsAt: spacing.map { now + $0 })
+        return UploadStep(.wait, reporting: [.waiting(delay: delay, reason: reason)])
+    }
+
+    private mutating func takeNews(isNewer: Bool) -> UploadStep {
+        (hasNews, hasNewer) = (true, hasNewer || isNewer)
+        switch phase {
+        case .awaitingNews: return readOutbox()
+        case .exchanging(var exchange) where hasNewer:
+            exchange.newerPositionWaits(at: now)
+            phase = .exchanging(exchange)
+        default: break
+        }
+        return UploadStep()
+    }
+
+    /// What failed before says nothing about the network that has come back.
+    private mutating func networkReturned() -> UploadStep {
+        (failures, missingTokens) = (0, 0)
+        switch phase {
+        case .exchanging(var exchange):
+            exchange.graceEndsAt = exchange.graceEndsAt ?? now + Self.graceAfterNetworkChange
+            phase = .exchanging(exchange)
+        case .backingOff(let end, let networkEndsAt?):
+            phase = .backingOff(until: min(end, max(networkEndsAt, now)), networkEndsAt: nil)
+        default: break
+        }
+        return timeReached()
+    }
+
+    private mutating func timeReached() -> UploadStep {
+        guard let dueAt, dueAt <= now else { return UploadStep() }
+        guard case .exchanging(var exchange) = phase else { return readOutbox() }
+        exchange.abortReason = dueAt == exchange.graceEndsAt ? .networkChanged : .newerPosition
+        phase = .exchanging(exchange)
+        return UploadStep(.abortExchange)
+    }
+
+    /// A wait ends at once. What is under way is cancelled with the task; an answer that comes all the same counts.
+    private mutating func cancel() -> UploadStep {
+        isCancelled = true
+        switch phase {
+        case .stopped, .awaitingNews, .backingOff: return finish()
+        default: return UploadStep()
+        }
+    }
+
+    private mutating func finish() -> UploadStep {
+        phase = .stopped
+        return UploadStep(.finish)
+    }
+}
+
+/// From a token to an answer, and what follows from that.
+extension UploadState {
+    private mutating func send(with token: AuthorizationToken) -> UploadStep {
+        guard !isCancelled, case .fetchingToken(let batch, _) = phase else { return finish() }
+        let secondsSinceFirstSent = selection.secondsSinceFirstSent(batch.last.update, at: now)
+        selection.willSend(batch, at: now)
+        pace.willSend(past: batch.past.count, at: now)
+        var exchange = Exchange(batch: batch, token: token, startedAt: now)
+        if hasNewer { exchange.newerPositionWaits(at: now) }
+        phase = .exchanging(exchange)
+        return UploadStep(
+            .send(batch, token, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
+    }
+
+    /// The provider is asked again soon at first, then as seldom as on any hold.
+    private mutating func noToken(_ error: AuthorizationError, jitter: () -> Double) -> UploadStep {
+        guard !isCancelled, case .fetchingToken(_, let since) = phase else { return finish() }
+        missingTokens += 1
+        let delay = retry.delay(beforeRetry: missingTokens, jitter: jitter(), after: error.retryAfter)
+        let spacing = retry.spacing(after: now - since)
+        return backOff(
+            max(delay, spacing), networkEndsAfter: error.retryAfter == nil ? spacing : nil, because: "\(error)"
+        ).after(.noToken(error))
+    }
+
+    private mutating func unanswered(_ error: HTTPTransportError, jitter: () -> Double) -> UploadStep {
+        guard !isCancelled, case .exchanging(let exchange) = phase else { return finish() }
+        // What failed after the network returned says nothing about it, and is made again like what was given up.
+        let reason = exchange.abortReason ?? (exchange.graceEndsAt == nil ? nil : .networkChanged)
+        guard let reason, error.code == .cancelled || reason == .networkChanged else {
+            return answered(UploadOutcome(of: error), error.traffic, jitter: jitter)
+        }
+        switch reason {
+        case .networkChanged: batchSize.startAgain()
+        case .newerPosition: batchSize.aborted(past: exchange.batch.past.count)
+        }
+        let words: ReportedText = "\(settings.endpoint.origin): \(reason.rawValue)"
+        return goOn(after: now - exchange.startedAt, because: words)
+            .after(.failed(.unreachable(reason: words), traffic: error.traffic))
+    }
+
+    private mutating func answered(
+        _ answer: UploadOutcome, _ traffic: HTTPTraffic, jitter: () -> Double
+    ) -> UploadStep {
+        guard case .exchanging(let exchange) = phase else { return finish() }
+        var outcome = answer
+        // A server that has rejected one update after another is not to be given the rest.
+        if case .rejected(let reason) = answer, rejectsEverything { outcome = .hold(reason: reason) }
+        let report =
+            outcome == .delivered
+            ? ReportingEvent.delivered(exchange.batch, traffic: traffic, took: now - exchange.startedAt)
+            : .failed(outcome, traffic: traffic)
+        return conclude(exchange, outcome, jitter: jitter()).after(report)
+    }
+
+    private mutating func conclude(_ exchange: Exchange, _ outcome: UploadOutcome, jitter: Double) -> UploadStep {
+        let (batch, took, reason) = (exchange.batch, now - exchange.startedAt, outcome.reason)
+        let spacing = retry.spacing(after: took)
+        missingTokens = 0
+        if case .hold = outcome {} else { holds = 0 }
+        switch outcome {
+        case .delivered:
+            (failures, outboxFailures, rejections, hasRenewedToken, taken) = (0, 0, 0, false, batch.last.update)
+            batchSize.delivered(past: batch.past.count, took: took)
+            pace.delivered()
+            selection.didDeliver(batch, at: now)
+            return batch.pending.isEmpty ? readOutbox() : tell(.acknowledge(batch), because: reason)
+        case .tokenRefused where hasRenewedToken:
+            batchSize.held()
+            return tell(.discardToken(exchange.token), backOff: retry.holdDelay(jitter: jitter), because: reason)
+        case .tokenRefused:
+            hasRenewedToken = true
+            return tell(.discardToken(exchange.token), because: reason)
+        case .retry(_, let after):
+            failures += 1
+            batchSize.startAgain()
+            let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
+            return backOff(max(delay, spacing), because: reason)
+        case .throttled(_, let after):
+            failures += 1
+            pace.throttled(at: now)
+            let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
+            return backOff(max(delay, pace.timeToUpload(at: now)), because: reason)
+        case .unreachable:
+            failures += 1
+            batchSize.unanswered(past: batch.past.count)
+            let delay = retry.unreachableDelay(beforeRetry: failures, took: took, jitter: jitter)
+            return backOff(max(delay, spacing), networkEndsAfter: spacing, because: reason)
+        case .intercepted:
+            failures += 1
+            batchSize.startAgain()
+            let delay = retry.delay(beforeRetry: failures, jitter: jitter)
+            return backOff(max(delay, spacing), networkEndsAfter: spacing, because: reason)
+        case .hold:
+            batchSize.held()
+            if rejectsEverything, !batch.past.isEmpty {
+                // Perhaps it takes the newest: that goes without the older ones, which wait.
+                pace.holdBacklog(for: retry.holdDelay(jitter: jitter), at: now)
+                return goOn(after: took, because: reason)
+            }
+            holds += 1
+            return backOff(retry.absenceDelay(beforeProbe: holds, jitter: jitter), because: reason)
+        case .rejected:
+            hasRenewedToken = false
+            return rejected(batch, reason: reason)
+        }
+    }
+
+    /// Halves until the one update is found that the server does not take; that one is set aside.
+    private mutating func rejected(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
+        if batch.pending.count > 1 {
+            // Alone, the newest needs no past location; a repeated newest still carries one older update.
+            batchSize.rejected(past: batch.past.count, least: batch.lastIsPending ? 0 : 1)
+            return readOutbox()
+        }
+        let alone = batch.pending.first
+        if alone != nil, batch.last.sequence == nil, batch.last.update != taken {
+            // One from memory leads, and may be what is rejected: it goes alone first.
+            batchSize.rejected(past: 1, least: 0)
+            return readOutbox()
+        }
+        rejections += 1
+        batchSize.foundRejectedUpdate()
+        if let alone { return tell(.quarantine(alone, reason: reason), because: reason) }
+        selection.didReject(batch, at: now)
+        return readOutbox()
+    }
+
+    private var rejectsEverything: Bool { rejections >= Self.mostRejections }
+
+    /// At once, but within the least time between attempts.
+    private mutating func goOn(after took: Duration, because reason: ReportedText) -> UploadStep {
+        let spacing = retry.spacing(after: took)
+        return spacing > .zero ? backOff(spacing, because: reason) : readOutbox()
+    }
+
+    private mutating func tell(
+        _ action: UploadAction, backOff: Duration? = nil, because reason: ReportedText
+    ) -> UploadStep {
+        phase = .telling(backOff: backOff, because: reason)
+        return UploadStep(action)
+    }
+
+    private mutating func told() -> UploadStep {
+        guard case .telling(let delay?, let reason) = phase else { return readOutbox() }
+        return backOff(delay, because: reason)
+    }
+}

@@ -1,0 +1,400 @@
+import FleetEngine
+import HTTPMessages
+import LocationReporting
+import ReportedText
+import Testing
+import VehicleAuthorization
+
+/// The upload state from event to event: when what happens, what is done, and when the next thing is due.
+@Suite struct UploadLoop {
+
+    struct Row: Sendable {
+        /// Since the start, in seconds.
+        let at: Double
+        let event: UploadEvent
+        /// `nil`: whatever is under way goes on.
+        let action: UploadAction?
+        /// Since the start, in seconds.
+        var due: Double?
+
+        init(_ at: Double, _ event: UploadEvent, _ action: UploadAction?, due: Double? = nil) {
+            (self.at, self.event, self.action, self.due) = (at, event, action, due)
+        }
+    }
+
+    struct Table: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var backlogUpdatesPerSecond: Double?
+        let rows: [Row]
+
+        init(_ name: String, backlogUpdatesPerSecond: Double? = nil, _ rows: [Row]) {
+            (testDescription, self.backlogUpdatesPerSecond, self.rows) = (name, backlogUpdatesPerSecond, rows)
+        }
+    }
+
+    private static let token = UploadStateDriver.token
+    private static let light = UploadBatch.sample(past: 5)
+    private static let heavy = UploadBatch.sample(past: 6)
+    private static let repetition = UploadBatch.sample(past: 0, lastIsPending: false)
+    private static let fromMemory = UploadBatch(unstored: StoredUpdate.sample(2000).update, past: [])
+
+    private static func read(_ limit: Int, orNewest: Bool = true) -> UploadAction {
+        .readOutbox(maximumPastLocations: limit, orNewest: orNewest)
+    }
+
+    private static func found(_ batch: UploadBatch?, newest: StoredUpdate? = nil) -> UploadEvent {
+        .outboxRead(batch, newest: newest)
+    }
+
+    private static func send(_ batch: UploadBatch, _ seconds: Int? = nil) -> UploadAction {
+        .send(batch, token, secondsSinceFirstSent: seconds)
+    }
+
+    private static func answered(_ outcome: UploadOutcome) -> UploadEvent { .answered(outcome, traffic: HTTPTraffic()) }
+
+    private static func failed(_ code: HTTPTransportError.Code) -> UploadEvent {
+        .unanswered(HTTPTransportError(code, "no answer"))
+    }
+
+    private static let outboxFails = UploadEvent.outboxFailed(OutboxError(.unusable, "read-only"))
+    private static let unavailable = UploadEvent.noToken(AuthorizationError(.unavailable, "issuer down"))
+    private static let offered = UploadEvent.offered(StoredUpdate.sample(2000).update, overrulingStored: false)
+
+    /// From the start to an exchange with `batch` at second 1.
+    private static func exchanging(_ batch: UploadBatch) -> [Row] {
+        [
+            Row(0, .started, read(8)), Row(0, found(batch), .fetchToken),
+            Row(1, .tokenReceived(token), send(batch)),
+        ]
+    }
+
+    static let waits = [
+        Table(
+            "a delivery",
+            [
+                Row(0, .started, read(8)),
+                Row(0, found(light), .fetchToken),
+                Row(1, .tokenReceived(token), send(light)),
+                Row(2, answered(.delivered), .acknowledge(light)),
+                Row(2, .told, read(8)),
+                Row(2, found(nil, newest: light.last.stored), .wait, due: 62),
+                Row(10, .updateAccepted, read(8)),
+            ]),
+        Table(
+            "a heartbeat",
+            exchanging(light) + [
+                Row(2, answered(.delivered), .acknowledge(light)),
+                Row(2, .told, read(8)),
+                Row(2, found(nil, newest: light.last.stored), .wait, due: 62),
+                Row(61, .timeReached, nil, due: 62),
+                Row(62, .timeReached, read(8)),
+                Row(62, found(nil, newest: light.last.stored), .fetchToken),
+                Row(62, .tokenReceived(token), send(repetition, 61)),
+                Row(63, answered(.delivered), read(8)),
+                Row(63, found(nil, newest: light.last.stored), .wait, due: 123),
+            ]),
+        Table(
+            "no position yet: the outbox is read every second once a heartbeat is due",
+            [
+                Row(0, .started, read(8)),
+                Row(0, found(nil), .wait, due: 60),
+                Row(60, .timeReached, read(8)),
+                Row(60, found(nil), .wait, due: 61),
+                Row(61, .timeReached, read(8)),
+                Row(61, found(nil), .wait, due: 62),
+            ]),
+        Table(
+            "what comes while the outbox is read is not waited past",
+            [
+                Row(0, .updateAccepted, nil),
+                Row(0, .started, read(8)),
+                Row(0, .updateAccepted, nil),
+                Row(0, found(nil), read(8)),
+                Row(0, found(nil), .wait, due: 60),
+            ]),
+        Table(
+            "an end, once nothing is pending",
+            [
+                Row(0, .finishWhenEmpty, nil),
+                Row(0, .started, read(8, orNewest: false)),
+                Row(0, found(light), .fetchToken),
+                Row(0, .tokenReceived(token), send(light)),
+                Row(1, answered(.delivered), .acknowledge(light)),
+                Row(1, .told, read(8, orNewest: false)),
+                Row(1, found(nil), .finish),
+                Row(2, .updateAccepted, nil),
+                Row(2, .networkReturned, nil),
+            ]),
+        Table(
+            "an end, while there is nothing to send",
+            [
+                Row(0, .started, read(8)),
+                Row(0, found(nil), .wait, due: 60),
+                Row(5, .finishWhenEmpty, read(8, orNewest: false)),
+                Row(5, found(nil), .finish),
+            ]),
+        Table(
+            "a backlog keeps its pace, the live position does not wait", backlogUpdatesPerSecond: 0.5,
+            exchanging(light) + [
+                Row(2, answered(.delivered), .acknowledge(light)),
+                Row(2, .told, read(0)),
+                Row(2, found(repetition), .wait, due: 11),
+                Row(5, .updateAccepted, read(0)),
+                Row(5, found(.sample(past: 0)), .fetchToken),
+                Row(5, .tokenReceived(token), send(.sample(past: 0), 4)),
+                Row(6, answered(.delivered), .acknowledge(.sample(past: 0))),
+                Row(6, .told, read(0)),
+                Row(6, found(repetition), .wait, due: 11),
+                Row(11, .timeReached, read(8)),
+            ]),
+        Table(
+            "everything wider apart after a 429",
+            exchanging(light) + [
+                Row(2, answered(.throttled(reason: "429", after: nil)), .wait, due: 7),
+                Row(3, .updateAccepted, nil, due: 7),
+                Row(3, .networkReturned, nil, due: 7),
+                Row(7, .timeReached, read(8)),
+                Row(7, found(light), .fetchToken),
+                Row(7, .tokenReceived(token), send(light, 6)),
+                Row(8, answered(.delivered), .acknowledge(light)),
+                Row(8, .told, read(8)),
+                Row(8, found(light), .wait, due: 12),
+                Row(9, .updateAccepted, read(8)),
+                Row(9, found(light), .wait, due: 12),
+            ]),
+    ]
+
+    static let failures = [
+        Table(
+            "an outbox that fails is asked again, sooner for what is in memory",
+            [
+                Row(0, .started, read(8)),
+                Row(0, outboxFails, .wait, due: 1),
+                Row(1, .timeReached, read(8)),
+                Row(1, outboxFails, .wait, due: 3),
+                Row(2, offered, read(8)),
+                Row(2, outboxFails, .fetchToken),
+                Row(2, .tokenReceived(token), send(fromMemory)),
+                Row(3, answered(.delivered), read(8)),
+                // Alone it would say nothing new.
+                Row(3, outboxFails, .wait, due: 4),
+            ]),
+        Table(
+            "an outbox that fails when a heartbeat is due is asked every second",
+            [
+                Row(0, .started, read(8)),
+                Row(59, outboxFails, .wait, due: 60),
+                Row(60, .timeReached, read(8)),
+                Row(60, outboxFails, .wait, due: 61),
+                Row(61, .timeReached, read(8)),
+                Row(61, outboxFails, .wait, due: 62),
+            ]),
+        Table(
+            "an outbox that cannot be told what was delivered",
+            exchanging(light) + [
+                Row(2, answered(.delivered), .acknowledge(light)),
+                Row(2, outboxFails, .wait, due: 3),
+                Row(3, .timeReached, read(8)),
+            ]),
+        Table(
+            "no token: the network's return ends the wait, but not within a second",
+            [
+                Row(0, .started, read(8)),
+                Row(0, found(light), .fetchToken),
+                Row(0.25, unavailable, .wait, due: 1.25),
+                Row(0.5, .networkReturned, nil, due: 1),
+                Row(1, .timeReached, read(8)),
+                Row(1, found(light), .fetchToken),
+                Row(4, unavailable, .wait, due: 5),
+                Row(4.5, .networkReturned, read(8)),
+            ]),
+        Table(
+            "nobody is reached: the network's return ends the wait, a new position does not",
+            exchanging(light) + [
+                Row(4, failed(.timedOut), .wait, due: 5),
+                Row(5, .timeReached, read(8)),
+                Row(5, found(light), .fetchToken),
+                Row(5, .tokenReceived(token), send(light, 4)),
+                Row(9, failed(.timedOut), .wait, due: 11),
+                Row(9, .updateAccepted, nil, due: 11),
+                Row(10, .networkReturned, read(8)),
+            ]),
+        Table(
+            "a refused token is renewed at once, then held",
+            exchanging(light) + [
+                Row(2, answered(.tokenRefused(reason: "401")), .discardToken(token)),
+                Row(2, .told, read(8)),
+                Row(2, found(light), .fetchToken),
+                Row(2, .tokenReceived(token), send(light, 1)),
+                Row(3, answered(.tokenRefused(reason: "401")), .discardToken(token)),
+                Row(3, .told, .wait, due: 63),
+                Row(4, .networkReturned, nil, due: 63),
+                Row(63, .timeReached, read(0)),
+            ]),
+    ]
+
+    static let aborts = [
+        Table(
+            "a network that changes beneath an exchange leaves it two seconds",
+            exchanging(light) + [
+                Row(2, .networkReturned, nil, due: 4),
+                Row(3, .networkReturned, nil, due: 4),
+                Row(4, .timeReached, .abortExchange),
+                Row(4, failed(.cancelled), read(8)),
+            ]),
+        Table(
+            "within a second of the last attempt none begins, whatever the network does",
+            exchanging(light) + [
+                Row(1.25, .networkReturned, nil, due: 3.25),
+                Row(1.5, failed(.connectionFailed), .wait, due: 2),
+                Row(1.5, .networkReturned, nil, due: 2),
+                Row(2, .timeReached, read(8)),
+            ]),
+        Table(
+            "an answer may come within the two seconds",
+            exchanging(light) + [
+                Row(2, .networkReturned, nil, due: 4),
+                Row(3, answered(.delivered), .acknowledge(light)),
+            ]),
+        Table(
+            "an answer counts although the exchange was given up just then",
+            exchanging(light) + [
+                Row(2, .networkReturned, nil, due: 4),
+                Row(4, .timeReached, .abortExchange),
+                Row(4, answered(.delivered), .acknowledge(light)),
+            ]),
+        Table(
+            "a newer position waits three seconds behind a heavy batch, then goes alone",
+            exchanging(heavy) + [
+                Row(2, .updateAccepted, nil, due: 5),
+                Row(3, .updateAccepted, nil, due: 5),
+                Row(5, .timeReached, .abortExchange),
+                Row(5, failed(.cancelled), read(0)),
+            ]),
+        Table(
+            "it may have waited before the exchange began",
+            [
+                Row(0, .started, read(8)),
+                Row(0, found(heavy), .fetchToken),
+                Row(0, offered, nil),
+                Row(1, .tokenReceived(token), send(heavy), due: 4),
+                // Whichever comes first.
+                Row(1, .networkReturned, nil, due: 3),
+            ]),
+        Table("a light batch is waited for", exchanging(light) + [Row(2, .updateAccepted, nil)]),
+        Table(
+            "an error of its own, while a newer position waits, is what it is",
+            exchanging(heavy) + [
+                Row(2, .updateAccepted, nil, due: 5),
+                Row(5, .timeReached, .abortExchange),
+                Row(5, failed(.timedOut), .wait, due: 6),
+            ]),
+    ]
+
+    static let cancellations = [
+        Table("before the start", [Row(0, .cancelled, .finish)]),
+        Table(
+            "while there is nothing to send",
+            [
+                Row(0, .started, read(8)), Row(0, found(nil), .wait, due: 60), Row(3, .cancelled, .finish),
+            ]),
+        Table(
+            "during a backoff",
+            exchanging(light) + [
+                Row(2, answered(.retry(reason: "503", after: nil)), .wait, due: 3), Row(2, .cancelled, .finish),
+            ]),
+        Table(
+            "while the outbox is read",
+            [
+                Row(0, .started, read(8)), Row(0, .cancelled, nil), Row(0, found(light), .finish),
+            ]),
+        Table(
+            "while a token is fetched",
+            [
+                Row(0, .started, read(8)), Row(0, found(light), .fetchToken), Row(1, .cancelled, nil),
+                Row(1, unavailable, .finish),
+            ]),
+        Table(
+            "with a token just come",
+            [
+                Row(0, .started, read(8)), Row(0, found(light), .fetchToken), Row(1, .cancelled, nil),
+                Row(1, .tokenReceived(token), .finish),
+            ]),
+        Table(
+            "during an exchange",
+            exchanging(light) + [
+                Row(2, .cancelled, nil), Row(2, failed(.cancelled), .finish),
+            ]),
+        Table(
+            "during an exchange whose answer comes all the same",
+            exchanging(light) + [
+                Row(2, .cancelled, nil), Row(2, answered(.delivered), .acknowledge(light)), Row(2, .cancelled, nil),
+                Row(2, .told, .finish),
+            ]),
+        Table(
+            "during an exchange that failed on the way",
+            exchanging(light) + [
+                Row(2, .cancelled, nil), Row(2, answered(.retry(reason: "503", after: nil)), .finish),
+            ]),
+    ]
+
+    @Test(arguments: waits + failures + aborts + cancellations) func goes(by table: Table) throws {
+        let upload = try UploadStateDriver(backlogUpdatesPerSecond: table.backlogUpdatesPerSecond)
+        for (number, row) in table.rows.enumerated() {
+            upload.now = .milliseconds(Int(row.at * 1000))
+            let step = upload.take(row.event)
+            #expect(step.action == row.action, "row \(number + 1)")
+            #expect(upload.state.dueAt == row.due.map { .milliseconds(Int($0 * 1000)) }, "row \(number + 1)")
+        }
+    }
+
+    /// What the observer hears, in its order.
+    @Test func tellsWhatItDoes() throws {
+        let upload = try UploadStateDriver()
+        let (error, batch) = (OutboxError(.unusable, "read-only"), Self.light)
+        let traffic = HTTPTraffic(bytesSent: 1, bytesReceived: 2)
+        func waiting(_ seconds: Int, _ words: ReportedText) -> ReportingEvent {
+            .waiting(delay: .seconds(seconds), reason: words)
+        }
+        let rows: [(UploadEvent, [ReportingEvent])] = [
+            (.started, []),
+            (.outboxRead(nil, newest: nil), [.idle]),
+            (.updateAccepted, []),
+            // Once, until something was sent.
+            (.outboxRead(nil, newest: nil), []),
+            (.updateAccepted, []),
+            (Self.outboxFails, [.outboxFailed(error), waiting(1, "read-only")]),
+            (.updateAccepted, []),
+            (Self.found(batch), []),
+            (.tokenReceived(Self.token), [.uploading(batch)]),
+            (
+                .answered(.retry(reason: "503", after: nil), traffic: traffic),
+                [.failed(.retry(reason: "503", after: nil), traffic: traffic), waiting(1, "503")]
+            ),
+            (.timeReached, []),
+            (Self.found(batch), []),
+            (.tokenReceived(Self.token), [.uploading(batch)]),
+            (.networkReturned, []),
+            (.timeReached, []),
+            (
+                .unanswered(HTTPTransportError(.cancelled, "", traffic: traffic)),
+                [
+                    .failed(
+                        .unreachable(
+                            reason:
+                                "http://127.0.0.1:1: the network changed, and no answer came on the old connection"),
+                        traffic: traffic)
+                ]
+            ),
+            (Self.found(batch), []),
+            (.tokenReceived(Self.token), [.uploading(batch)]),
+            (.answered(.delivered, traffic: traffic), [.delivered(batch, traffic: traffic, took: .zero)]),
+            (.told, []),
+            (.outboxRead(nil, newest: nil), [.idle]),
+        ]
+        for (event, reports) in rows {
+            if case .timeReached = event { upload.now = upload.state.dueAt ?? upload.now }
+            #expect(upload.take(event).reports == reports)
+        }
+    }
+}
