@@ -173,8 +173,7 @@ import WaypostTestSupport
         let first = try Data(contentsOf: URL(filePath: path)).prefix { $0 != 0x0A }
         let words = try JSONValue(parsing: Array(first))
         #expect(words["format"]?.integerValue == 1 && words["run"]?.stringValue == "2026-11-21T00:00:00.000Z")
-        var status = stat()
-        #expect(unsafe stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
     }
 
     /// Files that only look like its own: no number follows theirs.

@@ -3,6 +3,7 @@ import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
 import RunRecording
+import SQLiteOutbox
 import TimeAndChance
 import Waypost
 
