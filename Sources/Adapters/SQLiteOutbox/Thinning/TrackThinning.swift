@@ -14,8 +14,6 @@ enum TrackThinning {
     /// Two updates that stay lie no farther apart in time, unless they were neighbours before: a longer silence ends a
     /// drive.
     static let longestSpan = Duration.seconds(300)
-    /// Slower than this, in metres per second, a vehicle stands; an update without a speed never does.
-    static let standingSpeed = 0.5
 
     /// The indices that stay, first and last among them, those of `fixed` too; `tolerance` in metres.
     static func kept(of updates: [LocationUpdate], tolerance: Double, fixed: Set<Int> = []) -> [Int] {
@@ -79,7 +77,7 @@ enum TrackThinning {
     }
 
     private static func isStanding(_ update: LocationUpdate) -> Bool {
-        update.speedMetersPerSecond.map { $0 < standingSpeed } ?? false
+        update.speedMetersPerSecond.map { $0 < Motion.standingSpeed } ?? false
     }
 
     /// Metres east and north of the first one, on a plane where no distance is shorter than on the ellipsoid.

@@ -12,17 +12,7 @@ package final class EventLog: ReportingObserver {
     /// How often a trouble that goes on is told again.
     private static let reminderInterval = Duration.seconds(600)
 
-    private struct State {
-        var receiver = ""
-        /// The trouble that was told last, when, and how often it has come since.
-        var trouble: (text: String, toldAt: Duration, count: Int)?
-        /// Why the outbox takes nothing, and when that was told last.
-        var unstored: (text: String, at: Duration)?
-        /// When each refusal of fixes and each warning of the receiver was told last, by its label.
-        var toldAt: [String: Duration] = [:]
-    }
-
-    private let state = Locked(State())
+    private let topics = Locked(ToldTopics())
 
     package init(log: LogWriter, clock: MonotonicClock) { (self.log, self.clock) = (log, clock) }
 
@@ -54,63 +44,36 @@ package final class EventLog: ReportingObserver {
 
     private func tell(_ receiver: ReceiverState) {
         let text = receiver.description
-        let isNew = state.withLock { state in
-            defer { state.receiver = text }
-            return state.receiver != text
-        }
-        guard isNew else { return }
+        guard count(text, of: "receiver", again: nil) != nil else { return }
         log.write(receiver.isTrouble ? .warning : .info, text)
     }
 
+    /// Whatever its words: the figures in them change.
     private func remind(of label: String, _ text: String, _ level: LogLevel = .warning) {
-        let now = clock.now
-        let isDue = state.withLock { state in
-            if let last = state.toldAt[label], now - last < Self.reminderInterval { return false }
-            state.toldAt[label] = now
-            return true
-        }
-        if isDue { log.write(level, text) }
+        if count("", of: "reminder: \(label)") != nil { log.write(level, text) }
     }
 
     private func tellUnstored(_ text: String) {
-        let now = clock.now
-        let isDue = state.withLock { state in
-            if let told = state.unstored, told.text == text, now - told.at < Self.reminderInterval { return false }
-            state.unstored = (text, now)
-            return true
-        }
-        if isDue { log.write(.error, text) }
+        if count(text, of: "unstored") != nil { log.write(.error, text) }
     }
 
     private func tellStored() {
-        let wasUnstored = state.withLock { state in
-            defer { state.unstored = nil }
-            return state.unstored != nil
-        }
-        if wasUnstored { log.write(.info, "the outbox takes updates again") }
+        if topics.withLock({ $0.end("unstored") }) { log.write(.info, "the outbox takes updates again") }
     }
 
     private func tellTrouble(_ text: String, _ level: LogLevel) {
-        let now = clock.now
-        let told: Int? = state.withLock { state in
-            if let trouble = state.trouble, trouble.text == text, now - trouble.toldAt < Self.reminderInterval {
-                state.trouble?.count += 1
-                return nil
-            }
-            let before = state.trouble.map { $0.text == text ? $0.count : 0 } ?? 0
-            state.trouble = (text, now, 0)
-            return before
-        }
-        guard let told else { return }
+        guard let told = count(text, of: "trouble") else { return }
         log.write(level, told > 0 ? "\(text) (\(told) more times since last told)" : text)
     }
 
     private func tellRecovery(delivered: Int) {
-        let hadTrouble = state.withLock { state in
-            defer { state.trouble = nil }
-            return state.trouble != nil
-        }
-        if hadTrouble { log.write(.info, "delivery works again; \(delivered) updates delivered at once") }
+        guard topics.withLock({ $0.end("trouble") }) else { return }
+        log.write(.info, "delivery works again; \(delivered) updates delivered at once")
+    }
+
+    private func count(_ words: String, of topic: String, again interval: Duration? = reminderInterval) -> Int? {
+        let now = clock.now
+        return topics.withLock { $0.tell(words, of: topic, again: interval, at: now) }
     }
 
     private static func words(for outcome: UploadOutcome) -> String {
@@ -140,17 +103,15 @@ struct EvictionNews {
 
     /// By reason, what has been told, or was there at the start.
     private var told: [EvictionReason: Int64] = [:]
-    private var toldAt: Duration?
+    private var topics = ToldTopics()
 
     /// `evictions`: those of before.
     init(since evictions: Evictions) { note(evictions) }
 
     /// The line for the log, if there is one at `now`.
     mutating func line(_ evictions: Evictions, at now: Duration) -> String? {
-        if let toldAt, now - toldAt < Self.interval { return nil }
         let fresh = Self.reasons.map { ($0, evictions[$0].count - (told[$0] ?? 0)) }.filter { $0.1 > 0 }
-        guard !fresh.isEmpty else { return nil }
-        toldAt = now
+        guard !fresh.isEmpty, topics.tell(of: "evictions", again: Self.interval, at: now) != nil else { return nil }
         note(evictions)
         let counts = fresh.map { reason, count in
             switch reason {

@@ -1,15 +1,12 @@
 package import TimeAndChance
 
-/// Decides where a track stops: at least a minute within 25 m, never faster than 1 m/s for long.
+/// Decides where a track stops: at least a minute in one place, and it never does more than creep for long.
 ///
 /// A gap whose two ends lie in one place belongs to the stop, for many a vehicle switches its receiver off where it
 /// parks. One wild fix does not make two stops of one.
 package struct StopFinder: Sendable {
-    package static let shortest = Duration.seconds(60)
-    /// Parked receivers wander up to 20 m; those that know no better, as far as they say, within reason.
-    private static let radiusMeters = 25.0...50.0
-    /// Faster than the speed that parked receivers state.
-    private static let fastestSpeed = 1.0
+    /// Receivers that know no better wander as far as they say, within reason.
+    private static let radiusMeters = Motion.parkingRadius...50
     /// For so long it may seem to move and still stand.
     private static let longestInterruption = Duration.seconds(30)
 
@@ -41,7 +38,7 @@ package struct StopFinder: Sendable {
             }
             if place.cause == .gap { gap = place.duration }
         }
-        let stands = (fix.speedMetersPerSecond ?? 0) < Self.fastestSpeed
+        let stands = (fix.speedMetersPerSecond ?? 0) < Motion.creepingSpeed
         if let stop = candidate {
             let radius = min(
                 max(fix.horizontalAccuracyMeters ?? 0, Self.radiusMeters.lowerBound), Self.radiusMeters.upperBound)
@@ -56,7 +53,7 @@ package struct StopFinder: Sendable {
 
     private mutating func endCandidate() {
         defer { candidate = nil }
-        guard let candidate, candidate.duration >= Self.shortest else { return }
+        guard let candidate, candidate.duration >= Motion.parkingTime else { return }
         if let latest, latest.to.duration(to: candidate.from) <= Self.longestInterruption,
             latest.place.distance(to: candidate.place) <= Self.radiusMeters.upperBound
         {

@@ -20,9 +20,6 @@ package struct MotionFilter: Sendable {
 /// After a few seconds at standstill every fix repeats the place at which the vehicle came to rest, until it moves off
 /// or the fixes leave the circle that their accuracy allows. A fix without a speed is passed on as it is.
 struct StationaryHold: Sendable {
-    /// Metres a second below which a vehicle stands, and from which it certainly drives.
-    static let standingSpeed = 0.3
-    static let drivingSpeed = 1.0
     /// How long it stands before its place is held.
     static let settlingTime = Duration.seconds(5)
     /// The least that a position may wander, in metres, and what counts as its error when none is stated.
@@ -38,12 +35,12 @@ struct StationaryHold: Sendable {
 
     /// `fix` at the place held, or as it is.
     mutating func held(_ fix: Fix) -> Fix {
-        guard let speed = fix.speedMetersPerSecond, speed < Self.drivingSpeed, !hasLeft(fix) else {
+        guard let speed = fix.speedMetersPerSecond, speed < Motion.creepingSpeed, !hasLeft(fix) else {
             (standingSince, place) = (nil, nil)
             return fix
         }
         if let place { return at(place, fix) }
-        guard speed < Self.standingSpeed else {
+        guard speed < Motion.stillSpeed else {
             standingSince = nil
             return fix
         }
@@ -82,11 +79,6 @@ struct StationaryHold: Sendable {
 /// A moving vehicle has its course; one that creeps keeps the course it had; one that stands has none, unless the
 /// receiver knows where the body points (HDT, THS).
 struct HeadingHold: Sendable {
-    /// Metres a second from which a course is believed, and below which no more: apart, so that it does not flicker.
-    static let movingSpeed = 1.5
-    static let creepingSpeed = 1.0
-    /// Metres a second below which a vehicle stands.
-    static let standingSpeed = 0.5
     /// How long a course is kept.
     static let longestHold = Duration.seconds(60)
 
@@ -98,11 +90,11 @@ struct HeadingHold: Sendable {
     /// `fix` with the heading that is true of the vehicle; absent where there is none.
     mutating func steadied(_ fix: Fix) -> Fix {
         guard let speed = fix.speedMetersPerSecond else { return fix }
-        isMoving = speed >= (isMoving ? Self.creepingSpeed : Self.movingSpeed)
+        isMoving = speed >= (isMoving ? Motion.creepingSpeed : Motion.movingSpeed)
         var fix = fix
         if isMoving {
             course = fix.headingDegrees.map { ($0, fix.timeOfFix) }
-        } else if speed < Self.standingSpeed {
+        } else if speed < Motion.standingSpeed {
             fix.headingDegrees = fix.bodyHeadingDegrees
         } else {
             fix.headingDegrees = fix.bodyHeadingDegrees ?? keptCourse(at: fix.timeOfFix)

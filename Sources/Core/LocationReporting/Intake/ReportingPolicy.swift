@@ -6,14 +6,6 @@ import TimeAndChance
 /// All times are times of fix, so that a log replayed at any speed gives the same updates. Fleet Engine asks for at
 /// most one update in 5 s and at least one in 60 s (Fleet Engine guide, "Update a vehicle location").
 package struct ReportingPolicy: Sendable {
-    /// Metres per second at which a vehicle counts as moving, and below which as standing: apart, so that noise does
-    /// not switch between them.
-    static let movingSpeed = 1.5
-    static let standingSpeed = 0.5
-    /// Metres from where it stopped at which a vehicle moves, whatever its speed field says.
-    static let leavingDistance = 25.0
-    /// How long a vehicle stands before it is parked: longer than most traffic lights.
-    static let settlingTime = Duration.seconds(60)
     /// The shortest time between two updates, also when a parked vehicle moves off.
     static let shortestInterval = Duration.seconds(5)
 
@@ -54,18 +46,19 @@ package struct ReportingPolicy: Sendable {
     }
 
     private func isParked(at time: UTCTime) -> Bool {
-        standing.map { $0.timeOfFix.duration(to: time) >= Self.settlingTime } ?? false
+        standing.map { $0.timeOfFix.duration(to: time) >= Motion.parkingTime } ?? false
     }
 
     private mutating func updateStanding(_ fix: Fix) {
         if let place = standing {
-            let reach = max(Self.leavingDistance, 2 * (fix.horizontalAccuracyMeters ?? 0))
+            // Whatever its speed field says, outside this circle it has moved.
+            let reach = max(Motion.parkingRadius, 2 * (fix.horizontalAccuracyMeters ?? 0))
             let hasLeft = place.distance(to: fix) > reach || fix.timeOfFix < place.timeOfFix
-            if hasLeft || (fix.speedMetersPerSecond ?? 0) >= Self.movingSpeed {
+            if hasLeft || (fix.speedMetersPerSecond ?? 0) >= Motion.movingSpeed {
                 // Without a speed field, a vehicle that stays near its last place may be standing again.
                 standing = fix.speedMetersPerSecond == nil ? fix : nil
             }
-        } else if (fix.speedMetersPerSecond ?? 0) < Self.standingSpeed {
+        } else if (fix.speedMetersPerSecond ?? 0) < Motion.standingSpeed {
             standing = fix
         }
     }
