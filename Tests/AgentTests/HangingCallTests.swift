@@ -107,7 +107,7 @@ import WaypostTestSupport
         let thread = ThreadExecutor(named: "outbox")
         let (begun, disk) = (try EventDescriptor(), try EventDescriptor())
         let settings = OutboxConfiguration(
-            path: folder.path("outbox.sqlite"), maximumBytes: 1 << 20, now: { .system }, reportRecovery: { _ in })
+            path: folder.path("outbox.sqlite"), maximumBytes: 1 << 20)
         let outbox = prompt(SQLiteOutbox(settings, on: thread))
         async let hanging: Void = HangingDisk(thread).wait(for: disk, begun)
         await onThread(named: "disk") { begun.wait() }

@@ -80,7 +80,7 @@ import WaypostTestSupport
     ) async throws -> OwnedDescriptor {
         let original = folder.path("original.sqlite")
         let outbox = try await SQLiteOutbox.open(
-            OutboxConfiguration(path: original, maximumBytes: 1 << 20, now: { .system }, reportRecovery: { _ in }))
+            OutboxConfiguration(path: original, maximumBytes: 1 << 20))
         _ = try await outbox.append(LocationUpdate(timeOfFix: time, latitude: 50, longitude: 10))
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: original + suffix, toPath: folder.path("outbox.sqlite" + suffix))
