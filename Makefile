@@ -22,8 +22,6 @@ CALLS ?= 200
 FLAPS ?= 20
 SEED ?= 1
 SANITIZERS ?= thread address
-# Of every debug build.
-export BUILD_OPTIONS ?=
 # The demo is built the way that is ready soonest.
 DEMO_CONFIGURATION ?= debug
 # Without files of its own in the checkout.
@@ -49,7 +47,7 @@ tools: prepare   ## install what stands behind some tests, the trials and the se
 	@scripts/install-dependencies $(TOOLS)
 
 build: prepare   ## debug build
-	swift build $(BUILD_OPTIONS)
+	swift build
 
 demo: prepare    ## a drive, an outage, everything delivered; needs no account
 	@scripts/demo $(DEMO_CONFIGURATION)
