@@ -11,31 +11,32 @@ import Waypost
         FollowDecisions(retry: RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))
     }
 
-    private static func sighting(_ status: String? = nil, left: Int? = nil, version: String? = nil) -> Sighting {
-        var sighting = Sighting()
-        (sighting.status, sighting.remainingDistanceMeters, sighting.routeVersion) = (status, left, version)
-        return sighting
+    private static func snapshot(_ status: String? = nil, left: Int? = nil, version: String? = nil) -> FollowedSnapshot
+    {
+        var snapshot = FollowedSnapshot()
+        (snapshot.status, snapshot.remainingDistanceMeters, snapshot.routeVersion) = (status, left, version)
+        return snapshot
     }
 
     @Test(arguments: [(0.0, Duration.milliseconds(4500)), (0.5, .seconds(5)), (1, .milliseconds(5500))])
     func asksEveryFiveSeconds(jitter: Double, pause: Duration) {
         var decisions = Self.decisions()
-        let (events, next) = decisions.receive(.seen(Self.sighting("NEW")), at: .zero, jitter: jitter)
-        #expect(events == [.changed(Self.sighting("NEW"))])
+        let (events, next) = decisions.receive(.seen(Self.snapshot("NEW")), at: .zero, jitter: jitter)
+        #expect(events == [.changed(Self.snapshot("NEW"))])
         #expect(next == .read(after: pause))
     }
 
     @Test func tellsChangesAndNothingElse() {
         var decisions = Self.decisions()
         var told: [[FollowEvent]] = []
-        var drifting = Self.sighting("ENROUTE_TO_PICKUP", left: 90)
+        var drifting = Self.snapshot("ENROUTE_TO_PICKUP", left: 90)
         drifting.arrivalMillisecondsSince1970 = 7
         let seen = [
-            Self.sighting("NEW"), Self.sighting("NEW"), Self.sighting("ENROUTE_TO_PICKUP", left: 100),
-            Self.sighting("ENROUTE_TO_PICKUP", left: 90), drifting,
+            Self.snapshot("NEW"), Self.snapshot("NEW"), Self.snapshot("ENROUTE_TO_PICKUP", left: 100),
+            Self.snapshot("ENROUTE_TO_PICKUP", left: 90), drifting,
         ]
-        for (index, sighting) in seen.enumerated() {
-            told.append(decisions.receive(.seen(sighting), at: .seconds(5 * index), jitter: 0.5).tell)
+        for (index, snapshot) in seen.enumerated() {
+            told.append(decisions.receive(.seen(snapshot), at: .seconds(5 * index), jitter: 0.5).tell)
         }
         #expect(told == [[.changed(seen[0])], [], [.changed(seen[2])], [.changed(seen[3])], []])
     }
@@ -44,7 +45,7 @@ import Waypost
         var decisions = Self.decisions()
         var told: [Int: [FollowEvent]] = [:]
         for second in stride(from: 0, through: 250, by: 5) {
-            let events = decisions.receive(.seen(Self.sighting("ONLINE")), at: .seconds(second), jitter: 0.5).tell
+            let events = decisions.receive(.seen(Self.snapshot("ONLINE")), at: .seconds(second), jitter: 0.5).tell
             if !events.isEmpty { told[second] = events }
         }
         #expect(told.keys.sorted() == [0, 60, 120, 240])
@@ -53,8 +54,8 @@ import Waypost
 
     @Test(arguments: ["COMPLETE", "CANCELED"]) func endsWithTheTrip(status: String) {
         var decisions = Self.decisions()
-        let (events, next) = decisions.receive(.seen(Self.sighting(status)), at: .zero, jitter: 0.5)
-        #expect(events == [.changed(Self.sighting(status))])
+        let (events, next) = decisions.receive(.seen(Self.snapshot(status)), at: .zero, jitter: 0.5)
+        #expect(events == [.changed(Self.snapshot(status))])
         #expect(next == .end)
     }
 
@@ -75,8 +76,8 @@ import Waypost
         let asked = decisions.receive(.retry(reason: "429", after: .seconds(90)), at: .zero, jitter: 1)
         #expect(asked.next == .read(after: .seconds(95)))
         #expect(asked.tell == [.trouble("429")])
-        let back = decisions.receive(.seen(Self.sighting("NEW")), at: .zero, jitter: 0.5)
-        #expect(back.tell == [.recovered, .changed(Self.sighting("NEW"))])
+        let back = decisions.receive(.seen(Self.snapshot("NEW")), at: .zero, jitter: 0.5)
+        #expect(back.tell == [.recovered, .changed(Self.snapshot("NEW"))])
         #expect(back.next == .read(after: .seconds(5)))
     }
 
@@ -99,7 +100,7 @@ import Waypost
         var decisions = Self.decisions()
         #expect(decisions.routeVersion == nil)
         for version in ["1", nil] {
-            _ = decisions.receive(.seen(Self.sighting("NEW", version: version)), at: .zero, jitter: 0)
+            _ = decisions.receive(.seen(Self.snapshot("NEW", version: version)), at: .zero, jitter: 0)
             #expect(decisions.routeVersion == "1")
         }
     }

@@ -48,7 +48,7 @@ import WaypostTestSupport
         defer { moving.cancel() }
         var statuses: [String?] = []
         await follower.run { event in
-            if case .changed(let sighting) = event { statuses.append(sighting.status) }
+            if case .changed(let snapshot) = event { statuses.append(snapshot.status) }
         }
         #expect(statuses == ["NEW", "COMPLETE"])
         #expect(authorization.asked == Array(repeating: AuthorizationContext(tripID: "t"), count: 4))

@@ -146,7 +146,7 @@ import WaypostTestSupport
     @Test func tellsNowAndThenWhatTheOutboxGivesUp() {
         var evictions = Evictions()
         evictions[.oldest].count = 500
-        var news = EvictionNews(since: evictions)
+        var news = EvictionNotice(since: evictions)
         #expect(news.line(evictions, at: .zero) == nil, "what was before")
         evictions[.discarded].count = 3
         #expect(news.line(evictions, at: .zero) == nil, "who discarded them knows")

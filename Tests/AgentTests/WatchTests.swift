@@ -83,11 +83,11 @@ struct Watching {
         let line = try #require(await watch.output.line(saying: "latitude"))
         watch.signal(SIGINT)
         #expect(await watch.end() == .exited(0))
-        let sighting = try JSONValue(parsing: Array(line.text.utf8))
-        let age = try #require(sighting["ageSeconds"]?.doubleValue)
+        let snapshot = try JSONValue(parsing: Array(line.text.utf8))
+        let age = try #require(snapshot["ageSeconds"]?.doubleValue)
         #expect((0..<60).contains(age))
-        #expect(sighting["time"]?.stringValue != nil)
-        #expect(sighting["status"]?.stringValue == (service == .onDemandTrips ? "ONLINE" : nil))
+        #expect(snapshot["time"]?.stringValue != nil)
+        #expect(snapshot["status"]?.stringValue == (service == .onDemandTrips ? "ONLINE" : nil))
     }
 
     @Test func saysWhatIsWrongAndGoesOn() async throws {
@@ -122,33 +122,33 @@ struct Watching {
     }
 }
 
-@Suite struct SightingLines {
+@Suite struct SnapshotLines {
     @Test func showWhatIsKnown() {
-        var sighting = Sighting()
+        var snapshot = FollowedSnapshot()
         let now = UTCTime(millisecondsSince1970: 1_767_608_130_000)
-        #expect(SightingLine(sighting, now: now).text == "10:15:30  no position yet")
-        #expect(SightingLine(sighting, now: now).json == #"{"readAt":"2026-01-05T10:15:30.000Z"}"#)
-        var position = Sighting.Position(latitude: 53.5500118, longitude: -0.0000334)
-        sighting.position = position
-        #expect(SightingLine(sighting, now: now).text == "10:15:30  53.550012, -0.000033  of unknown age")
+        #expect(SnapshotLine(snapshot, now: now).text == "10:15:30  no position yet")
+        #expect(SnapshotLine(snapshot, now: now).json == #"{"readAt":"2026-01-05T10:15:30.000Z"}"#)
+        var position = FollowedSnapshot.Position(latitude: 53.5500118, longitude: -0.0000334)
+        snapshot.position = position
+        #expect(SnapshotLine(snapshot, now: now).text == "10:15:30  53.550012, -0.000033  of unknown age")
         position.timeOfFixMillisecondsSince1970 = now.millisecondsSince1970 - 2400
         (position.accuracyMeters, position.headingDegrees, position.speedMetersPerSecond) = (4.4, 271, 8.25)
-        (sighting.position, sighting.status, sighting.vehicleID) = (position, "ENROUTE_TO_PICKUP", "van-7")
-        (sighting.remainingDistanceMeters, sighting.remainingSeconds) = (1240, 90)
+        (snapshot.position, snapshot.status, snapshot.vehicleID) = (position, "ENROUTE_TO_PICKUP", "van-7")
+        (snapshot.remainingDistanceMeters, snapshot.remainingSeconds) = (1240, 90)
         #expect(
-            SightingLine(sighting, now: now).text
+            SnapshotLine(snapshot, now: now).text
                 == "10:15:30  53.550012, -0.000033 ±4 m  8.3 m/s  271°  2 s old  vehicle van-7  ENROUTE_TO_PICKUP  "
                 + "1240 m left  arrives 10:17:00")
         #expect(
-            SightingLine(sighting, now: now).json.hasPrefix(
+            SnapshotLine(snapshot, now: now).json.hasPrefix(
                 #"{"accuracyMeters":4.4,"ageSeconds":2.4,"arrival":"2026-01-05T10:17:00.000Z","headingDegrees":271,"#))
     }
 
     @Test func surviveWhatNoVehicleDoes() {
-        var sighting = Sighting()
-        sighting.position = Sighting.Position(latitude: 1e300, longitude: 0)
-        sighting.position?.speedMetersPerSecond = -1e200
-        sighting.remainingSeconds = -1e300
-        #expect(SightingLine(sighting, now: UTCTime(year: 2026, month: 1, day: 5)).text.contains("1e+300"))
+        var snapshot = FollowedSnapshot()
+        snapshot.position = FollowedSnapshot.Position(latitude: 1e300, longitude: 0)
+        snapshot.position?.speedMetersPerSecond = -1e200
+        snapshot.remainingSeconds = -1e300
+        #expect(SnapshotLine(snapshot, now: UTCTime(year: 2026, month: 1, day: 5)).text.contains("1e+300"))
     }
 }

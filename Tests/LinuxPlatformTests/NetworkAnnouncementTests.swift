@@ -53,14 +53,14 @@ import Testing
     ]
 
     @Test(arguments: datagrams) func tellOfAWayOut(datagram: [UInt8], isWayOut: Bool) {
-        var ways = WaysOut()
+        var ways = NetworkRoutes()
         let isNews = ways.take(datagram.span)
         #expect(isNews == isWayOut)
     }
 
     /// A cable that is plugged in again brings no news of the addresses that were there before.
     @Test func tellOfALinkThatWorksAgain() {
-        var ways = WaysOut()
+        var ways = NetworkRoutes()
         let news = [(3, 0x43), (3, 0x03), (4, 0x43), (3, 0x03), (3, 0x43), (3, 0x43)].map { number, flags in
             ways.take(Self.message(Self.newLink, Self.link(UInt8(number), flags: UInt8(flags))).span)
         }
@@ -89,7 +89,7 @@ import Testing
     private static let both = message(newAddress, address(scope: 0)) + message(newRoute, route())
 
     @Test(arguments: memories) func areNewsOnce(before: [[UInt8]], address: Bool, route: Bool) {
-        var ways = WaysOut()
+        var ways = NetworkRoutes()
         for datagram in before { _ = ways.take(datagram.span) }
         var others = ways
         let isAddressNews = ways.take(Self.message(Self.newAddress, Self.address(scope: 0)).span)
@@ -100,7 +100,7 @@ import Testing
 
     /// However many there are, no more is kept in mind than a machine has.
     @Test func areNewsAgainAfterVeryMany() {
-        var ways = WaysOut()
+        var ways = NetworkRoutes()
         let news = (Array(UInt8(0)..<65) + [64, 0]).map { last in
             ways.take(Self.message(Self.newAddress, Self.address(scope: 0, last)).span)
         }

@@ -76,7 +76,7 @@ public struct Agent: Sendable {
         }
 
         manager.tell(["STOPPING=1", "STATUS=stopping"])
-        await agent.windUp()
+        await agent.shutDown()
         log.write(.info, "stopped")
         await StandardError.lastWords()  // an app may end with it
         if let failure = failure ?? nil { throw failure }

@@ -4,7 +4,7 @@ public import VehicleAuthorization
 ///
 /// It holds the provider to the contract as `DriverTokenProvider` does, and keeps no tokens either.
 public struct ConsumerTokenProvider: VehicleAuthorization {
-    private let provider: HeldProvider
+    private let provider: SerializedProvider
 
     /// - Parameters:
     ///   - provider: handed over for good, since it need not be `Sendable`.
@@ -15,8 +15,8 @@ public struct ConsumerTokenProvider: VehicleAuthorization {
         _ provider: sending any GMTCAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
     ) {
-        self.provider = HeldProvider(
-            ProviderForms(
+        self.provider = SerializedProvider(
+            ProviderVariants(
                 completing: { provider.fetchToken(with: GMTCAuthorizationContext($0), completion: $1) },
                 asynchronous: { try await provider.fetchToken(with: GMTCAuthorizationContext($0)) }),
             timeLimit: timeLimit, clock: clock, report: report)

@@ -7,7 +7,7 @@ public import VehicleAuthorization
 /// the provider does wrong is told once, as `AuthorizationWarning.brokenContract`. It keeps no tokens; put
 /// `CachedAuthorization` around it, as `Agent` does.
 public struct DriverTokenProvider: VehicleAuthorization {
-    private let provider: HeldProvider
+    private let provider: SerializedProvider
 
     /// - Parameters:
     ///   - provider: handed over for good, since it need not be `Sendable`.
@@ -18,8 +18,8 @@ public struct DriverTokenProvider: VehicleAuthorization {
         _ provider: sending any GMTDAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
     ) {
-        self.provider = HeldProvider(
-            ProviderForms(
+        self.provider = SerializedProvider(
+            ProviderVariants(
                 completing: { provider.fetchToken(with: GMTDAuthorizationContext($0), completion: $1) },
                 asynchronous: { try await provider.fetchToken(with: GMTDAuthorizationContext($0)) }),
             timeLimit: timeLimit, clock: clock, report: report)

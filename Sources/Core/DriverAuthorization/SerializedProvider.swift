@@ -4,10 +4,10 @@ import VehicleAuthorization
 
 /// A provider held to its contract: one call a context at a time, the first answer counts, an answer must come within
 /// the time limit, a late one is used for nothing, and a caller who is cancelled does not wait.
-actor HeldProvider {
+actor SerializedProvider {
     private typealias Outcome = Result<AuthorizationToken, AuthorizationError>
 
-    private let provider: ConfinedProvider
+    private let provider: QueuedProvider
     private let breaches: ContractBreaches
     private let timeLimit: Duration
     private let clock: any Clock<Duration>
@@ -17,10 +17,10 @@ actor HeldProvider {
     private var stuck: ProviderCall?
 
     init(
-        _ forms: sending ProviderForms, timeLimit: Duration, clock: any Clock<Duration>,
+        _ forms: sending ProviderVariants, timeLimit: Duration, clock: any Clock<Duration>,
         report: (@Sendable (AuthorizationWarning) -> Void)?
     ) {
-        provider = ConfinedProvider(forms)
+        provider = QueuedProvider(forms)
         breaches = ContractBreaches(report: report)
         (self.timeLimit, self.clock) = (timeLimit, clock)
     }
@@ -93,7 +93,7 @@ actor HeldProvider {
 }
 
 /// The two forms of a provider's `fetchToken`, whichever SDK it comes from. Not `Sendable`: the provider need not be.
-struct ProviderForms {
+struct ProviderVariants {
     typealias Completion = @Sendable (String?, (any Error)?) -> Void
 
     let completing: (AuthorizationContext, @escaping Completion) -> Void
@@ -101,13 +101,13 @@ struct ProviderForms {
 }
 
 /// A provider and the queue that it is called on, one call after another: it may be as unsafe with threads as it likes.
-actor ConfinedProvider {
-    private let forms: ProviderForms
+actor QueuedProvider {
+    private let forms: ProviderVariants
     private let queue = ProviderQueue()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe queue.asUnownedSerialExecutor() }
 
-    init(_ forms: sending ProviderForms) { self.forms = forms }
+    init(_ forms: sending ProviderVariants) { self.forms = forms }
 
     /// Asks the provider; what it answers goes to `call`, whenever it does.
     func ask(_ context: AuthorizationContext, _ call: ProviderCall) async {

@@ -35,7 +35,7 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
 
 /// What an answer means for somebody who follows a trip or vehicle; the same table as for updates, seen by a reader.
 package enum ReadOutcome: Sendable, Hashable {
-    case seen(Sighting)
+    case seen(FollowedSnapshot)
     /// The token was refused: once more with a new one, then hold.
     case tokenRefused(reason: ReportedText)
     /// Will pass by itself: again after a backoff, and not before `after`.
@@ -47,7 +47,7 @@ package enum ReadOutcome: Sendable, Hashable {
     package init(of response: HTTPResponse, to request: HTTPRequest, for resource: FollowedResource) {
         self.init(UploadOutcome(of: response, to: request, naming: resource.description)) {
             (try? JSONValue(parsing: response.body)).flatMap {
-                Sighting($0, named: resource.description, without: request.secrets)
+                FollowedSnapshot($0, named: resource.description, without: request.secrets)
             }
         }
     }
@@ -55,11 +55,11 @@ package enum ReadOutcome: Sendable, Hashable {
     /// Judges an exchange that brought no answer.
     package init(of error: HTTPTransportError) { self.init(UploadOutcome(of: error)) { nil } }
 
-    private init(_ outcome: UploadOutcome, sighting: () -> Sighting?) {
+    private init(_ outcome: UploadOutcome, snapshot: () -> FollowedSnapshot?) {
         switch outcome {
         case .delivered:
             self =
-                sighting().map(Self.seen)
+                snapshot().map(Self.seen)
                 ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
         case .tokenRefused(let reason): self = .tokenRefused(reason: reason)
         case .retry(let reason, let after): self = .retry(reason: reason, after: after)

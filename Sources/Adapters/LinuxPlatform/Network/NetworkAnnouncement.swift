@@ -4,8 +4,8 @@ import CLinux
 /// in the byte order of the machine.
 enum NetworkAnnouncement: Sendable, Hashable {
     /// It is there; perhaps it was before.
-    case gained(WayOut)
-    case lost(WayOut)
+    case gained(NetworkRoute)
+    case lost(NetworkRoute)
     /// The link is off, without carrier, or gone.
     case linkDown(interface: UInt32)
     /// The link works; perhaps it did before.
@@ -62,20 +62,20 @@ enum NetworkAnnouncement: Sendable, Hashable {
     }
 
     /// `struct ifaddrmsg`: family, prefix length, flags, scope, index (4).
-    private static func address(_ body: Span<UInt8>) -> WayOut? {
+    private static func address(_ body: Span<UInt8>) -> NetworkRoute? {
         guard body.count >= 8, body[3] == widestScope || body[3] == siteScope else { return nil }
         // On a point-to-point link `IFA_ADDRESS` is the other end.
         let own = attribute(Int(IFA_LOCAL), of: body, from: 8) ?? attribute(Int(IFA_ADDRESS), of: body, from: 8)
-        return WayOut(kind: .address, interface: word(body, at: 4), address: own ?? [])
+        return NetworkRoute(kind: .address, interface: word(body, at: 4), address: own ?? [])
     }
 
     /// `struct rtmsg`: family, destination length, source length, service, table, protocol, scope, type, flags (4).
-    private static func defaultRoute(_ body: Span<UInt8>) -> WayOut? {
+    private static func defaultRoute(_ body: Span<UInt8>) -> NetworkRoute? {
         guard body.count >= 12, body[1] == 0, body[4] == UInt8(RT_TABLE_MAIN.rawValue), body[7] == UInt8(RTN_UNICAST)
         else { return nil }
         let interface = attribute(Int(RTA_OIF.rawValue), of: body, from: 12) ?? []
         let gateway = attribute(Int(RTA_GATEWAY.rawValue), of: body, from: 12)
-        return WayOut(
+        return NetworkRoute(
             kind: .route, interface: interface.count == 4 ? word(interface.span, at: 0) : 0, address: gateway ?? [])
     }
 
@@ -109,10 +109,10 @@ enum NetworkAnnouncement: Sendable, Hashable {
 /// without a word. So a link or an address that goes takes its routes along: what is forgotten wrongly is only told
 /// twice. Nor does it repeat the addresses and routes of a link whose cable or radio is back: a link that was down and
 /// works again is a way out itself.
-struct WaysOut: Sendable, Hashable {
+struct NetworkRoutes: Sendable, Hashable {
     private static let capacity = 64
 
-    private var known: Set<WayOut> = []
+    private var known: Set<NetworkRoute> = []
     private var downLinks: Set<UInt32> = []
 
     /// Whether one of the messages in `datagram` tells of a way out that is new.
@@ -137,18 +137,18 @@ struct WaysOut: Sendable, Hashable {
     /// Announcements were missed: nothing is certain any more.
     mutating func forgetAll() { known = [] }
 
-    private mutating func gain(_ way: WayOut) -> Bool {
+    private mutating func gain(_ way: NetworkRoute) -> Bool {
         if known.contains(way) { return false }
         if known.count == Self.capacity { forgetAll() }
         known.insert(way)
         return true
     }
 
-    private mutating func forget(_ isGone: (WayOut) -> Bool) { known = known.filter { !isGone($0) } }
+    private mutating func forget(_ isGone: (NetworkRoute) -> Bool) { known = known.filter { !isGone($0) } }
 }
 
 /// A way out of this machine: an address that is valid beyond its link, or a default route.
-struct WayOut: Sendable, Hashable {
+struct NetworkRoute: Sendable, Hashable {
     enum Kind: Sendable, Hashable { case address, route }
 
     var kind: Kind

@@ -33,7 +33,7 @@ package struct NetworkWatch: Sendable {
 
     private func listen(until stop: EventDescriptor, _ wayOut: () -> Void) -> SystemError? {
         var buffer = [UInt8](repeating: 0, count: 1 << 15)
-        var ways = WaysOut()
+        var ways = NetworkRoutes()
         do throws(SystemError) {
             while true {
                 guard case .ready = try poll(raw, within: nil, unless: stop) else { return nil }
@@ -45,7 +45,7 @@ package struct NetworkWatch: Sendable {
     }
 
     /// Whether what is there tells of a new way out. Announcements that the kernel had to drop may have.
-    private func receive(into buffer: inout [UInt8], _ ways: inout WaysOut) throws(SystemError) -> Bool {
+    private func receive(into buffer: inout [UInt8], _ ways: inout NetworkRoutes) throws(SystemError) -> Bool {
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(raw, $0.baseAddress, $0.count) }
         if count > 0 { return ways.take(buffer.span.extracting(first: count)) }
         if count == 0 { throw SystemError(call: "read the network's changes", number: EPIPE) }

@@ -23,7 +23,7 @@ package struct FollowDecisions: Sendable {
     private let retry: RetryPolicy
     private var failures = 0
     private var hasRenewedToken = false
-    private var last: Sighting?
+    private var last: FollowedSnapshot?
     private var lastChange: Duration = .zero
     /// Told again only after twice the time.
     private var nextSilence = longestSilence
@@ -39,7 +39,7 @@ package struct FollowDecisions: Sendable {
         _ outcome: ReadOutcome, at now: Duration, jitter: Double
     ) -> (tell: [FollowEvent], next: Step) {
         switch outcome {
-        case .seen(let sighting): return see(sighting, at: now, jitter: jitter)
+        case .seen(let snapshot): return see(snapshot, at: now, jitter: jitter)
         case .tokenRefused(let reason):
             failures += 1
             guard hasRenewedToken else {
@@ -64,22 +64,22 @@ package struct FollowDecisions: Sendable {
     }
 
     private mutating func see(
-        _ sighting: Sighting, at now: Duration, jitter: Double
+        _ snapshot: FollowedSnapshot, at now: Duration, jitter: Double
     ) -> (tell: [FollowEvent], next: Step) {
         var events: [FollowEvent] = trouble == nil ? [] : [.recovered]
         (failures, hasRenewedToken, trouble) = (0, false, nil)
-        if last.map(sighting.differs) ?? true {
+        if last.map(snapshot.differs) ?? true {
             (lastChange, nextSilence) = (now, Self.longestSilence)
-            events.append(.changed(sighting))
+            events.append(.changed(snapshot))
         } else if now - lastChange >= nextSilence {
             events.append(.silent(now - lastChange))
             nextSilence *= 2
         }
         // An unchanged route may come without its version.
-        let version = sighting.routeVersion ?? last?.routeVersion
-        last = sighting
+        let version = snapshot.routeVersion ?? last?.routeVersion
+        last = snapshot
         last?.routeVersion = version
-        return (events, sighting.isOver ? .end : .read(after: pause(jitter)))
+        return (events, snapshot.isOver ? .end : .read(after: pause(jitter)))
     }
 
     private mutating func fail(

@@ -97,7 +97,7 @@ package final class EventLog: ReportingObserver {
 /// Decides when the log tells that pending updates were evicted: the first at once, then every ten minutes at most.
 ///
 /// Those that an operator discards, and those lost to damage, are told elsewhere.
-struct EvictionNews {
+struct EvictionNotice {
     private static let interval = Duration.seconds(600)
     private static let reasons = [EvictionReason.thinned, .oldest, .age]
 

@@ -123,7 +123,7 @@ package struct VehicleAgent: Sendable {
 
     /// Lets the outbox do what nobody's call brings: writing what has waited, taking up what tools have asked for.
     private func maintainOutbox() async {
-        var news: EvictionNews?
+        var news: EvictionNotice?
         var waitsForOpening = opensLate
         while !Task.isCancelled {
             do {
@@ -134,7 +134,7 @@ package struct VehicleAgent: Sendable {
                     log.write(.info, "the outbox is open")
                 }
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
-                news = news ?? EvictionNews(since: evictions)
+                news = news ?? EvictionNotice(since: evictions)
                 if try await outbox.maintain() { await uploader.wake() }
             } catch {
                 observer.observe(.outboxFailed(error))
@@ -156,7 +156,7 @@ package struct VehicleAgent: Sendable {
     /// Tells Fleet Engine that the vehicle has stopped, and closes the outbox, as far as `Stopping` has time for it.
     ///
     /// A state that could not be told is owed: the next start tells it, unless its first update comes before.
-    package func windUp() async {
+    package func shutDown() async {
         var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
             let isTold = await AbandonableCall<Bool>().run(within: Stopping.longestFarewell, on: clock) {

@@ -27,8 +27,8 @@ struct WatchCommand {
     func run() async throws -> ExitStatus {
         try await Follower(configuration, subject).run { event in
             switch event {
-            case .changed(let sighting):
-                let line = SightingLine(sighting, now: .system)
+            case .changed(let snapshot):
+                let line = SnapshotLine(snapshot, now: .system)
                 try StandardOutput.write(line: asJSON ? line.json : line.text)
             case .silent(let silence):
                 Terminal.say("nothing new for \(Int(silence / .seconds(1))) s; an active vehicle reports once a minute")
@@ -41,17 +41,17 @@ struct WatchCommand {
 }
 
 /// What `waypost watch` prints when something has changed.
-struct SightingLine {
-    private let sighting: Sighting
+struct SnapshotLine {
+    private let snapshot: FollowedSnapshot
     private let now: UTCTime
 
-    init(_ sighting: Sighting, now: UTCTime) { (self.sighting, self.now) = (sighting, now) }
+    init(_ snapshot: FollowedSnapshot, now: UTCTime) { (self.snapshot, self.now) = (snapshot, now) }
 
     /// One line for a person, what is unknown left out:
     /// `10:15:32  53.550012, 10.000034 ±4 m  8.3 m/s  271°  2 s old  ENROUTE_TO_PICKUP  1240 m left  arrives 10:19:02`.
     var text: String {
         var parts = [FigureText.clock(now)]
-        if let position = sighting.position {
+        if let position = snapshot.position {
             let accuracy = position.accuracyMeters.map { " ±\(FigureText.decimal($0, 0)) m" } ?? ""
             let (latitude, longitude) = (position.latitude, position.longitude)
             parts.append("\(FigureText.decimal(latitude, 6)), \(FigureText.decimal(longitude, 6))\(accuracy)")
@@ -61,39 +61,39 @@ struct SightingLine {
         } else {
             parts.append("no position yet")
         }
-        if let vehicleID = sighting.vehicleID { parts.append("vehicle \(vehicleID)") }
-        if let status = sighting.status { parts.append(status) }
-        if let distance = sighting.remainingDistanceMeters { parts.append("\(distance) m left") }
+        if let vehicleID = snapshot.vehicleID { parts.append("vehicle \(vehicleID)") }
+        if let status = snapshot.status { parts.append(status) }
+        if let distance = snapshot.remainingDistanceMeters { parts.append("\(distance) m left") }
         if let arrival { parts.append("arrives \(FigureText.clock(arrival))") }
         return parts.joined(separator: "  ")
     }
 
     /// One JSON object, what is unknown left out.
     var json: String {
-        let position = sighting.position
+        let position = snapshot.position
         let members: [String: JSONValue?] = [
             "accuracyMeters": position?.accuracyMeters.map(JSONValue.number), "ageSeconds": age.map(JSONValue.number),
             "arrival": (arrival?.description).map(JSONValue.string),
             "headingDegrees": position?.headingDegrees.map { .integer(Int64($0)) },
             "latitude": (position?.latitude).map(JSONValue.number),
             "longitude": (position?.longitude).map(JSONValue.number), "readAt": .string(now.description),
-            "remainingDistanceMeters": sighting.remainingDistanceMeters.map { .integer(Int64($0)) },
+            "remainingDistanceMeters": snapshot.remainingDistanceMeters.map { .integer(Int64($0)) },
             "speedMetersPerSecond": position?.speedMetersPerSecond.map(JSONValue.number),
-            "status": sighting.status.map(JSONValue.string), "time": (timeOfFix?.description).map(JSONValue.string),
-            "vehicleId": sighting.vehicleID.map(JSONValue.string),
+            "status": snapshot.status.map(JSONValue.string), "time": (timeOfFix?.description).map(JSONValue.string),
+            "vehicleId": snapshot.vehicleID.map(JSONValue.string),
         ]
         return JSONValue.object(members.compactMapValues(\.self)).text
     }
 
     private var timeOfFix: UTCTime? {
-        (sighting.position?.timeOfFixMillisecondsSince1970).map(UTCTime.init(millisecondsSince1970:))
+        (snapshot.position?.timeOfFixMillisecondsSince1970).map(UTCTime.init(millisecondsSince1970:))
     }
 
     /// Seconds since the time of fix; a fix that is ahead of this machine's clock is new.
     private var age: Double? { timeOfFix.map { max(0, $0.duration(to: now) / .seconds(1)) } }
 
     private var arrival: UTCTime? {
-        if let arrival = sighting.arrivalMillisecondsSince1970 { return UTCTime(millisecondsSince1970: arrival) }
-        return sighting.remainingSeconds.map { now.advanced(by: .seconds(min(max($0, 0), 1e6))) }
+        if let arrival = snapshot.arrivalMillisecondsSince1970 { return UTCTime(millisecondsSince1970: arrival) }
+        return snapshot.remainingSeconds.map { now.advanced(by: .seconds(min(max($0, 0), 1e6))) }
     }
 }

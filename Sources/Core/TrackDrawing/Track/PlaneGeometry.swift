@@ -25,7 +25,8 @@ struct LocalProjection: Sendable {
         let away = sine * cmath_sin(angle) + cosine * cmath_cos(angle) * cmath_cos(turn)
         let scale = 2 * Self.earthRadius / max(1 + away, 1e-9)
         return PlanePoint(
-            x: scale * cmath_cos(angle) * cmath_sin(turn), y: scale * (cosine * cmath_sin(angle) - sine * cmath_cos(angle) * cmath_cos(turn)))
+            x: scale * cmath_cos(angle) * cmath_sin(turn),
+            y: scale * (cosine * cmath_sin(angle) - sine * cmath_cos(angle) * cmath_cos(turn)))
     }
 
     /// The place, in degrees, of a point.
@@ -34,7 +35,8 @@ struct LocalProjection: Sendable {
         guard distance > 0 else { return (latitude, longitude) }
         let angle = 2 * cmath_atan2(distance, 2 * Self.earthRadius)
         let north = cmath_cos(angle) * sine + point.y * cmath_sin(angle) * cosine / distance
-        let east = cmath_atan2(point.x * cmath_sin(angle), distance * cosine * cmath_cos(angle) - point.y * sine * cmath_sin(angle))
+        let east = cmath_atan2(
+            point.x * cmath_sin(angle), distance * cosine * cmath_cos(angle) - point.y * sine * cmath_sin(angle))
         var degrees = longitude + east * 180 / .pi
         if degrees > 180 { degrees -= 360 } else if degrees < -180 { degrees += 360 }
         return (cmath_asin(min(1, max(-1, north))) * 180 / .pi, degrees)

@@ -4,7 +4,7 @@ import TimeAndChance
 
 /// What a consumer sees of a trip or vehicle at one moment: the parts of Fleet Engine's `Trip`, `Vehicle` and
 /// `DeliveryVehicle` that change on the way. What an answer holds besides is passed over.
-public struct Sighting: Sendable, Hashable {
+public struct FollowedSnapshot: Sendable, Hashable {
     /// The last location that Fleet Engine has of the vehicle.
     public struct Position: Sendable, Hashable {
         /// Degrees, WGS 84.
@@ -46,13 +46,13 @@ public struct Sighting: Sendable, Hashable {
     public var isOver: Bool { status == "COMPLETE" || status == "CANCELED" }
 
     /// Whether something has changed that a person follows; an arrival that is merely computed anew is nothing.
-    package func differs(from earlier: Sighting) -> Bool {
+    package func differs(from earlier: FollowedSnapshot) -> Bool {
         (status, vehicleID, position) != (earlier.status, earlier.vehicleID, earlier.position)
             || remainingDistanceMeters != earlier.remainingDistanceMeters
     }
 }
 
-extension Sighting {
+extension FollowedSnapshot {
     /// Reads the resource of an answer; `nil` when it is not named `name`.
     ///
     /// `secrets`: what the question held; no word of the answer repeats it.
@@ -71,7 +71,7 @@ extension Sighting {
     }
 }
 
-extension Sighting {
+extension FollowedSnapshot {
     /// Behind its collection's name, where an id without sense is no secret.
     private static func shown(vehicleID: String, without secrets: [String]) -> String {
         let collection = "vehicles/"
@@ -79,7 +79,7 @@ extension Sighting {
     }
 }
 
-extension Sighting.Position {
+extension FollowedSnapshot.Position {
     /// Of a location message; `nil` when it has no coordinates.
     ///
     /// `location` is the one that Fleet Engine shows; the others stand in its place where it is missing.

@@ -10,19 +10,19 @@ import Testing
     private static let delivery = try? FollowedResource.vehicle(
         VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v"))
 
-    private static func sighting(_ body: String, of resource: FollowedResource?) throws -> Sighting {
+    private static func snapshot(_ body: String, of resource: FollowedResource?) throws -> FollowedSnapshot {
         let outcome = ReadOutcome(
             of: HTTPResponse(status: 200, body: Array(body.utf8)), to: try Outcome.request(),
             for: try #require(resource))
-        guard case .seen(let sighting) = outcome else {
+        guard case .seen(let snapshot) = outcome else {
             Issue.record("not seen: \(outcome)")
-            return Sighting()
+            return FollowedSnapshot()
         }
-        return sighting
+        return snapshot
     }
 
     @Test func understandsATrip() throws {
-        let sighting = try Self.sighting(
+        let snapshot = try Self.snapshot(
             """
             {"name":"providers/p/trips/t 1","vehicleId":"van-7","tripStatus":"ENROUTE_TO_PICKUP","view":"SDK",
              "lastLocation":{"location":{"latitude":53.5,"longitude":-10},"updateTime":"2026-01-05T10:15:30.250Z",
@@ -31,27 +31,27 @@ import Testing
              "remainingTimeToFirstWaypoint":"210s","currentRouteSegmentVersion":"2026-01-05T10:00:00.5Z",
              "somethingNew":{"a":[1,2,null]}}
             """, of: Self.trip)
-        #expect(sighting.status == "ENROUTE_TO_PICKUP")
-        #expect(sighting.vehicleID == "van-7")
-        #expect(sighting.remainingDistanceMeters == 1240)
-        #expect(sighting.arrivalMillisecondsSince1970 == 1_767_608_340_000)
-        #expect(sighting.remainingSeconds == 210)
-        #expect(sighting.routeVersion == "2026-01-05T10:00:00.5Z")
-        let position = try #require(sighting.position)
+        #expect(snapshot.status == "ENROUTE_TO_PICKUP")
+        #expect(snapshot.vehicleID == "van-7")
+        #expect(snapshot.remainingDistanceMeters == 1240)
+        #expect(snapshot.arrivalMillisecondsSince1970 == 1_767_608_340_000)
+        #expect(snapshot.remainingSeconds == 210)
+        #expect(snapshot.routeVersion == "2026-01-05T10:00:00.5Z")
+        let position = try #require(snapshot.position)
         #expect((position.latitude, position.longitude) == (53.5, -10))
         #expect(position.timeOfFixMillisecondsSince1970 == 1_767_608_130_250)
         #expect((position.accuracyMeters, position.headingDegrees, position.speedMetersPerSecond) == (4.5, 271, 8.3))
-        #expect(!sighting.isOver)
+        #expect(!snapshot.isOver)
     }
 
     @Test func understandsVehicles() throws {
-        let van = try Self.sighting(
+        let van = try Self.snapshot(
             #"{"name":"providers/p/vehicles/v","vehicleState":"ONLINE","lastLocation":{"location":{"longitude":1}}}"#,
             of: Self.van)
         #expect(van.status == "ONLINE")
         #expect(van.position?.latitude == 0)
         #expect(van.position?.timeOfFixMillisecondsSince1970 == nil)
-        let delivery = try Self.sighting(
+        let delivery = try Self.snapshot(
             """
             {"name":"providers/p/deliveryVehicles/v","remainingDuration":"803.5s","remainingDistanceMeters":"77",
              "lastLocation":{"rawLocation":{"latitude":2,"longitude":1},"rawLocationTime":"2026-01-05T10:15:30Z"}}
@@ -67,16 +67,16 @@ import Testing
     ])
     func toleratesWhatIsMissingOrStrange(rest: String) throws {
         let body = #"{"name":"providers/p/trips/t 1""# + (rest == "{}" ? "}" : "," + rest.dropFirst())
-        #expect(try Self.sighting(body, of: Self.trip) == Sighting())
+        #expect(try Self.snapshot(body, of: Self.trip) == FollowedSnapshot())
     }
 
     @Test(arguments: [
         ("NEW", false), ("ARRIVED_AT_PICKUP", false), ("COMPLETE", true), ("CANCELED", true), ("LATER_ADDED", false),
     ])
     func knowsWhenATripIsOver(status: String, isOver: Bool) {
-        var sighting = Sighting()
-        sighting.status = status
-        #expect(sighting.isOver == isOver)
+        var snapshot = FollowedSnapshot()
+        snapshot.status = status
+        #expect(snapshot.isOver == isOver)
     }
 
     enum Kind { case tokenRefused, retry, hold }
