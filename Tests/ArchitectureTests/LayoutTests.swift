@@ -40,9 +40,10 @@ import Testing
         #expect(hasTests, "\(folder) holds no test")
     }
 
-    @Test(arguments: ["CCurl", "CSQLite", "CCrypto", "CZlib", "CLinux", "CMath"])
-    func wrapsEachCLibraryOnce(library: String) throws {
-        #expect(modules.filter { $0.mayImport.contains(library) }.count == 1)
+    /// Mathematics has neither state nor input and output that one module would have to contain.
+    @Test(arguments: [("CCurl", 1), ("CSQLite", 1), ("CCrypto", 1), ("CZlib", 1), ("CLinux", 1), ("CMath", 2)])
+    func wrapsEachCLibraryOnce(library: String, users: Int) throws {
+        #expect(modules.filter { $0.mayImport.contains(library) }.count == users)
         #expect(try Checkout.folders(in: "Sources/SystemLibraries").contains(library))
     }
 
