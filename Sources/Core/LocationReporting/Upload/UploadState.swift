@@ -362,7 +362,7 @@ extension UploadState {
         }
     }
 
-    /// Halves until the one update is found that the server does not take; that one is set aside.
+    /// Halves until the one update is found that the server does not take; that one is quarantined.
     private mutating func rejected(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
         if batch.pending.count > 1 {
             // Alone, the newest needs no past location; a repeated newest still carries one older update.
