@@ -107,28 +107,28 @@ import TimeAndChance
 
     @Test func thatEarlierTimesWereWrong() {
         let plausibility = Box(Plausibility(earliest: nil))
-        #expect(plausibility.verdict(on: .sample(90_000_000)) == .believed(overrulesEarlier: false))
+        #expect(plausibility.verdict(on: .sample(90_000_000)) == .accepted(overrulesEarlier: false))
         for second in 0..<2 {
             #expect(plausibility.verdict(on: .sample(Double(second))) == .refused(.notAdvancing))
         }
-        #expect(plausibility.verdict(on: .sample(2)) == .believed(overrulesEarlier: true))
-        #expect(plausibility.verdict(on: .sample(3)) == .believed(overrulesEarlier: false))
+        #expect(plausibility.verdict(on: .sample(2)) == .accepted(overrulesEarlier: true))
+        #expect(plausibility.verdict(on: .sample(3)) == .accepted(overrulesEarlier: false))
     }
 
     /// Seconds of the fixes after a restart, the newest in the outbox being of second 10, and what is believed of them.
     static let restarts: [(seconds: [Double], verdicts: [FixVerdict])] = [
         // As ever.
-        ([11, 12], [.believed(overrulesEarlier: false), .believed(overrulesEarlier: false)]),
+        ([11, 12], [.accepted(overrulesEarlier: false), .accepted(overrulesEarlier: false)]),
         // The receiver says the last one again.
-        ([10, 11], [.refused(.notAdvancing), .believed(overrulesEarlier: false)]),
+        ([10, 11], [.refused(.notAdvancing), .accepted(overrulesEarlier: false)]),
         // What is in the outbox is in the future.
         (
             [7, 8, 9, 10],
             [.refused(.notAdvancing), .refused(.notAdvancing)]
-                + [.believed(overrulesEarlier: true), .believed(overrulesEarlier: false)]
+                + [.accepted(overrulesEarlier: true), .accepted(overrulesEarlier: false)]
         ),
         // A few old ones out of a buffer.
-        ([3, 4, 11], [.refused(.notAdvancing), .refused(.notAdvancing), .believed(overrulesEarlier: false)]),
+        ([3, 4, 11], [.refused(.notAdvancing), .refused(.notAdvancing), .accepted(overrulesEarlier: false)]),
     ]
 
     @Test(arguments: restarts)
@@ -142,7 +142,7 @@ import TimeAndChance
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0), latest: nil) == nil)
         let verdicts = (0..<3).map { plausibility.verdict(on: .sample(50_000 + Double($0))) }
-        #expect(verdicts.last == .believed(overrulesEarlier: false))
+        #expect(verdicts.last == .accepted(overrulesEarlier: false))
     }
 
     @Test func alternatingJumpsNever() {

@@ -36,7 +36,7 @@ import ReportedText
     mutating func clear(_ option: CURLoption) { note(unsafe ccurl_clear_string(handle, option)) }
 
     /// Sends `bytes` as the body; libcurl keeps a copy.
-    mutating func setBody(_ bytes: [UInt8]) {
+    private mutating func setBody(_ bytes: [UInt8]) {
         set(CURLOPT_POSTFIELDSIZE_LARGE, size: bytes.count)
         unsafe bytes.withUnsafeBytes { buffer in
             // An empty array may have no address, and an empty body is a body too.

@@ -1,4 +1,4 @@
-/// The conduct of one connection: when to read and write, which request is next, when to give up.
+/// The conduct of one connection: when to read and write, which request is next, when to close.
 ///
 /// Bytes, answers and times come in, decisions are read off; sockets are `ServiceLoop`'s affair. Times are those of a
 /// monotonic clock, counted from any fixed moment. One request at a time: bytes behind it wait in the parser.

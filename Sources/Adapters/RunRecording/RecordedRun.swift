@@ -8,7 +8,7 @@ package struct RecordedRun: Sendable {
     package let entries: [RecordingEntry]
     /// What happened on the receiver's line.
     package let receiver: [(at: Duration, event: RecordedReceiver.Event)]
-    /// Lines that are none: the last one of a file may be cut off by a power cut.
+    /// Lines that are not entries: the last one of a file may be cut off by a power cut.
     package let brokenLines: Int
 
     /// Reads the folder; blocks.

@@ -132,7 +132,7 @@ enum RecordingLine {
         (try? JSONValue(encoding: value)).map { Array("\($0.text)\n".utf8) } ?? []
     }
 
-    /// `nil` for a line that is none: one that is cut off, or whose numbers no run comes to.
+    /// `nil` for a line that is not an entry: it is cut off, or whose numbers no run comes to.
     static func value<Value: Decodable>(_ type: Value.Type, of line: ArraySlice<UInt8>) -> Value? {
         try? JSONValue(parsing: Array(line)).decoded(as: type)
     }

@@ -92,7 +92,7 @@ package final class ReenactedTransport: HTTPTransport {
     package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
         let answer = answer(at: clock.now)
         guard let answer, answer.error != .cancelled else {
-            // Under way when the recording ended, or given up by the one who waited.
+            // Under way when the recording ended, or abandoned by the one who waited.
             while !Task.isCancelled { await clock.sleep(for: .seconds(3600)) }
             throw HTTPTransportError(.cancelled, "cancelled")
         }

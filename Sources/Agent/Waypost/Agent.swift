@@ -43,7 +43,7 @@ public struct Agent: Sendable {
 
     /// Reports until the task is cancelled, then sends the vehicle's last state and closes the outbox.
     ///
-    /// When a stage stands still, the process ends with status 1 and leaves the reason beside the outbox: whoever
+    /// When a stage has stalled, the process ends with status 1 and leaves the reason beside the outbox: whoever
     /// keeps the service starts it anew.
     ///
     /// - Throws: what keeps the service from starting; a missing receiver, network or token never does.

@@ -16,7 +16,7 @@ package struct HTTPResponse: Sendable, Hashable {
     }
 }
 
-/// What one exchange may cost before it is given up.
+/// What one exchange may cost before it is aborted.
 package struct HTTPLimits: Sendable, Hashable {
     /// The longest wait for a connection, name resolution and TLS handshake included.
     package var connect: Duration

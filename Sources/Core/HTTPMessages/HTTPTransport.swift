@@ -13,7 +13,7 @@ package protocol HTTPTransport: Sendable {
 }
 
 extension HTTPTransport {
-    /// Does nothing: a transport that keeps no connections has none to give up.
+    /// Does nothing: a transport that keeps no connections has none to close.
     package func networkChanged() {}
 }
 

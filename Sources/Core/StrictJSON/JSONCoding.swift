@@ -64,7 +64,7 @@ private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueE
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// The next element of an array; this itself when it is none.
+    /// The next element of an array; this itself when it is no array.
     private var next: EncodedTree {
         guard elements != nil else { return self }
         let element = EncodedTree()

@@ -149,7 +149,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         warnings.forEach(report)
     }
 
-    /// Callers who joined a fetch after it was given up get one of their own.
+    /// Callers who joined a fetch after it was abandoned get one of their own.
     private func restart(with waiters: Waiters, for context: AuthorizationContext) {
         guard !waiters.isEmpty else { return }
         switch cache.request(context, now: elapsed()) {

@@ -28,5 +28,5 @@
     func hash(into hasher: inout Hasher) { unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
 
     /// The memory goes back to an allocator that the compiler cannot see into, so the zeros are not optimized away.
-    static func overwrite(_ bytes: UnsafeMutableBufferPointer<UInt8>) { unsafe bytes.update(repeating: 0) }
+    private static func overwrite(_ bytes: UnsafeMutableBufferPointer<UInt8>) { unsafe bytes.update(repeating: 0) }
 }

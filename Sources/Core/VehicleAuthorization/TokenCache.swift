@@ -56,7 +56,7 @@ package struct TokenCache: Sendable {
         }
     }
 
-    /// A fetch was given up because nobody waits any more: neither success nor failure.
+    /// A fetch was abandoned because nobody waits any more: neither success nor failure.
     package mutating func abandoned(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
 
     /// Fleet Engine refused `token`: it goes, unless a newer one has taken its place.

@@ -4,7 +4,7 @@ package import StrictJSON
 ///
 /// The JSON Web Token's `exp` and `iat` come first: their difference needs no clock of this machine. What the issuer
 /// states beside the token is the second opinion; of two, the earlier end holds. The time is the issuer's, by `iat` or
-/// by its answer's `Date`. Where neither is there, this machine's clock is believed as long as a Fleet Engine token
+/// by its answer's `Date`. Where neither is there, this machine's clock is trusted as long as a Fleet Engine token
 /// can live as long as it says; otherwise that clock is wrong, and the life is unknown rather than over or endless.
 package struct TokenExpiry: Sendable, Hashable {
     /// Life left when the fetch began; `nil` when nothing tells. Zero or less: the token is dead.

@@ -107,9 +107,9 @@ struct Vehicle: Sendable {
 struct RoadStretch: Sendable {
     /// Metres from the start of the drive.
     let start: Double
-    let straightLength: Double
+    private let straightLength: Double
     /// Signed: positive turns to the right.
-    let turnRadians: Double
+    private let turnRadians: Double
     let radius: Double
     let limit: Double
     /// Seconds for which the light at the end of the straight stops the car; 0 for green.
@@ -131,7 +131,7 @@ struct RoadStretch: Sendable {
 
     var bendStart: Double { start + straightLength }
     /// Twice as long as a circle's arc: curvature grows and falls evenly, as on a built road.
-    var bendLength: Double { 2 * radius * abs(turnRadians) }
+    private var bendLength: Double { 2 * radius * abs(turnRadians) }
     var end: Double { bendStart + bendLength }
     /// The speed at which the tightest point of the bend is comfortable.
     var bendSpeed: Double { min(limit, (Self.sideways * radius).squareRoot()) }

@@ -5,13 +5,13 @@
 /// of a stream wait and drops datagrams. All times are on one monotonic scale.
 struct ReadPace: Sendable, Hashable {
     /// For how long a portion must last; a fix that waits for the next one is hardly older for it.
-    static let period = Duration.milliseconds(100)
+    private static let period = Duration.milliseconds(100)
     /// In bytes, each period, as long as fixes come.
-    static let generousPortion = 1 << 20
+    private static let generousPortion = 1 << 20
     /// The same without a fix: three times what the fastest serial line carries.
-    static let smallPortion = 1 << 15
+    private static let smallPortion = 1 << 15
     /// What a read costs beside its bytes, in bytes: datagrams may be tiny.
-    static let readCost = 128
+    private static let readCost = 128
 
     private var periodBegan: Duration
     /// Beyond the portion by what the last read brought; the next periods pay for it.

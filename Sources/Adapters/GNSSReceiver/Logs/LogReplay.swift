@@ -150,9 +150,9 @@ package enum ReplaySpeed: Sendable, Hashable {
 /// what has already been sent.
 struct ReplayTimeline: Sendable, Hashable {
     static let longestGap = Duration.seconds(300)
-    static let skippedGap = Duration.seconds(10)
+    private static let skippedGap = Duration.seconds(10)
     /// The least distance between two fixes: times of fix are whole milliseconds.
-    static let shortestStep = Duration.milliseconds(1)
+    private static let shortestStep = Duration.milliseconds(1)
 
     /// How much log time passes from a fix to the next.
     static func step(from earlier: UTCTime, to later: UTCTime) -> Duration {

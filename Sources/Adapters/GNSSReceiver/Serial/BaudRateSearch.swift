@@ -47,7 +47,7 @@ struct BaudRateSearch: Sendable, Hashable {
     /// starting.
     init(trial: Duration = Self.longEnough) { usualTrial = trial }
 
-    /// How long the line is open at `rate` before it is given up without a sentence.
+    /// How long the line is open at `rate` before it is closed without a sentence.
     var trial: Duration { rate == lastGood ? usualTrial * 2 : usualTrial }
 
     /// The time of one round.
@@ -60,7 +60,7 @@ struct BaudRateSearch: Sendable, Hashable {
         isComplaintTold = false
     }
 
-    /// The line is given up, after a trial or because a good line brought nothing usable for long.
+    /// The line is closed, after a trial or because a good line brought nothing usable for long.
     mutating func lineGivenUp(after evidence: Evidence) -> Action {
         if evidence == .sentences {
             isComplaintTold = true

@@ -79,7 +79,7 @@ struct SerialEndpoint: ReceiverEndpoint {
         case (.noise, .known(let baudRate)):
             "bytes come but no NMEA sentence for \(span); check baudRate, now \(baudRate) (\"automatic\" finds the "
                 + "right one), or switch the receiver's output to NMEA" + otherReaders
-        // Its rate was right: before that it is given up sooner.
+        // Its rate was right: before that it is closed sooner.
         case (.noise, .looked(let search)):
             "bytes come but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there was; if "
                 + "it stays so, the rate is looked for again"

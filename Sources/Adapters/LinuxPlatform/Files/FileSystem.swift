@@ -110,7 +110,7 @@ package enum FileSystem {
     /// SEEK_DATA on Linux, which Glibc's module does not show.
     private static let seekData: CInt = 3
 
-    /// Where a symbolic link points; `nil` when it is none, or may not be read.
+    /// Where a symbolic link points; `nil` when it is no link, or may not be read.
     package static func linkTarget(at path: String) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(path, &target, target.count)

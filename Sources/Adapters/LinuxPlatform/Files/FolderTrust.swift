@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Whoever may write in a folder can put a link where a file is expected, or another folder in its place: then what is
 /// written, renamed or removed is somebody else's. So each folder from the root on is looked at, as OpenSSH does for
-/// the files it believes. Then a path means the same thing at every later call.
+/// the files it trusts. Then a path means the same thing at every later call.
 ///
 /// That is true of what is there. A name that is free in a folder such as `/tmp` can be somebody else's link a moment
 /// later, so that nothing is done by a path on which a folder was missing.

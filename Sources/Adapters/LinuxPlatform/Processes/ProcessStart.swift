@@ -18,7 +18,7 @@ package enum ProcessStart {
 
     /// Opens `/dev/null` in the place of standard descriptors that are closed; otherwise a socket or the database would
     /// be given their numbers, and log lines would be written into it.
-    static func occupyStandardDescriptors() {
+    private static func occupyStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
             // The lowest free number is this one. A folder that may be neither read nor written is as good a place.
             if unsafe open("/dev/null", O_RDWR) < 0 { _ = unsafe open("/", O_RDONLY | O_DIRECTORY) }
@@ -136,7 +136,7 @@ enum StartNeeds {
     }
 
     /// The system gives one reason (EAGAIN) for a lack of processes and for a stack that it has no memory for.
-    /// A `processLimit` below zero is none.
+    /// A `processLimit` below zero means no limit.
     static func threadComplaint(started: Int, processLimit: Int, stack: Int) -> String {
         let limit = processLimit < 0 ? "" : ", which is \(processLimit)"
         let processes =

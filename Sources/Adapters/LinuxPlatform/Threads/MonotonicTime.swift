@@ -15,7 +15,7 @@ package enum MonotonicTime {
 }
 
 extension UTCTime {
-    /// As the host believes: asked, compared and reported, never silently trusted.
+    /// As the host says: asked, compared and reported, never silently trusted.
     package static var system: UTCTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

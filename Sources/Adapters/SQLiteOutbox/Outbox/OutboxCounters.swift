@@ -62,7 +62,7 @@ struct OutboxCounters: Sendable, Hashable {
         newest = Self.newer(newest, stored)
     }
 
-    /// Out of quarantine, given up.
+    /// Out of quarantine, evicted.
     mutating func discard(_ tally: UpdateTally) {
         quarantined.count -= tally.count
         evictions[.discarded].add(tally)
@@ -78,7 +78,7 @@ struct OutboxCounters: Sendable, Hashable {
 
     /// How many updates there may be, and how often the ledger may have been written: no vehicle comes near that, but
     /// whoever may write the file writes what he likes. Between two limits is more room than work ever takes, so that
-    /// what is written can be read, and what a repair leaves is believed whenever it is opened.
+    /// what is written can be read, and what a repair leaves is trusted whenever it is opened.
     enum Limit {
         /// Of what a record can say.
         static let record: Int64 = 1 << 53

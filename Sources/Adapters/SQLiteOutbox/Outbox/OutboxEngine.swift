@@ -268,9 +268,9 @@ extension OutboxEngine {
         invalidateStore()
         try ownership?.hold()
         // What the store has said once, and is in memory since, is better than any ledger on the disk.
-        let isBelieved = StoreSalvage.believes(counters)
+        let isTrusted = StoreSalvage.trusts(counters)
         let salvage = StoreSalvage(
-            files: files, ownership: ownership, known: counters.lastSequence > 0 && isBelieved ? counters : nil,
+            files: files, ownership: ownership, known: counters.lastSequence > 0 && isTrusted ? counters : nil,
             delivered: Set(unwritten.keys.filter { $0 <= counters.lastSequence }),
             longestCommit: configuration.durability.longestCommit)
         let result = try reserve.lending(retryingDamage(salvage.build()))
@@ -278,7 +278,7 @@ extension OutboxEngine {
         try reserve.lending(adoptRebuilt())
         try reserve.lending(withSystem(files.path, files.removeDamaged(exceptNewest: Self.keptDamaged)))
         // No number of before means anything any more: what was acknowledged under one is sent again.
-        if !isBelieved { (counters, unwritten) = (result.counters, [:]) }
+        if !isTrusted { (counters, unwritten) = (result.counters, [:]) }
         configuration.reportRecovery(
             StoreRecovery(
                 path: files.path, reason: reason, setAside: setAside, salvaged: result.salvaged,

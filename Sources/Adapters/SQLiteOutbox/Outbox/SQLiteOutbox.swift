@@ -123,7 +123,7 @@ package struct OutboxConfiguration: Sendable {
     package var repairsDamage = true
     /// Time since any moment, for the window of `durability`.
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
-    /// Names files that are set aside.
+    /// Names damaged files that are renamed.
     package var now: @Sendable () -> UTCTime = { .system }
     /// Called on the outbox's thread when a damaged store has been replaced, at opening or later.
     package var reportRecovery: @Sendable (StoreRecovery) -> Void = { _ in }

@@ -24,7 +24,7 @@ struct IntactTables {
         // What cannot be read here is looked for as loose records.
         let hasRecords = try Self.forEachRow(of: "records", connection) { id, bytes throws(StoreError) in
             if id == LedgerRecord.id {
-                stored = LedgerRecord(bytes[...]).flatMap { StoreSalvage.believes($0.counters) ? $0 : nil }
+                stored = LedgerRecord(bytes[...]).flatMap { StoreSalvage.trusts($0.counters) ? $0 : nil }
                 return
             }
             (pending, last) = (pending + 1, id)

@@ -24,7 +24,7 @@ enum RecordScan {
 
     /// Calls `visit` for each record in the file at `path`, in the order of the file; a missing file has none.
     ///
-    /// A bad sector is passed over; after many of them the rest of the file is given up, as is all beyond `limit`.
+    /// A bad sector is passed over; after many of them the rest of the file is skipped, as is all beyond `limit`.
     /// Holes are not read: whatever length a file has, it costs no more than the bytes that it was given.
     static func scan(
         path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (Found) throws(StoreError) -> Void

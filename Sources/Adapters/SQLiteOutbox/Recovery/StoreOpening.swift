@@ -196,7 +196,7 @@ final class StoreOpening {
         }
     }
 
-    /// An empty one is sooner made again than believed: it may never have been synchronized.
+    /// An empty one is sooner made again than trusted: it may never have been synchronized.
     private func rebuiltLastSequence() throws(StoreError) -> Int64 {
         _ = try StoreHeader(files, at: files.rebuilt)
         let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)

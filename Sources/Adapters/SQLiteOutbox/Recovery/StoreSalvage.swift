@@ -28,7 +28,7 @@ struct StoreSalvage {
     let longestCommit: Int
 
     /// Whether a ledger's figures are taken over; without one the rows alone count.
-    static func believes(_ counters: OutboxCounters) -> Bool {
+    static func trusts(_ counters: OutboxCounters) -> Bool {
         counters.isPlausible(upTo: OutboxCounters.Limit.repair)
     }
 
@@ -47,7 +47,7 @@ struct StoreSalvage {
             var last = max(least, highest)
             let ledger: LedgerRecord?
             // What is at most one commit later than the tables did not end, or its page is damaged. Its ledger is not
-            // believed: without it a delivery may be repeated, with it a loss be hidden.
+            // trusted: without it a delivery may be repeated, with it a loss be hidden.
             if let tables, last <= tables.lastSequence + Int64(longestCommit),
                 newestCopy.map({ $0.counters.revision <= tables.ledger.counters.revision + 1 }) ?? true
             {
@@ -93,7 +93,7 @@ struct StoreSalvage {
                     if isTold(sequence, except: tables?.unreadableQuarantined) || isUnknown(sequence) { return }
                     try builder.insertQuarantined(bytes, sequence: sequence)
                 case .ledger(let candidate):
-                    if isUnknown(candidate.counters.lastSequence) || !Self.believes(candidate.counters) { return }
+                    if isUnknown(candidate.counters.lastSequence) || !Self.trusts(candidate.counters) { return }
                     newestCopy = LedgerRecord.later(newestCopy, candidate)
                 }
             }
@@ -156,7 +156,7 @@ struct StoreSalvage {
         return missing...max(missing, gaps - ledger.evictions[.thinned].count)
     }
 
-    /// Counters that balance. What is not pending, given up or in quarantine counts as delivered.
+    /// Counters that balance. What is not pending, evicted or in quarantine counts as delivered.
     private func counters(
         _ ledger: LedgerRecord?, _ result: Result, lastSequence: Int64, _ builder: StoreBuilder
     ) throws(StoreError) -> OutboxCounters {
@@ -192,7 +192,7 @@ package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
     package let path: String
     /// What was wrong with it.
     package let reason: String
-    /// Where the damaged files are now; `nil` when there was nothing left to be set aside.
+    /// Where the damaged files are now; `nil` when there was nothing left to be renamed.
     package let setAside: String?
     /// Updates that wait again for delivery.
     package let salvaged: Int64

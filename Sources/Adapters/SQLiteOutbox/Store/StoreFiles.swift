@@ -60,7 +60,7 @@ struct StoreFiles: Sendable {
         return try disk.entry(at: name + "-wal") != nil
     }
 
-    /// Files set aside must not fill the disk: all but the newest `count` go, each with its log.
+    /// Damaged files that were renamed must not fill the disk: all but the newest `count` go, each with its log.
     func removeDamaged(exceptNewest count: Int) throws(SystemError) {
         let folder = FileSystem.parent(of: path)
         let prefix = damagedPrefix.utf8.dropFirst(folder == "." ? 0 : folder == "/" ? 1 : folder.utf8.count + 1)

@@ -99,7 +99,7 @@ package struct QuarantineRequest: Sendable, Hashable {
 
 /// What became of a `QuarantineRequest`.
 package enum QuarantineAnswer: Sendable, Hashable {
-    /// So many are pending again, or given up. `notKept` counts those that could not be requeued because only the last
+    /// So many are pending again, or evicted. `notKept` counts those that could not be requeued because only the last
     /// 256 are kept: they stay in quarantine.
     case done(count: Int64, notKept: Int64)
     /// Nothing was changed: these are not in quarantine.

@@ -31,7 +31,7 @@ package final class AgentMonitor: ReportingObserver {
         package var requestSince: Duration?
         /// Until when nothing is sent, as the upload loop said.
         package var waitsUntil: Duration?
-        /// How often a stage was given up that goes on by itself: the outbox alone is.
+        /// How often a stage was bypassed that goes on by itself: the outbox alone is.
         package var repairs: [Stage: Int] = [:]
         /// Why the last run ended itself.
         package var lastStall: StallRecord?
@@ -51,7 +51,7 @@ package final class AgentMonitor: ReportingObserver {
     /// Counts a token that the provider was asked for beyond the cache.
     package func countTokenFetch() { state.withLock { $0.counts.tokenFetches += 1 } }
 
-    /// Counts that the outbox did not answer and was given up.
+    /// Counts that the outbox did not answer and was bypassed.
     func countStoreGivenUp() { state.withLock { $0.repairs[.store, default: 0] += 1 } }
 
     /// Notes why the outbox is not open, or that it is.

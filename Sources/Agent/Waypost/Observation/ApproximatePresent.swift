@@ -33,7 +33,7 @@ package final class ApproximatePresent: ReportingObserver {
         return witnesses.server ?? synchronizedClock() ?? witnesses.lastGood
     }
 
-    /// Notes a time of fix that was believed, as the outbox keeps it over a restart.
+    /// Notes a time of fix that was accepted, as the outbox keeps it over a restart.
     package func note(lastGood time: UTCTime) {
         witnesses.withLock { $0.lastGood = max($0.lastGood, time) }
     }

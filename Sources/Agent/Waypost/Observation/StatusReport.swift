@@ -10,7 +10,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var state: String
         /// The kind of the state: `starting`, `receiving`, `noPosition`, `waiting` or `ended`.
         package var kind: String
-        /// Seconds since the last believed fix; absent before the first.
+        /// Seconds since the last accepted fix; absent before the first.
         package var secondsSinceFix: Int?
         package var timeOfFix: String?
         /// Of the last fix; `estimated` is dead reckoning.
@@ -53,7 +53,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var receiver: Receiver
     package var delivery: Delivery
     package var ledger: Account
-    /// What was given up, by reason.
+    /// What was evicted, by reason.
     package var evictions: [String: TallyReport]
     package var quarantine: TallyReport
     package var durability: Durability
@@ -66,7 +66,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var refusedFixes: [String: Int]
     package var receiverWarnings: [String: Int]
     package var notStored: Int
-    /// Repairs of stages that stood still, by stage.
+    /// Repairs of stalled stages, by stage.
     package var repairs: [String: Int]
     /// Why the last run ended itself; absent when it did not.
     package var lastStall: StallRecord?
@@ -175,7 +175,7 @@ extension StatusReport {
             receiverWarnings.sorted { $0.key < $1.key }.map { ("kind=\"\($0.key)\"", $0.value) })
         family("updates_not_stored_total", "counter", "Updates that the outbox could not store.", [("", notStored)])
         family("requests_total", "counter", "Requests sent to Fleet Engine.", [("", requests)])
-        family("retries_total", "counter", "Requests that failed; those that hold delivery are none.", [("", retries)])
+        family("retries_total", "counter", "Requests that failed, but for those that hold delivery.", [("", retries)])
         family("token_fetches_total", "counter", "Tokens asked of the issuer.", [("", tokenFetches)])
         family("sent_bytes_total", "counter", "Bytes of requests to Fleet Engine.", [("", bytesSent)])
         family("received_bytes_total", "counter", "Bytes of answers from Fleet Engine.", [("", bytesReceived)])
@@ -190,7 +190,7 @@ extension StatusReport {
             family("seconds_since_delivery", "gauge", "Seconds since the last delivery.", [("", seconds)])
         }
         family(
-            "repairs_total", "counter", "Repairs of stages that stood still, by stage.",
+            "repairs_total", "counter", "Repairs of stalled stages, by stage.",
             Stage.allCases.map { ("stage=\"\($0.rawValue)\"", repairs[$0.rawValue] ?? 0) })
         family(
             "last_run_stalled", "gauge", "1 for the stage for whose standstill the last run ended itself.",

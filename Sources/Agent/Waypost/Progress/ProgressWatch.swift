@@ -15,7 +15,7 @@ package struct ProgressWatch: Sendable {
         let due: Duration
     }
 
-    static let longestTick = Duration.seconds(5)
+    private static let longestTick = Duration.seconds(5)
 
     private let patience: [Stage: Duration]
     private var debts: [Stage: Debt] = [:]
@@ -37,7 +37,7 @@ package struct ProgressWatch: Sendable {
         if debts[stage] == nil { moved(stage) }
     }
 
-    /// Time has passed: the stage that stands still now, if one does.
+    /// Time has passed: the stage that has stalled, if one has.
     package mutating func tick(after elapsed: Duration) -> Stall? {
         now += max(.zero, min(elapsed, Self.longestTick))
         for stage in Stage.allCases {
@@ -110,7 +110,7 @@ package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
     /// The shared pool, on which all tasks run, takes a new one.
     case tasks
 
-    /// What is wrong when it stands still.
+    /// What is wrong when it has stalled.
     fileprivate var complaint: String {
         switch self {
         case .receiver: "the receiver's thread is stuck in a call of the system"
@@ -124,7 +124,7 @@ package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// A stage that stands still without a reason.
+/// A stage that makes no progress and has no reason to wait.
 package struct Stall: Sendable, Hashable, CustomStringConvertible {
     package let stage: Stage
     /// How long there has been no progress.

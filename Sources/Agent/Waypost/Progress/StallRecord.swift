@@ -25,7 +25,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
     /// Where it is, given the outbox.
     package static func path(besideOutbox outbox: String) -> String { outbox + ".stalled" }
 
-    /// No record is larger; a larger file is none.
+    /// No record is larger; a larger file is something else.
     private static let longest = 4096
 
     /// Puts it in its place at once, for this user alone.

@@ -2,7 +2,7 @@ package import LinuxPlatform
 import LocationReporting
 
 /// What the thread `progress` does: it judges the stages each second, feeds the service manager's watchdog while every
-/// one moves or has a reason to wait, and ends the process when one stands still.
+/// one moves or has a reason to wait, and ends the process when one has stalled.
 ///
 /// It has a thread of its own so that it sees a pool that is blocked. What it cannot see, being stopped itself, the
 /// service manager sees by the watchdog that is not fed.
@@ -16,7 +16,7 @@ package struct Watchdog: Sendable {
     private let feed: @Sendable () -> Void
     private let end: @Sendable (Stall) -> Void
 
-    /// `feed` is called each `feedInterval`, `end` once, with the stage that stands still; both on the thread.
+    /// `feed` is called each `feedInterval`, `end` once, with the stage that has stalled; both on the thread.
     package init(
         _ progress: StageProgress, feedInterval: Duration, feed: @escaping @Sendable () -> Void,
         end: @escaping @Sendable (Stall) -> Void

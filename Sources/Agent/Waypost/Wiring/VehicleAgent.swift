@@ -29,7 +29,7 @@ package struct VehicleAgent: Sendable {
         /// Where the service's progress is watched. The outbox answers in time then, and need not be open at the start:
         /// a vehicle under way shall be seen.
         package var progress: StageProgress?
-        /// Called each time that the outbox is given up until it answers.
+        /// Called each time that the outbox is bypassed until it answers.
         package var storeGaveUp: @Sendable () -> Void = {}
         /// Chance for the waits, from 0...1.
         package var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }

@@ -5,7 +5,7 @@ enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
         "--accept-missing-checksum", "take sentences without checksum, as old receivers send them")
     static let config = OptionSpec.value("--config", "FILE", "the configuration file", isRequired: true)
-    static let runningConfig = OptionSpec.value(
+    private static let runningConfig = OptionSpec.value(
         "--config", "FILE", "the service's configuration, when its address is another one")
 
     static let commands: [CommandSpec] = [

@@ -150,7 +150,7 @@ struct QuarantineResult: Encodable {
     /// `requeue` or `discard`.
     let action: String
     let path: String
-    /// How many are pending again, or given up.
+    /// How many are pending again, or evicted.
     let updates: Int64
     /// How many could not be requeued, for only the last 256 are kept.
     let notKept: Int64
@@ -169,12 +169,12 @@ struct OutboxListing: Encodable {
     let path: String
     let accepted, delivered, pending, evicted, quarantined: Int64
     let balances: Bool
-    /// What was given up, by reason.
+    /// What was evicted, by reason.
     let evictions: [String: TallyReport]
     let quarantine: TallyReport
-    let oldestPendingTime: String?
-    let newestTime: String?
-    let quarantinedUpdates: [OutboxRow]
+    private let oldestPendingTime: String?
+    private let newestTime: String?
+    private let quarantinedUpdates: [OutboxRow]
 
     init(path: String, _ summary: StoreSummary, oldestPending: StoredUpdate?, quarantined: [OutboxRow]) {
         let ledger = summary.ledger
@@ -219,7 +219,7 @@ struct OutboxRow: Encodable {
     let latitude: Double
     let longitude: Double
     /// Not `altitudeMeters`, which `waypost fixes` gives above mean sea level.
-    let altitudeAboveEllipsoidMeters: Double?
+    private let altitudeAboveEllipsoidMeters: Double?
     let speedMetersPerSecond: Double?
     let headingDegrees: Int?
     let horizontalAccuracyMeters: Double?

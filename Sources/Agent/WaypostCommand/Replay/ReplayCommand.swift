@@ -27,7 +27,7 @@ struct ReplayCommand {
         if options.asJSON {
             try StandardOutput.write(line: summary.json)
         } else if failure == nil || summary.fixes > 0 {
-            try StandardOutput.write(line: summary.text)  // of a log that is none there is nothing to sum up
+            try StandardOutput.write(line: summary.text)  // of a file that is no log there is nothing to sum up
         }
         if let failure { throw failure }
         // Whoever follows a log ends it himself; what is pending then goes out the next time.
@@ -52,7 +52,7 @@ struct ReplayOptions: Sendable, Equatable {
     var logs: [String]
     var speed: ReplaySpeed
     /// Otherwise logs are played as fast as can be, and a run recording as it was.
-    var speedIsGiven: Bool
+    private var speedIsGiven: Bool
     var keepsTime: Bool
     var loops: Bool
     var vehicles: Int

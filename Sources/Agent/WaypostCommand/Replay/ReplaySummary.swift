@@ -71,7 +71,7 @@ struct RunReenactmentSummary {
         for entry in run.entries {
             if case .lost(let entries) = entry.event { lost += entries.value }
             if case .repair(let stage, let number) = entry.event {
-                lines.append("a stage stood still then: \(stage) \(number.value)")
+                lines.append("a stage stalled then: \(stage) \(number.value)")
             }
         }
         if lost > 0 { lines.append("\(lost) entries are missing: the disk was too slow") }

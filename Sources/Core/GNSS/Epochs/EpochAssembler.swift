@@ -127,7 +127,7 @@ struct EpochAssembler {
         isClosed = true
     }
 
-    /// Completes the epoch because nothing more will come; fixes that never got a date are given up.
+    /// Completes the epoch because nothing more will come; fixes that never got a date are dropped.
     mutating func finish(_ emit: (Fix) -> Void) {
         begin(emit)
         undatedDropped += undated.count

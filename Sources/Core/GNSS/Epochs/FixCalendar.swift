@@ -18,7 +18,7 @@ struct FixCalendar {
         case tagBlock
     }
 
-    /// A date stated outside the position sentences; believed once a fix stands beside it.
+    /// A date stated outside the position sentences; trusted once a fix stands beside it.
     private(set) var offer: DateSentence?
     /// The last dated instant.
     private var last: UTCTime?
@@ -51,11 +51,11 @@ struct FixCalendar {
     /// The instant of a valid fix; `nil` while no date is known. `dated` is the date that a valid sentence of the same
     /// epoch states, with its own time of day.
     mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
-        if let dated, let stated = believed(dated) {
+        if let dated, let stated = trusted(dated) {
             last = Self.nearest(to: stated, timeOfDay)
             basis = .ownEpoch
         } else if let offer, abs(offer.timeOfDay.milliseconds(since: timeOfDay)) <= Self.offerToleranceMilliseconds,
-            let stated = believed(offer)
+            let stated = trusted(offer)
         {
             last = Self.nearest(to: stated, timeOfDay)
             basis = .dateSentence
@@ -75,7 +75,7 @@ struct FixCalendar {
     }
 
     /// The stated instant, repaired where that is wanted; `nil` when it cannot be right.
-    private mutating func believed(_ dated: DateSentence) -> UTCTime? {
+    private mutating func trusted(_ dated: DateSentence) -> UTCTime? {
         let stated = Int64(dated.date) * UTCTime.millisecondsPerDay + dated.timeOfDay.posixMilliseconds
         let meant = dates.instant(meantBy: UTCTime(millisecondsSince1970: stated))
         if let found = meant.warning { warning = found }

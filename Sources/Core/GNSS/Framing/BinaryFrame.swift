@@ -11,7 +11,7 @@ enum BinaryFrame {
     static let ubxStart: UInt8 = 0xB5
     static let rtcmStart: UInt8 = 0xD3
     /// The longest UBX message in use (satellite measurements, assistance data) stays below; a longer length is noise.
-    static let maximumUBXPayload = 8192
+    private static let maximumUBXPayload = 8192
     /// Header, payload and check of the longest frame.
     static let maximumLength = maximumUBXPayload + 8
 

@@ -15,9 +15,9 @@ package struct NMEADecoder: Sendable {
     /// Whether the last byte ended a line: only there `#` begins a comment.
     var isAtLineStart = true
     var isInComment = false
-    var lastReceivedAt: Duration?
+    private var lastReceivedAt: Duration?
     /// Whether a binary frame waits for its end.
-    var isWithBinary = false
+    private var isWithBinary = false
     /// Place in the stream of the buffer being scanned, in bytes.
     var origin = 0
     /// One bit a kind of warning that has come since it was last taken.
@@ -170,12 +170,12 @@ package struct NMEADecoder: Sendable {
 
 /// How `NMEADecoder` treats what receivers do not do alike; the defaults suit recorded logs.
 package struct NMEADecoderOptions: Sendable {
-    /// Which dates are believed.
+    /// Which dates are trusted.
     package enum Dates: Sendable {
         /// Every date is kept as stated: for recorded logs.
         case asStated
         /// Dates are moved by the multiple of 1024 weeks that brings them nearest to `reference`, which is asked at
-        /// each date. Not believed is what then still lies more than two days before `earliest`, or has been moved to
+        /// each date. Rejected is what then still lies more than two days before `earliest`, or has been moved to
         /// more than a year after `reference`. For live receivers.
         ///
         /// `reference` is the present to within years, `earliest` a moment that has certainly passed.
@@ -192,7 +192,7 @@ package struct NMEADecoderOptions: Sendable {
 }
 
 extension NMEADecoderOptions.Dates {
-    /// Dates further before the earliest than this are not believed: clocks differ a little.
+    /// Dates further before the earliest than this are rejected: clocks differ a little.
     private static let toleranceMilliseconds = 2 * UTCTime.millisecondsPerDay
     /// A date that had to be moved may lie so far after the present as it is known: the host may have slept for long.
     /// Further, the receiver's date was wrong for another reason.
@@ -352,7 +352,7 @@ extension NMEADecoder {
 
     /// Counts what the assembler has found, as seen at a place in the stream.
     @inline(__always)
-    mutating func noteWarnings(at byte: Int) {
+    private mutating func noteWarnings(at byte: Int) {
         while let warning = assembler.takeWarning() { warn(warning, line: account.lines + 1, byte: byte) }
     }
 

@@ -280,7 +280,7 @@ struct Decimal {
 
     /// All digits as one number: units of the last decimal, without sign.
     @inline(__always)
-    var mantissa: Int64 { whole * Self.powerOfTen(decimals) + fraction }
+    private var mantissa: Int64 { whole * Self.powerOfTen(decimals) + fraction }
 
     /// Nearest double: both operands are exact, so that one division rounds once.
     @inline(__always)

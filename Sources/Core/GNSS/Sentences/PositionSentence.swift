@@ -9,7 +9,7 @@ struct PositionSentence {
     var altitudeMeters: Double?
     var geoidSeparationMeters: Double?
     /// Above the ellipsoid (PUBX).
-    var ellipsoidalAltitudeMeters: Double?
+    private var ellipsoidalAltitudeMeters: Double?
     var speedMetersPerSecond: Double?
     var courseDegrees: Double?
     var horizontalAccuracyMeters: Double?

@@ -7,9 +7,9 @@ package enum Motion {
     package static let stillSpeed = 0.3
     /// Below this a vehicle stands, and its course over ground is noise.
     package static let standingSpeed = 0.5
-    /// From this on it certainly does not stand; a course that was believed is believed down to here.
+    /// From this on it certainly does not stand; a course that was accepted is accepted down to here.
     package static let creepingSpeed = 1.0
-    /// From this on it moves, and its course is believed.
+    /// From this on it moves, and its course is accepted.
     package static let movingSpeed = 1.5
 
     /// How long it stands in one place until it is parked, or has stopped: longer than most traffic lights.

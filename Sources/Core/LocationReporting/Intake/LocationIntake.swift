@@ -40,10 +40,10 @@ package actor LocationIntake {
     private func take(_ fix: Fix) async {
         switch plausibility.judge(fix, latest: latestTime()) {
         case .refused(let refusal): return observer.observe(.refused(fix, refusal))
-        case .believed(overrulesEarlier: true):
+        case .accepted(overrulesEarlier: true):
             owesOverruling = true
             await uploader.forgetUnstored()
-        case .believed: break
+        case .accepted: break
         }
         observer.observe(.fix(fix))
         let filtered = motion.filtered(fix)

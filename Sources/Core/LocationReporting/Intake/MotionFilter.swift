@@ -1,7 +1,7 @@
 package import GNSS
 import TimeAndChance
 
-/// What a vehicle's motion says about its fixes: believed fixes in, fixes worth reporting out.
+/// What a vehicle's motion says about its fixes: accepted fixes in, fixes worth reporting out.
 package struct MotionFilter: Sendable {
     private var deadReckoning = DeadReckoningAccuracy()
     private var place = StationaryHold()
@@ -21,9 +21,9 @@ package struct MotionFilter: Sendable {
 /// or the fixes leave the circle that their accuracy allows. A fix without a speed is passed on as it is.
 struct StationaryHold: Sendable {
     /// How long it stands before its place is held.
-    static let settlingTime = Duration.seconds(5)
+    private static let settlingTime = Duration.seconds(5)
     /// The least that a position may wander, in metres, and what counts as its error when none is stated.
-    static let leastReach = 15.0
+    private static let leastReach = 15.0
     static let usualError = 25.0
     /// How far two fixes of one place may be apart, in sums of their 68 % radii: 99 of 100 are nearer.
     static let spread = 1.5
@@ -80,7 +80,7 @@ struct StationaryHold: Sendable {
 /// receiver knows where the body points (HDT, THS).
 struct HeadingHold: Sendable {
     /// How long a course is kept.
-    static let longestHold = Duration.seconds(60)
+    private static let longestHold = Duration.seconds(60)
 
     private var isMoving = false
     private var course: (degrees: Double, at: UTCTime)?
@@ -115,7 +115,7 @@ struct DeadReckoningAccuracy: Sendable {
     /// Metres a second by which the radius grows: some per cent of the way at the speed of traffic.
     static let growth = 1.0
     /// Radius in metres from which it grows when none was stated.
-    static let usualRadius = 10.0
+    private static let usualRadius = 10.0
 
     /// When satellites gave the position last, or, before they ever did, when reckoning was met first.
     private var since: UTCTime?

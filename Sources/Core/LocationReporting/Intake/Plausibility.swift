@@ -22,9 +22,9 @@ package struct Plausibility: Sendable {
 
     /// - Parameters:
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
-    ///   - expected: about the present, if only by a clock that may be wrong; a first fix near it is believed at once,
-    ///     any other when three agree. `nil` believes any first fix.
-    ///   - newest: the newest time of fix that an earlier run believed; a first fix that is not after it is believed
+    ///   - expected: about the present, if only by a clock that may be wrong; a first fix near it is accepted at once,
+    ///     any other when three agree. `nil` accepts any first fix.
+    ///   - newest: the newest time of fix that an earlier run accepted; a first fix that is not after it is accepted
     ///     when three agree, and then the earlier run was wrong. `nil` for recorded logs, which may be older.
     package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: UTCTime? = nil) {
         (self.earliest, self.expected, self.newest) = (earliest, expected, newest)
@@ -40,16 +40,16 @@ package struct Plausibility: Sendable {
         if let latest, fix.timeOfFix > latest { return .refused(.after(latest)) }
 
         guard let refusal = objection(to: fix) else {
-            believe(fix)
-            return .believed(overrulesEarlier: false)
+            accept(fix)
+            return .accepted(overrulesEarlier: false)
         }
         let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
         candidateCount = agrees ? candidateCount + 1 : 1
         candidate = fix
         guard candidateCount >= Self.quorum else { return .refused(refusal) }
         let overrules = (lastBelieved?.timeOfFix ?? newest).map { $0 >= fix.timeOfFix } ?? false
-        believe(fix)
-        return .believed(overrulesEarlier: overrules)
+        accept(fix)
+        return .accepted(overrulesEarlier: overrules)
     }
 
     /// What speaks against `fix` as long as it stands alone.
@@ -61,7 +61,7 @@ package struct Plausibility: Sendable {
         return distance > Self.longestSilence || distance < .zero - Self.longestSilence ? .unconfirmedTime : nil
     }
 
-    private mutating func believe(_ fix: Fix) {
+    private mutating func accept(_ fix: Fix) {
         (lastBelieved, candidate, candidateCount) = (fix, nil, 0)
     }
 
@@ -78,12 +78,12 @@ package struct Plausibility: Sendable {
 
 /// What `Plausibility` makes of a fix.
 package enum FixVerdict: Sendable, Hashable {
-    /// `overrulesEarlier` when it contradicts what was believed before, and that was wrong.
-    case believed(overrulesEarlier: Bool)
+    /// `overrulesEarlier` when it contradicts what was accepted before, and that was wrong.
+    case accepted(overrulesEarlier: Bool)
     case refused(FixRefusal)
 }
 
-/// Why a fix is not believed.
+/// Why a fix is rejected.
 package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
     case positionOutOfRange
     /// Exactly 0, 0: what gateways without data send.
@@ -91,7 +91,7 @@ package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
     case before(UTCTime)
     case after(UTCTime)
     case notAdvancing
-    /// Far from every time known so far; believed once others confirm it.
+    /// Far from every time known so far; accepted once others confirm it.
     case unconfirmedTime
     case jump(meters: Int)
     /// The speeds that it and the last fix state cannot follow each other.

@@ -35,7 +35,7 @@ package struct ReportingPolicy: Sendable {
         let tolerance = max(.zero, min(spacing, .seconds(1)) / 2)
         let due: Bool
         if elapsed < .zero {
-            due = true  // the receiver's clock was set back, and Plausibility believed it
+            due = true  // the receiver's clock was set back, and Plausibility accepted it
         } else if isParked(at: fix.timeOfFix) {
             due = elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat
         } else {

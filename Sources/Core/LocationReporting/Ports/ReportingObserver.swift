@@ -33,7 +33,7 @@ package enum ReportingEvent: Sendable, Hashable {
     case quarantined(StoredUpdate, reason: ReportedText)
     /// What Fleet Engine's clock says, as its answer to a delivery states.
     case serverTime(UTCTime)
-    /// Nothing is left to send that can be read: everything accepted is delivered or set aside, or waits in an outbox
+    /// Nothing is left to send that can be read: everything accepted is delivered or quarantined, or waits in an outbox
     /// that does not answer.
     case idle
     /// The vehicle's state was sent by itself.

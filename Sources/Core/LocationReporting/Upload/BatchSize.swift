@@ -13,7 +13,7 @@ package struct BatchSize: Sendable, Hashable {
     /// The longest time that a batch should take.
     static let longest = Duration.seconds(1)
     /// It grows towards this part of that time, twofold at most.
-    static let aim = 0.8
+    private static let aim = 0.8
     /// After so many full batches a rejected size is tried again: the server may have changed.
     static let memory = 100
 

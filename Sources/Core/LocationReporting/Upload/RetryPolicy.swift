@@ -12,11 +12,11 @@ package struct RetryPolicy: Sendable, Hashable {
     package let maximumDelay: Duration
     /// Nobody is reached: that long after the last attempt began the next one looks whether the way is whole again. It
     /// costs a few packets.
-    static let longestUnreachableDelay = Duration.seconds(15)
+    private static let longestUnreachableDelay = Duration.seconds(15)
     /// No server is obeyed for longer than this.
-    static let longestObeyedDelay = Duration.seconds(600)
+    private static let longestObeyedDelay = Duration.seconds(600)
     /// The least time from one failed attempt to the next, from start to start.
-    static let shortestSpacing = Duration.seconds(1)
+    private static let shortestSpacing = Duration.seconds(1)
 
     package init(initialDelay: Duration, maximumDelay: Duration) {
         (self.initialDelay, self.maximumDelay) = (initialDelay, maximumDelay)

@@ -2,7 +2,7 @@
 /// said that it is too much. Pure.
 package struct UploadPace: Sendable, Hashable {
     /// The first interval after a 429, the shortest at which a vehicle reports.
-    static let firstInterval = Duration.seconds(5)
+    private static let firstInterval = Duration.seconds(5)
     /// Well within the longest time without an update that Fleet Engine wants.
     static let longestInterval = Duration.seconds(30)
     /// Shorter ones are none.

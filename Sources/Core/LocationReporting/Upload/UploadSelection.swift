@@ -84,7 +84,7 @@ struct UploadSelection: Sendable {
         if deliveredUnstored == batch.last.update { deliveredUnstored = nil }
     }
 
-    /// Notes that what was believed before is wrong, or that the outbox knows better now: nothing of it leads any more.
+    /// Notes that what was accepted before is wrong, or that the outbox knows better now: nothing of it leads any more.
     mutating func forgetUnstored() {
         (unstored, deliveredUnstored, overrulesStored, lastSent) = (nil, nil, false, nil)
     }

@@ -9,7 +9,7 @@ import VehicleAuthorization
 /// told what came of that; or the loop waits, for something to send or for a time. `dueAt` is the time at which
 /// `.timeReached` is to be told.
 package struct UploadState: Sendable {
-    /// Why an exchange is given up before its time limits.
+    /// Why an exchange is aborted before its time limits.
     private enum AbortReason: String {
         case networkChanged = "the network changed, and no answer came on the old connection"
         case newerPosition = "no answer to older positions while a newer one waits, which goes first"
@@ -19,7 +19,7 @@ package struct UploadState: Sendable {
         let batch: UploadBatch
         let token: AuthorizationToken
         let startedAt: Duration
-        /// When it is given up, since the network has returned or a newer position waits.
+        /// When it is aborted, since the network has returned or a newer position waits.
         var graceEndsAt: Duration?
         var patienceEndsAt: Duration?
         var abortReason: AbortReason?
@@ -71,8 +71,8 @@ package struct UploadState: Sendable {
     private var finishesWhenEmpty = false
     private var isCancelled = false
 
-    /// Failed attempts since the last success. What holds delivery is none: a refused token, a vehicle that is not
-    /// there, a token that does not come.
+    /// Failed attempts since the last success. What holds delivery does not count: a rejected token, a vehicle that is
+    /// not there, a token that does not come.
     private var failures = 0
     /// How often the outbox failed since then.
     private var outboxFailures = 0
@@ -281,7 +281,7 @@ extension UploadState {
 
     private mutating func unanswered(_ error: HTTPTransportError, jitter: () -> Double) -> UploadStep {
         guard !isCancelled, case .exchanging(let exchange) = phase else { return finish() }
-        // What failed after the network returned says nothing about it, and is made again like what was given up.
+        // What failed after the network returned says nothing about it, and is made again like what was aborted.
         let reason = exchange.abortReason ?? (exchange.graceEndsAt == nil ? nil : .networkChanged)
         guard let reason, error.code == .cancelled || reason == .networkChanged else {
             return answered(UploadOutcome(of: error), error.traffic, jitter: jitter)

@@ -104,7 +104,7 @@ struct MapFrame: Sendable {
     let width = PageLayout.wide.width
     let height: Double
     let metersPerPixel: Double
-    let projection: LocalProjection
+    private let projection: LocalProjection
 
     private let center: PlanePoint
 

@@ -33,7 +33,7 @@ struct TimeAxis: Sendable {
     /// Where the axis ends.
     let end: Double
     /// How long a pixel is.
-    let secondsPerPixel: Double
+    private let secondsPerPixel: Double
 
     /// A cut pause is at least that many pixels wide, if there are few.
     private static let cutWidth = 14.0

@@ -5,7 +5,7 @@ package import TimeAndChance
 
 /// Everything that arrived and what was answered, bounded in memory: counts are complete, lists are the newest.
 package struct SimulatorRecord: Sendable {
-    static let maximumRecent = 100
+    private static let maximumRecent = 100
 
     package private(set) var vehicles: [ResourceName: VehicleRecord] = [:]
     /// Requests for tokens and to Fleet Engine by outcome: `200`, `503`, `reset`, …

@@ -14,9 +14,9 @@ package struct VehicleRecord: Sendable {
     }
 
     /// So many distinct fix times are kept for a vehicle; more are only counted.
-    static let maximumFixTimes = 1_000_000
+    private static let maximumFixTimes = 1_000_000
     /// Beyond this every other point of the track goes, which keeps its shape.
-    static let maximumTrackPoints = 20_000
+    private static let maximumTrackPoints = 20_000
 
     /// How often each fix time was delivered, as last or as past location.
     package private(set) var deliveries: [WireTime: Int] = [:]

@@ -21,7 +21,7 @@ struct Fleet {
     }
 
     /// Makes the vehicle of a new driver token exist, where vehicles do so on first use.
-    mutating func noteFirstUse(of name: ResourceName) {
+    private mutating func noteFirstUse(of name: ResourceName) {
         if existence.covers(name.id), vehicles[name] == nil, vehicles.count < Self.maximumVehicles {
             vehicles[name] = [:]
         }

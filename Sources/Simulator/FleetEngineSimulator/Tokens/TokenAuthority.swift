@@ -6,9 +6,9 @@ import VehicleAuthorization
 struct TokenAuthority: ~Copyable {
     static let account = "driver@simulator.iam.gserviceaccount.com"
     /// How far a token's `iat` may lie ahead of the server's clock, in seconds.
-    static let clockSkew: Int64 = 600
+    private static let clockSkew: Int64 = 600
     /// How far `exp` may lie ahead, in seconds.
-    static let maximumLife: Int64 = 3600
+    private static let maximumLife: Int64 = 3600
 
     private let key: SigningKey
     private let keyID: String
