@@ -1,38 +1,39 @@
+import LinuxPlatform
 import LocationReporting
 
 /// A call that may never return, and that its caller can leave.
 ///
 /// The body runs in a task of its own, outside the structure, for a caller can only leave what it does not own.
-struct AbandonableCall<Value: Sendable>: Sendable {
-    private let values: AsyncStream<Value>
-    private let listener: AsyncStream<Value>.Continuation
+final class AbandonableCall<Value: Sendable>: Sendable {
+    private enum State {
+        case pending
+        case awaited(CheckedContinuation<Value?, Never>)
+        case over(Value?)
+    }
 
-    init() { (values, listener) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+    private let state = Locked(State.pending)
 
     /// Runs `body`; `nil` when the call was abandoned, or had not returned after `limit`. The body is cancelled then,
     /// for the case that it hears of that. The caller's cancellation reaches neither the body nor the wait.
     func run(
         within limit: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {
-        let calling = Task { [listener] in
-            listener.yield(await body())
-            listener.finish()
+        let calling = Task { end(with: await body()) }
+        let alarm = Task {
+            let end = clock.now + limit
+            // By the second: a timer that nobody waits for any more is kept until its time.
+            while clock.now < end, !Task.isCancelled { await clock.sleep(for: min(end - clock.now, .seconds(1))) }
+            abandon()
         }
-        let waiting = Task { [values] in
-            await withTaskGroup(of: Value?.self) { group in
-                group.addTask {
-                    for await value in values { return value }
-                    return nil
-                }
-                group.addTask {
-                    await clock.sleep(for: limit)
-                    return nil
-                }
-                defer { group.cancelAll() }
-                return await group.next() ?? nil
+        let value: Value? = await withCheckedContinuation { continuation in
+            let ended: Value?? = state.withLock { state in
+                if case .over(let value) = state { return .some(value) }
+                state = .awaited(continuation)
+                return .none
             }
+            if case .some(let value) = ended { continuation.resume(returning: value) }
         }
-        let value = await waiting.value
+        alarm.cancel()
         if value == nil { calling.cancel() }
         return value
     }
@@ -52,7 +53,23 @@ struct AbandonableCall<Value: Sendable>: Sendable {
     }
 
     /// Frees the caller.
-    func abandon() { listener.finish() }
+    func abandon() { end(with: nil) }
+
+    /// What comes first counts.
+    private func end(with value: Value?) {
+        let continuation: CheckedContinuation<Value?, Never>? = state.withLock { state in
+            switch state {
+            case .over: return nil
+            case .pending:
+                state = .over(value)
+                return nil
+            case .awaited(let continuation):
+                state = .over(value)
+                return continuation
+            }
+        }
+        continuation?.resume(returning: value)
+    }
 }
 
 /// How long a stop waits for what may hang, so that it ends within the 10 s that the service manager allows.
