@@ -27,13 +27,19 @@ final class StoreOpening {
         known: OutboxCounters, completes: Bool
     ) throws(StoreError) -> (store: OutboxStore, counters: OutboxCounters) {
         let found = try examine(known)
-        let store = try OutboxStore(files)
-        var counters = try load(store)
-        guard counters == found.counters else {
-            throw StoreError(.damaged, path: files.path, reason: "it is read differently each time")
+        var counters = found.counters
+        let store: OutboxStore
+        if let examined = found.store {
+            store = examined
+            store.acceptChanges()
+        } else {
+            store = try OutboxStore(files)
+            guard try load(store) == counters else {
+                throw StoreError(.damaged, path: files.path, reason: "it is read differently each time")
+            }
+            store.acceptChanges()
+            try emptyLog(of: store)
         }
-        store.acceptChanges()
-        if found.hasLog { try emptyLog(of: store) }
         // The log may be new. SQLite synchronizes the folder with its first sync, and does not mind when that fails.
         try withSystem(files.path, files.synchronizeFolder())
         try store.migrate(&counters)
@@ -46,12 +52,13 @@ final class StoreOpening {
         let counters: OutboxCounters
         /// Rows of a commit that the power cut off.
         let cutOff: [UpdateRecord]
-        let hasLog: Bool
+        /// The store that was looked at; `nil` when there was a log, which was read beside SQLite.
+        let store: OutboxStore?
     }
 
-    /// Looks at the store through a connection of its own, which goes before the one that stays is opened: whoever
-    /// reads the file beside SQLite, takes all locks of the process from it when it is closed (POSIX), and the log can
-    /// be removed by the next program that opens the store.
+    /// Looks at the store. With a log this is done through a connection of its own, which goes before the one that
+    /// stays is opened: whoever reads the file beside SQLite takes all locks of the process from it when it is closed
+    /// (POSIX), and the log can be removed by the next program that opens the store.
     private func examine(_ known: OutboxCounters) throws(StoreError) -> Examined {
         let header = try StoreHeader(files, at: files.path)
         let store = try OutboxStore(files)
@@ -72,7 +79,7 @@ final class StoreOpening {
         // The log may be of an earlier time than the database, and lie over what came later.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
         let cutOff = try commitCutOff(after: counters.lastSequence, in: places)
-        return Examined(counters: counters, cutOff: cutOff, hasLog: logBytes > 0)
+        return Examined(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
     }
 
     /// Once: the next opening finds it emptied, unless a program that reads it keeps it as it is.

@@ -23,6 +23,9 @@ package actor Uploader {
     private var action: UploadAction?
     /// Ends the loop's wait for a change of these two.
     private var changeListener: AsyncStream<Never>.Continuation?
+    /// When the loop's wait ends at the latest. Only an earlier time needs a sleep of its own: of one that is cancelled
+    /// Swift keeps the timer until its time.
+    private var alarmAt: Duration?
 
     /// `jitter`: draws from 0...1.
     package init(
@@ -63,20 +66,23 @@ package actor Uploader {
     /// Uploads until cancelled, or until empty after `finishWhenEmpty`.
     package func run() async {
         take(.started)
-        while let current = action, current != .finish {
-            action = nil
-            await withTaskGroup(of: UploadEvent.self) { group in
-                begin(current, in: &group)
-                for await event in group {
-                    if Task.isCancelled { take(.cancelled) }
-                    take(event)
-                    if action != nil {
-                        group.cancelAll()  // the wait beside an action; or an exchange, whose end still comes
-                    } else if case .timeReached = event, !Task.isCancelled {
-                        group.addTask { await self.waitForChange() }
+        await withDiscardingTaskGroup { alarms in
+            while let current = action, current != .finish {
+                action = nil
+                await withTaskGroup(of: UploadEvent.self) { group in
+                    begin(current, in: &group, &alarms)
+                    for await event in group {
+                        if Task.isCancelled { take(.cancelled) }
+                        take(event)
+                        if action != nil {
+                            group.cancelAll()  // the wait beside an action; or an exchange, whose end still comes
+                        } else if case .timeReached = event, !Task.isCancelled {
+                            waitForChange(in: &group, &alarms)
+                        }
                     }
                 }
             }
+            alarms.cancelAll()
         }
     }
 
@@ -88,33 +94,39 @@ package actor Uploader {
     }
 
     /// Waits until an event has come from elsewhere, or a time is reached.
-    private func waitForChange() async -> UploadEvent {
-        guard action == nil else { return .timeReached }
+    private func waitForChange(in group: inout TaskGroup<UploadEvent>, _ alarms: inout DiscardingTaskGroup) {
         let (changes, listener) = AsyncStream.makeStream(of: Never.self)
         changeListener = listener
-        await withDiscardingTaskGroup { group in
-            if let dueAt = state.dueAt {
-                group.addTask { [clock] in
-                    await clock.sleep(until: dueAt)
-                    listener.finish()
-                }
-            }
+        if action != nil { listener.finish() }
+        group.addTask {
             for await _ in changes {}
-            group.cancelAll()
+            return .timeReached
         }
-        return .timeReached
+        guard let dueAt = state.dueAt, alarmAt.map({ dueAt < $0 }) ?? true else { return }
+        alarmAt = dueAt
+        alarms.addTask {
+            await self.clock.sleep(until: dueAt)
+            await self.ring(dueAt)
+        }
+    }
+
+    private func ring(_ moment: Duration) {
+        if alarmAt == moment { alarmAt = nil }
+        changeListener?.finish()
     }
 }
 
 /// The actions, each with the event that it ends with.
 extension Uploader {
-    private func begin(_ action: UploadAction, in group: inout TaskGroup<UploadEvent>) {
+    private func begin(
+        _ action: UploadAction, in group: inout TaskGroup<UploadEvent>, _ alarms: inout DiscardingTaskGroup
+    ) {
         switch action {
         case .readOutbox(let limit, let orNewest): group.addTask { await self.readOutbox(limit, orNewest: orNewest) }
         case .fetchToken: group.addTask { await self.fetchToken() }
         case .send(let batch, let token, let seconds):
             group.addTask { await self.send(batch, token, secondsSinceFirstSent: seconds) }
-            group.addTask { await self.waitForChange() }
+            waitForChange(in: &group, &alarms)
         case .acknowledge(let batch):
             group.addTask { [outbox] in
                 await Self.told { () throws(OutboxError) in try await outbox.acknowledge(batch) }
@@ -131,7 +143,7 @@ extension Uploader {
                 await authorization.discard(token, for: context)
                 return .told
             }
-        case .wait: group.addTask { await self.waitForChange() }
+        case .wait: waitForChange(in: &group, &alarms)
         case .abortExchange, .finish: break
         }
     }
