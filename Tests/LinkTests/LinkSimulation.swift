@@ -62,7 +62,7 @@ final class LinkSimulation {
 
     /// Accepts a position of that second.
     func append(second: Int) {
-        let update = LocationUpdate(Fix.onTheTestDay(second))
+        let update = LocationUpdate(.sample(Double(second), speed: 10))
         perform { [outbox, uploader] in
             try await outbox.append(update)
             await uploader.wake()

@@ -85,7 +85,7 @@ import WaypostTestSupport
 
     private func uploader() throws -> Uploader {
         let started = clock.now
-        let issuer = CountingAuthorization { [clock, seen] context, number throws(AuthorizationError) in
+        let issuer = ScriptedAuthorization { [clock, seen] context, number throws(AuthorizationError) in
             let second = Int(started.duration(to: clock.now) / .seconds(1))
             seen.withLock { $0.fetches.append(second) }
             guard second >= Self.endpointWorks else {
@@ -104,12 +104,12 @@ import WaypostTestSupport
             }
             guard Self.isSignedByKnownKey(request) else {
                 seen.withLock { $0.refusals.append(Int(started.duration(to: clock.now) / .seconds(1))) }
-                return Uploading.refusal(401, "UNAUTHENTICATED")
+                return Uploaders.refusal(401, "UNAUTHENTICATED")
             }
             seen.withLock { seen in
                 seen.deliveries.append((seconds[0], Array(seconds.dropFirst()), seen.newestAccepted))
             }
-            return Uploading.delivered
+            return Uploaders.delivered
         }
         let jitter = Locked(UInt64(7))
         let draw: @Sendable () -> Double = {

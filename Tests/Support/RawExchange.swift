@@ -10,6 +10,18 @@ package struct RawExchange: Sendable {
     package let ending: Ending
 
     package var text: String { String(decoding: received, as: UTF8.self) }
+    /// The first line of an answer.
+    package var status: String { String(text.prefix { !$0.isNewline }) }
+    /// What comes after the head of an answer.
+    package var body: String {
+        let text = text
+        return text.firstRange(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
+    }
+
+    /// Asks for `target` and reads to the end.
+    package static func get(_ target: some StringProtocol, from address: LocalAddress) async -> RawExchange {
+        await send(["GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
+    }
 
     /// Connects, sends the pieces, and reads until there is `enough`, the peer ends, or nothing comes for 10 seconds.
     package static func send(

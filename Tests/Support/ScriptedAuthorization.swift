@@ -1,14 +1,17 @@
 import LinuxPlatform
 package import VehicleAuthorization
 
-/// A provider that answers from a closure, and remembers what was asked and discarded.
+/// A provider that answers from a closure, and remembers what it was asked and told.
 package final class ScriptedAuthorization: VehicleAuthorization {
     package typealias Answer =
         @Sendable (AuthorizationContext, _ asked: Int) async throws(AuthorizationError) -> AuthorizationToken
 
     private struct Log {
         var asked: [AuthorizationContext] = []
+        var running: [AuthorizationContext: Int] = [:]
+        var mostAtOnce = 0
         var discarded: [AuthorizationToken] = []
+        var networkReturns = 0
     }
 
     private let answer: Answer
@@ -21,20 +24,30 @@ package final class ScriptedAuthorization: VehicleAuthorization {
         }
     }
 
+    /// `answer` gets the context and the number of the asking, from 1.
     package init(_ answer: @escaping Answer) { self.answer = answer }
 
     package var asked: [AuthorizationContext] { log.withLock { $0.asked } }
+    /// The most calls that were under way for one context at the same time.
+    package var mostAtOnce: Int { log.withLock { $0.mostAtOnce } }
     package var discarded: [AuthorizationToken] { log.withLock { $0.discarded } }
+    /// How often it was told that the network is back.
+    package var networkReturns: Int { log.withLock { $0.networkReturns } }
 
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
-        let asked = log.withLock { log in
+        let number = log.withLock { log in
             log.asked.append(context)
+            log.running[context, default: 0] += 1
+            log.mostAtOnce = max(log.mostAtOnce, log.running[context, default: 0])
             return log.asked.count
         }
-        return try await answer(context, asked)
+        defer { log.withLock { $0.running[context, default: 0] -= 1 } }
+        return try await answer(context, number)
     }
 
     package func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
         log.withLock { $0.discarded.append(token) }
     }
+
+    package func networkReturned() async { log.withLock { $0.networkReturns += 1 } }
 }

@@ -5,11 +5,21 @@ import LinuxPlatform
 package final class ScriptedTransport: HTTPTransport {
     package typealias Answer = @Sendable (HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
 
-    private let answer: Answer
+    private let answer: @Sendable (HTTPRequest, _ number: Int) async throws(HTTPTransportError) -> HTTPResponse
     private let log = Locked([HTTPRequest]())
     private let changes = Locked(0)
 
-    package init(_ answer: @escaping Answer) { self.answer = answer }
+    package init(_ answer: @escaping Answer) {
+        self.answer = { (request, _) throws(HTTPTransportError) in try await answer(request) }
+    }
+
+    /// A server that fails a number of times and then works.
+    package init(
+        failing times: Int, then success: HTTPResponse,
+        _ failure: @escaping @Sendable () throws(HTTPTransportError) -> HTTPResponse
+    ) {
+        answer = { (_, number) throws(HTTPTransportError) in number > times ? success : try failure() }
+    }
 
     /// Every request so far, in order.
     package var requests: [HTTPRequest] { log.withLock { $0 } }
@@ -20,7 +30,10 @@ package final class ScriptedTransport: HTTPTransport {
     package func networkChanged() { changes.withLock { $0 += 1 } }
 
     package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
-        log.withLock { $0.append(request) }
-        return try await answer(request)
+        let number = log.withLock { log in
+            log.append(request)
+            return log.count
+        }
+        return try await answer(request, number)
     }
 }

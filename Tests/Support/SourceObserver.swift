@@ -1,4 +1,6 @@
+package import GNSS
 package import LocationReporting
+import TimeAndChance
 
 /// Looks at what a fix source delivers, one event at a time.
 package final class SourceObserver {
@@ -26,12 +28,15 @@ package final class SourceObserver {
     }
 
     /// Waits for the next fix; `nil` when the source ends before.
-    package func fix() async -> FixSourceEvent? {
+    package func fix() async -> Fix? {
         while let event = await next() {
-            if case .fix = event { return event }
+            if case .fix(let fix) = event { return fix }
         }
         return nil
     }
+
+    /// The second of the minute of the next fix; `nil` when the source ends before.
+    package func second() async -> Int? { await fix().map { $0.timeOfFix.millisecondOfDay / 1000 % 60 } }
 
     /// The states seen so far, in the operator's words.
     package var states: [String] {

@@ -1,9 +1,9 @@
-import GNSS
+package import GNSS
 import TimeAndChance
 
 extension Fix {
     /// A fix `second` seconds after 2026-01-05T10:00:00Z, `north` metres north of a fixed place.
-    static func sample(
+    package static func sample(
         _ second: Double, north: Double = 0, speed: Double? = nil, accuracy: Double? = 5
     ) -> Fix {
         let start = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000)
