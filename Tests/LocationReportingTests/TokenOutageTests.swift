@@ -4,6 +4,7 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import Testing
+import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
@@ -111,13 +112,8 @@ import WaypostTestSupport
             }
             return Uploaders.delivered
         }
-        let jitter = Locked(UInt64(7))
-        let draw: @Sendable () -> Double = {
-            jitter.withLock { state in
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                return Double(state >> 11) / Double(1 << 53)
-            }
-        }
+        let jitter = Locked(SplitMix64(seed: 7))
+        let draw: @Sendable () -> Double = { jitter.withLock { $0.unit() } }
         return Uploader(
             settings: UploadSettings(
                 vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
