@@ -19,8 +19,8 @@ package final class RunningProgram: Sendable {
     package let errors: LineFlow
     private let ending = Locked<Ending?>(nil)
 
-    /// Starts `arguments[0]`, found by `PATH`, with no signal blocked and nothing of ours but `environment` and `input`,
-    /// a descriptor; its input is empty without.
+    /// Starts `arguments[0]`, found by `PATH`, with no signal blocked and nothing of ours but `environment` and the
+    /// descriptor `input`; without that its input is empty.
     package init(
         _ arguments: [String], environment: [String: String] = [:], input: CInt? = nil
     ) throws(SystemError) {
