@@ -111,8 +111,8 @@ let package = Package(
         .target(
             name: "WaypostTestSupport",
             dependencies: [
-                "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "LocationReporting", "LinuxPlatform",
-                "ReportedText", "CLinux",
+                "TimeAndChance", "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "LocationReporting",
+                "LinuxPlatform", "HTTPService", "ReportedText", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("TimeAndChance"),
@@ -183,7 +183,7 @@ let package = Package(
             name: "DeliverySimulation",
             dependencies: [
                 "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
-                "LyingDisk", "ReportedText", "SQLiteOutbox", "StrictJSON", "TimeAndChance",
+                "LyingDisk", "ReceiverSimulator", "ReportedText", "SQLiteOutbox", "StrictJSON", "TimeAndChance",
                 "VehicleAuthorization",
             ],
             path: "Tests/Simulation/Delivery", swiftSettings: houseStyle),

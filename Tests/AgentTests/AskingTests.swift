@@ -59,8 +59,7 @@ import WaypostTestSupport
         let json = try await BuiltProgram.run(["status", "--json", "--config", config])
         #expect(try JSONValue(parsing: json.standardOutput)["lastStall"]?["stage"]?.stringValue == "token")
         let address = try LocalAddress("unix:" + bench.folder.path("status"))
-        let request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-        let metrics = await RawExchange.send([request], to: address).text
+        let metrics = await RawExchange.get("/metrics", from: address).text
         #expect(metrics.contains("waypost_last_run_stalled{stage=\"token\"} 1"))
         #expect(metrics.contains("waypost_repairs_total{stage=\"receiver\"} 0"))
         #expect(await service.terminate().ending == .exited(0))
@@ -69,7 +68,7 @@ import WaypostTestSupport
     /// Somebody else's connections, more than the service keeps and the kernel queues.
     @Test func isAnsweredThoughOthersHoldEveryConnection() async throws {
         let bench = try ServiceBench()
-        let port = try LoopbackSocket(.stream).port
+        let port = try LoopbackSocket.freePort()
         let service = try bench.start { $0.status = "127.0.0.1:\(port)" }
         try #require(await service.errors.line(saying: "status at") != nil)
         let held = try (0..<300).map { _ in try LoopbackSocket(.stream, connectedTo: port) }

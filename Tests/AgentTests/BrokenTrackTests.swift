@@ -21,11 +21,6 @@ struct BrokenTracks {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private static func sentence(_ body: String) -> String {
-        let sum = body.utf8.reduce(0, ^)
-        return "$\(body)*\(sum < 16 ? "0" : "")\(String(sum, radix: 16, uppercase: true))\r\n"
-    }
-
     private static func letters(_ number: Int, _ count: Int) -> String {
         var (rest, text) = (number, "")
         for _ in 0..<count {

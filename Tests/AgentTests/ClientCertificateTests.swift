@@ -9,56 +9,54 @@ struct ClientCertificate {
     static let now = Int(Date().timeIntervalSince1970)
 
     @Test func opensAnEndpointThatAsksForOne() async throws {
-        try await NginxServer.run(token: TestTokens.driver(vehicleID: "van-7", issuedAt: Self.now)) { server in
-            let client = server.clientCertificate
-            let pair = #""clientCertificateFile": "\#(client.certificate)", "clientKeyFile": "\#(client.key)""#
-            let authority = #""caFile": "\#(server.caFile)""#
-            let (page, _) = try await run(server, "\(authority), \(pair)", exit: 0)
-            #expect(page.hasSuffix("ok       fits providers/p/vehicles/van-7\n"))
+        let server = try await NginxServer(token: TestTokens.driver(vehicleID: "van-7", issuedAt: Self.now))
+        let client = server.clientCertificate
+        let pair = #""clientCertificateFile": "\#(client.certificate)", "clientKeyFile": "\#(client.key)""#
+        let authority = #""caFile": "\#(server.caFile)""#
+        let (page, _) = try await run(server, "\(authority), \(pair)", exit: 0)
+        #expect(page.hasSuffix("ok       fits providers/p/vehicles/van-7\n"))
 
-            let (_, refused) = try await run(server, authority, exit: 69)
-            #expect(
-                refused
-                    == "waypost: token endpoint https://localhost:\(server.mutualPort)/token answered 400: it does not "
-                    + "understand the request; check authorization.url, headers, body and client certificate\n")
-            let (_, untrusted) = try await run(server, pair, exit: 69)
-            #expect(untrusted.contains("its certificate is not trusted"))
-            #expect(untrusted.hasSuffix("; set authorization.caFile if its authority is your own\n"))
-        }
+        let (_, refused) = try await run(server, authority, exit: 69)
+        #expect(
+            refused
+                == "waypost: token endpoint https://localhost:\(server.mutualPort)/token answered 400: it does not "
+                + "understand the request; check authorization.url, headers, body and client certificate\n")
+        let (_, untrusted) = try await run(server, pair, exit: 69)
+        #expect(untrusted.contains("its certificate is not trusted"))
+        #expect(untrusted.hasSuffix("; set authorization.caFile if its authority is your own\n"))
     }
 
     @Test func isRefusedInWords() async throws {
-        try await NginxServer.run { server in
-            let folder = try TemporaryFolder()
-            let certificate = server.clientCertificate.certificate
-            let key = folder.path("key.pem")
-            func words(_ key: String) async throws -> String {
-                try await run(
-                    server,
-                    #""caFile": "\#(server.caFile)", "clientCertificateFile": "\#(certificate)", "clientKeyFile": "\#(key)""#,
-                    exit: 78
-                ).errors
-            }
-            try FileManager.default.copyItem(atPath: server.clientCertificate.key, toPath: key)
-            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
-            #expect(
-                try await words(key)
-                    == "waypost: authorization.clientKeyFile \(key) holds a secret and is open to every user; "
-                    + "run chmod o= \(key)\n")
-            let sealed = try await ChildProcess(arguments: [
-                "/usr/bin/openssl", "pkcs8", "-topk8", "-in", server.clientCertificate.key, "-out",
-                folder.path("sealed.pem"), "-passout", "pass:hush",
-            ]).run()
-            #expect(sealed.ending == .exited(0))
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.path("sealed.pem"))
-            #expect(
-                try await words(folder.path("sealed.pem")).contains(
-                    ": the client certificate or its key cannot be used (PEM files, the key without a pass phrase): "))
-            #expect(
-                try await words(folder.path("none"))
-                    == "waypost: authorization.clientKeyFile \(folder.path("none")) cannot be read: "
-                    + "No such file or directory; check the path, and whoever writes the file\n")
+        let server = try await NginxServer()
+        let folder = try TemporaryFolder()
+        let certificate = server.clientCertificate.certificate
+        let key = folder.path("key.pem")
+        func words(_ key: String) async throws -> String {
+            try await run(
+                server,
+                #""caFile": "\#(server.caFile)", "clientCertificateFile": "\#(certificate)", "clientKeyFile": "\#(key)""#,
+                exit: 78
+            ).errors
         }
+        try FileManager.default.copyItem(atPath: server.clientCertificate.key, toPath: key)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
+        #expect(
+            try await words(key)
+                == "waypost: authorization.clientKeyFile \(key) holds a secret and is open to every user; "
+                + "run chmod o= \(key)\n")
+        let sealed = try await ChildProcess(arguments: [
+            "/usr/bin/openssl", "pkcs8", "-topk8", "-in", server.clientCertificate.key, "-out",
+            folder.path("sealed.pem"), "-passout", "pass:hush",
+        ]).run()
+        #expect(sealed.ending == .exited(0))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.path("sealed.pem"))
+        #expect(
+            try await words(folder.path("sealed.pem")).contains(
+                ": the client certificate or its key cannot be used (PEM files, the key without a pass phrase): "))
+        #expect(
+            try await words(folder.path("none"))
+                == "waypost: authorization.clientKeyFile \(folder.path("none")) cannot be read: "
+                + "No such file or directory; check the path, and whoever writes the file\n")
     }
 
     private func run(

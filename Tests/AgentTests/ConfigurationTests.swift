@@ -10,7 +10,7 @@ import VehicleAuthorization
 import Waypost
 import WaypostTestSupport
 
-@Suite struct Configuring {
+@Suite struct Configurations {
     static let smallest = """
         {"vehicle": {"providerId": "p", "vehicleId": "v"},
          "receiver": {"type": "stdin"},
@@ -307,7 +307,7 @@ import WaypostTestSupport
     }
 
     @Test func providersHearOfTheNetworksReturn() async throws {
-        let provider = CountingAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
+        let provider = ScriptedAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
         let log = LogWriter(level: .error, format: .text)
         let configuration = try Self.read(Self.smallest)
         await configuration.cached(provider, clock: ManualClock(), log: log) {}.networkReturned()

@@ -15,9 +15,9 @@ import WaypostTestSupport
     @Test func isThere() { #expect(Self.examples.count >= 8) }
 
     @Test(arguments: examples) func isAccepted(example: String) throws {
-        let text = Configuring.smallest.replacing(
+        let text = Configurations.smallest.replacing(
             #""authorization": {"type": "file", "path": "/run/token"}"#, with: example)
-        #expect(text != Configuring.smallest)
-        #expect(Configuring.problems(text) == [])
+        #expect(text != Configurations.smallest)
+        #expect(Configurations.problems(text) == [])
     }
 }

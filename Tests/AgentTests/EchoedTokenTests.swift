@@ -79,8 +79,7 @@ struct EchoedTokens {
 
         var found = Data()
         for path in ["/status", "/metrics", "/healthz"] {
-            let answer = await RawExchange.send(
-                ["GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
+            let answer = await RawExchange.get(path, from: address)
             #expect(answer.text.contains("HTTP/1.1 "))
             found += Data(answer.text.utf8)
         }
@@ -96,7 +95,7 @@ struct EchoedTokens {
             found += Data(outcome.standardOutput + outcome.standardError)
         }
         found += try Self.bytes(of: ["state", "recording"], in: folder)
-        _ = await service.terminate()
+        await service.terminate()
         found += try Self.bytes(of: ["state", "recording"], in: folder)
         found += Data((service.errors.text + service.output.text).utf8)
 
@@ -119,7 +118,7 @@ struct EchoedTokens {
                 BuiltProgram.waypost, "replay", log, "--config", try setup.write(in: folder), "--speed", "max",
             ], environment: BuiltProgram.environment)
         _ = await replay.errors.line(saying: "REFUSED")
-        _ = await replay.terminate()
+        await replay.terminate()
         #expect(replay.errors.text.contains("REFUSED"), "\(replay.errors.text)")
         var found = Data((replay.errors.text + replay.output.text).utf8)
         found += try Self.bytes(of: ["."], in: folder)
@@ -136,11 +135,8 @@ struct EchoedTokens {
     }
 
     private static func secretFile(_ token: String, in folder: TemporaryFolder) throws -> String {
-        let keys = folder.path("keys")
-        try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
-        let path = try folder.write(token.utf8, to: "keys/token")
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-        return path
+        try FileManager.default.createDirectory(atPath: folder.path("keys"), withIntermediateDirectories: true)
+        return try folder.write(token.utf8, to: "keys/token", mode: 0o600)
     }
 
     /// Everything in these folders; not what lies in folders below, where the token itself is.

@@ -9,7 +9,7 @@ import Waypost
 import WaypostTestSupport
 
 /// The follower's loop over a scripted Fleet Engine and a clock that a test moves.
-@Suite(.timeLimit(.minutes(1))) struct FollowerLoop {
+@Suite(.timeLimit(.minutes(1))) struct Followers {
     private static func follower(
         _ transport: ScriptedTransport, _ authorization: ScriptedAuthorization, _ clock: ManualClock
     ) throws -> Follower {

@@ -3,7 +3,6 @@ import GNSS
 import Glibc
 import LinuxPlatform
 import LocationReporting
-import ReportedText
 import SQLiteOutbox
 import Testing
 import TimeAndChance
@@ -27,6 +26,18 @@ import WaypostTestSupport
                 _ = await gate.pass()
                 continuation.resume()
             }
+        }
+    }
+
+    /// Blocks in its first appends until the gate opens.
+    static func blockingOutbox(_ gate: Gate, hangs: Int = 1) -> InMemoryOutbox {
+        let left = Locked(hangs)
+        return InMemoryOutbox {
+            let blocks = left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            if blocks { await hang(at: gate) }
         }
     }
 
@@ -56,22 +67,22 @@ import WaypostTestSupport
     }
 
     static func append(to outbox: PromptOutbox<some Outbox>) async -> Result<StoredUpdate, OutboxError> {
-        await .of { () throws(OutboxError) in try await outbox.append(ProgressWatching.stored.update) }
+        await .of { () throws(OutboxError) in try await outbox.append(ProgressWatches.stored.update) }
     }
 
     /// An outbox whose disk hangs: positions go out from memory, and it counts again once it answers.
     @Test func anOutboxThatBlocksIsBypassedUntilItAnswers() async throws {
-        let outbox = prompt(BlockingOutbox(gate: gate))
+        let outbox = prompt(Self.blockingOutbox(gate))
         async let first = Self.append(to: outbox)
         for await _ in gate.arrivals.prefix(1) {}
         await letPatienceEnd(after: .seconds(30))
         guard case .failure(let error) = await first else { throw OutboxError(.unusable, "it was stored") }
         #expect(error.code == .unusable && error.detail.contains("does not answer"))
         // Each other call fails at once; the upload loop sends what it has in memory.
-        await #expect(throws: error) { try await outbox.append(ProgressWatching.stored.update) }
+        await #expect(throws: error) { try await outbox.append(ProgressWatches.stored.update) }
         await #expect(throws: error) { try await outbox.nextBatch(maximumPastLocations: 5) }
         await #expect(throws: error) { try await outbox.newest() }
-        await #expect(throws: error) { try await outbox.acknowledge(ProgressWatching.batch) }
+        await #expect(throws: error) { try await outbox.acknowledge(ProgressWatches.batch) }
         #expect(givenUp.withLock { $0 } == 1)
         // Closing comes after the call that hangs, and is not refused for it.
         try await outbox.close()
@@ -90,7 +101,7 @@ import WaypostTestSupport
     /// Those that wait behind it are freed with it, and others that return beside it do not hide it.
     @Test func oneCallThatHangsIsSeenAmongOthers() async throws {
         defer { gate.open() }
-        let outbox = prompt(BlockingOutbox(gate: gate, hangs: 2))
+        let outbox = prompt(Self.blockingOutbox(gate, hangs: 2))
         async let first = Self.append(to: outbox)
         for await _ in gate.arrivals.prefix(1) {}
         async let second = Self.append(to: outbox)
@@ -119,12 +130,12 @@ import WaypostTestSupport
         await letPatienceEnd(after: .seconds(5))
         guard case .failure(let error) = await opening else { throw OutboxError(.unusable, "it was opened") }
         #expect(error.code == .unusable && error.detail.contains("is not open yet"))
-        await #expect(throws: error) { try await outbox.append(ProgressWatching.stored.update) }
+        await #expect(throws: error) { try await outbox.append(ProgressWatches.stored.update) }
         disk.signal()
         await hanging
         var stored: StoredUpdate?
         await yieldTurns {
-            stored = try? await outbox.append(ProgressWatching.stored.update)
+            stored = try? await outbox.append(ProgressWatches.stored.update)
             return stored != nil
         }
         #expect(stored?.sequence == 1)
@@ -205,35 +216,6 @@ extension Result where Failure: Sendable {
     static func of(_ body: () async throws(Failure) -> Success) async -> Self {
         do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
     }
-}
-
-/// Blocks in its first appends until the gate opens.
-private actor BlockingOutbox: Outbox {
-    private let store = InMemoryOutbox()
-    private let gate: Gate
-    private var hangs: Int
-
-    init(gate: Gate, hangs: Int = 1) { (self.gate, self.hangs) = (gate, hangs) }
-
-    func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
-        if hangs > 0 {
-            hangs -= 1
-            await HangingCalls.hang(at: gate)
-        }
-        return try await store.append(update, overrulingEarlier: overrulingEarlier)
-    }
-
-    func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
-        try await store.nextBatch(maximumPastLocations: maximumPastLocations)
-    }
-
-    func acknowledge(_ batch: UploadBatch) async throws(OutboxError) { try await store.acknowledge(batch) }
-    func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
-        try await store.quarantine(update, reason: reason)
-    }
-    func newest() async throws(OutboxError) -> StoredUpdate? { try await store.newest() }
-    func ledger() async throws(OutboxError) -> Ledger { try await store.ledger() }
-    func close() async throws(OutboxError) {}
 }
 
 /// Keeps the thread of an outbox from its work, as a call of the system that does not return.

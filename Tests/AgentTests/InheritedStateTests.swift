@@ -12,25 +12,24 @@ import WaypostTestSupport
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
     func givesNoTLSSecretsAwayAndTakesNoOtherWay() async throws {
         let now = Int(Date().timeIntervalSince1970)
-        try await NginxServer.run(token: TestTokens.driver(vehicleID: "van-7", issuedAt: now)) { server in
-            let folder = try TemporaryFolder()
-            let config = try ServiceSetup(
-                authorization: """
-                    {"type": "http", "url": "https://localhost:\(server.port)/token", "caFile": "\(server.caFile)"}
-                    """
-            ).write(in: folder)
-            let keys = folder.path("keys")
-            let outcome = try await ChildProcess(
-                arguments: [BuiltProgram.waypost, "token", "--config", config],
-                environment: BuiltProgram.environment.merging([
-                    "SSLKEYLOGFILE": keys, "https_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1",
-                    "OPENSSL_CONF": folder.path("none"), "SSL_CERT_FILE": folder.path("none"),
-                    "CURL_CA_BUNDLE": folder.path("none"), "GLIBC_TUNABLES": "glibc.malloc.perturb=1",
-                ]) { $1 }
-            ).run()
-            #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
-            #expect(try FileSystem.entry(at: keys) == nil, "the secrets of TLS are in a file")
-        }
+        let server = try await NginxServer(token: TestTokens.driver(vehicleID: "van-7", issuedAt: now))
+        let folder = try TemporaryFolder()
+        let config = try ServiceSetup(
+            authorization: """
+                {"type": "http", "url": "https://localhost:\(server.port)/token", "caFile": "\(server.caFile)"}
+                """
+        ).write(in: folder)
+        let keys = folder.path("keys")
+        let outcome = try await ChildProcess(
+            arguments: [BuiltProgram.waypost, "token", "--config", config],
+            environment: BuiltProgram.environment.merging([
+                "SSLKEYLOGFILE": keys, "https_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1",
+                "OPENSSL_CONF": folder.path("none"), "SSL_CERT_FILE": folder.path("none"),
+                "CURL_CA_BUNDLE": folder.path("none"), "GLIBC_TUNABLES": "glibc.malloc.perturb=1",
+            ]) { $1 }
+        ).run()
+        #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
+        #expect(try FileSystem.entry(at: keys) == nil, "the secrets of TLS are in a file")
     }
 
     /// What loader and allocator have read before the program's first line is gone as well.

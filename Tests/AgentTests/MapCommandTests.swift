@@ -118,7 +118,7 @@ struct MapCommands {
         #expect(left.count == 2 && left.contains("drive.1.part"))
         #expect(left.contains { $0.hasPrefix("running.html.") })
         #expect(try FileSystem.entry(at: kept) != nil)
-        _ = await programs[1].terminate()
+        await programs[1].terminate()
         withExtendedLifetime(writer) {}
     }
 }

@@ -9,7 +9,7 @@ import WaypostTestSupport
 @testable import Waypost
 
 /// The vehicle's last state, told by the next start.
-@Suite(.timeLimit(.minutes(1))) struct OwingState {
+@Suite(.timeLimit(.minutes(1))) struct OwedStates {
     let folder: TemporaryFolder
     let clock = ManualClock()
     let monitor: AgentMonitor
@@ -58,7 +58,7 @@ import WaypostTestSupport
         async let telling: Void = agent.tellOwedState()
         for await sleep in clock.sleeps.prefix(1) {
             // A heartbeat or a position from memory: nothing of the outbox is delivered by it.
-            let repeated = UploadBatch(last: ProgressWatching.stored, lastIsPending: false, past: [])
+            let repeated = UploadBatch(last: ProgressWatches.stored, lastIsPending: false, past: [])
             monitor.observe(.delivered(repeated, traffic: HTTPTraffic(), took: .zero))
             clock.advance(by: sleep)
         }

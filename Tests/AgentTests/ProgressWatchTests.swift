@@ -9,7 +9,7 @@ import VehicleAuthorization
 
 @testable import Waypost
 
-@Suite struct ProgressWatching {
+@Suite struct ProgressWatches {
     static let patience: [Stage: Duration] = Dictionary(uniqueKeysWithValues: Stage.allCases.map { ($0, .seconds(30)) })
 
     var watch = ProgressWatch(patience: patience)

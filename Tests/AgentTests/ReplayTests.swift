@@ -1,6 +1,5 @@
 import FleetEngine
 import FleetEngineSimulator
-import FoundationEssentials
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
@@ -9,11 +8,12 @@ import ReceiverSimulator
 import StrictJSON
 import Testing
 import Waypost
+import WaypostTestSupport
 
 @testable import WaypostCommand
 
 /// The whole pipeline with real parts: receiver log, SQLite, libcurl, and the simulator on loopback.
-@Suite struct Replaying {
+@Suite struct Replays {
     struct Case: CustomTestStringConvertible {
         let name: String
         let service: FleetService
@@ -35,11 +35,8 @@ import Waypost
     ]
 
     @Test(arguments: cases) func deliversEverythingAccepted(row: Case) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waypost-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let log = folder.appending(path: "drive.nmea")
-        try Data(Drive(.town, duration: .seconds(300)).flatMap(\.sentences)).write(to: log)
+        let folder = try TemporaryFolder()
+        let log = try folder.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
 
         var settings = SimulatorSettings()
         for (option, value) in row.faults { try settings.faults.set(option, value) }
@@ -53,13 +50,13 @@ import Waypost
                  "reporting": {"intervalSeconds": 5},
                  "upload": {"endpoint": "\(simulator.baseURL.origin)", "maximumPastLocations": 3,
                             "retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 0.05}},
-                 "outbox": {"path": "\(folder.appending(path: "outbox.sqlite").path)"},
+                 "outbox": {"path": "\(folder.path("outbox.sqlite"))"},
                  "log": {"level": "error"}}
                 """.utf8), file: "test")
 
         let summary = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await simulator.run() }
-            let replay = try await ReplayRun(configuration, ReplayOptions(logs: [log.path], speed: .maximum))
+            let replay = try await ReplayRun(configuration, ReplayOptions(logs: [log], speed: .maximum))
             #expect(await replay.run(progress: false) == nil)
             let summary = try await replay.summary()
             await replay.close()

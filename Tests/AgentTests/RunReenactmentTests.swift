@@ -10,7 +10,7 @@ import WaypostTestSupport
 @testable import RunRecording
 
 /// A run of the real service is recorded, and played again with nobody there.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RunReenacting {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RunReenactments {
     /// Drives through an outage and a refused token, and gives the folder with the recording.
     static func record(_ bench: ServiceBench) async throws -> String {
         let receiver = try PluggedReceiver(link: bench.devicePath)

@@ -9,7 +9,7 @@ import WaypostTestSupport
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
-struct Secrets {
+struct Secrecy {
     enum Issuer: String, CaseIterable { case http, command, file }
 
     static let clientSecret = "client-secret-7d1f4a"
@@ -42,8 +42,7 @@ struct Secrets {
             try #require(await bench.arrival(of: epoch) != nil)
         }
         for path in ["/status", "/metrics", "/healthz"] {
-            let answer = await RawExchange.send(
-                ["GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
+            let answer = await RawExchange.get(path, from: address)
             #expect(answer.text.contains("HTTP/1.1 200"))
             found += answer.text
         }

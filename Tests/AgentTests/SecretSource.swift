@@ -9,12 +9,12 @@ import WaypostTestSupport
 final class SecretSource: Sendable {
     /// For the configuration.
     let authorization: String
-    private let kind: Secrets.Issuer
+    private let kind: Secrecy.Issuer
     private let backend: TokenBackend
     private let token: String
     private let folder: TemporaryFolder
 
-    init(_ kind: Secrets.Issuer, _ bench: ServiceBench) async throws {
+    init(_ kind: Secrecy.Issuer, _ bench: ServiceBench) async throws {
         self.kind = kind
         folder = try TemporaryFolder()
         backend = try TokenBackend(of: bench.simulator, pages: .max)
@@ -22,18 +22,17 @@ final class SecretSource: Sendable {
         // The simulator's faults fall on tokens too.
         var found: String?
         for _ in 0..<50 where found == nil {
-            let answer = await RawExchange.send(
-                ["GET /token/driver/van-7 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: issuer)
+            let answer = await RawExchange.get("/token/driver/van-7", from: issuer)
             found = answer.text.firstMatch(of: /eyJ[\w.-]+/).map { String($0.output) }
         }
         token = try #require(found)
-        let keyFile = try Self.secretFile("key", Secrets.clientSecret, in: folder)
-        let tokenFile = try Self.secretFile("token", token, in: folder)
-        let halfFile = try Self.secretFile("half", String(token.prefix(token.count / 2)), in: folder)
+        let keyFile = try folder.write(Secrecy.clientSecret.utf8, to: "key", mode: 0o600)
+        let tokenFile = try folder.write(token.utf8, to: "token", mode: 0o600)
+        let halfFile = try folder.write(token.prefix(token.count / 2).utf8, to: "half", mode: 0o600)
         switch kind {
         case .http:
             authorization = """
-                {"type": "http", "url": "\(backend.url)?key=\(Secrets.clientSecret)",
+                {"type": "http", "url": "\(backend.url)?key=\(Secrecy.clientSecret)",
                  "headers": {"Authorization": {"file": "\(keyFile)", "scheme": "bearer"}}}
                 """
         case .command:
@@ -59,10 +58,4 @@ final class SecretSource: Sendable {
 
     /// Every token that was handed out.
     var tokens: [String] { kind == .http ? backend.tokens : [token] }
-
-    private static func secretFile(_ name: String, _ text: String, in folder: TemporaryFolder) throws -> String {
-        let path = try folder.write(text.utf8, to: name)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-        return path
-    }
 }

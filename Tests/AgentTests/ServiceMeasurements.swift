@@ -24,7 +24,7 @@ struct ServiceMeasurements {
         }
         // The receiver's cycle is learned, a token fetched and a connection made in the first ones.
         report("epochToArrival", Array(times.dropFirst(20)))
-        _ = await service.terminate()
+        await service.terminate()
     }
 
     /// From the start of the process to `READY=1`.
@@ -36,7 +36,7 @@ struct ServiceMeasurements {
             let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path])
             let ready = try #require(await manager.messages.line(saying: "READY=1"))
             times.append(service.startedAt.duration(to: ready.arrivedAt))
-            _ = await service.terminate()
+            await service.terminate()
         }
         report("startToReady", times)
     }

@@ -18,16 +18,16 @@ import WaypostTestSupport
         try receiver.send(epoch)
         try #require(await service.errors.line(saying: "delivered 1 in") != nil)
 
-        var health = await get("/healthz", from: address)
+        var health = await RawExchange.get("/healthz", from: address)
         // The outbox hears of the delivery right after the log.
         while health.body.contains("; 1 pending") {
             try Task.checkCancellation()
-            health = await get("/healthz", from: address)
+            health = await RawExchange.get("/healthz", from: address)
         }
         #expect(health.status == "HTTP/1.1 200 OK")
         #expect(health.body.hasPrefix("ok: last fix ") && health.body.contains("; 0 pending"))
 
-        let status = try JSONValue(parsing: Array(await get("/status", from: address).body.utf8))
+        let status = try JSONValue(parsing: Array(await RawExchange.get("/status", from: address).body.utf8))
         #expect(status["vehicle"]?.stringValue == "providers/p/vehicles/van-7")
         #expect(status["receiver"]?["state"]?.stringValue == "\(bench.devicePath): receiving")
         #expect(status["receiver"]?["timeOfFix"]?.stringValue == epoch.time.description)
@@ -36,21 +36,12 @@ import WaypostTestSupport
         #expect(status["ledger"]?["delivered"]?.integerValue == 1)
         #expect(status["tokenFetches"]?.integerValue == 1)
 
-        let metrics = await get("/metrics", from: address)
+        let metrics = await RawExchange.get("/metrics", from: address)
         #expect(metrics.body.contains("\nwaypost_updates{state=\"delivered\"} 1\n"))
         #expect(metrics.body.contains("\nwaypost_healthy 1\n"))
-        #expect(await get("/", from: address).status == "HTTP/1.1 404 Not Found")
+        #expect(await RawExchange.get("/", from: address).status == "HTTP/1.1 404 Not Found")
         #expect(await service.terminate().ending == .exited(0))
         #expect(await RawExchange.send([], to: address).ending == .notConnected)
-    }
-
-    private func get(_ path: String, from address: LocalAddress) async -> (status: String, body: String) {
-        let answer = await RawExchange.send(
-            ["GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
-        let end = answer.text.firstRange(of: "\r\n\r\n")
-        return (
-            String(answer.text.prefix { !$0.isNewline }), end.map { String(answer.text[$0.upperBound...]) } ?? ""
-        )
     }
 }
 

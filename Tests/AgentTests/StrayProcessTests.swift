@@ -84,7 +84,7 @@ import WaypostTestSupport
         #expect(second != first)
         #expect(await service.errors.line(saying: "token command /bin/sh: process \(second) of it") != nil)
         #expect(service.errors.text.split(separator: "running, which could not be ended").count == 2)
-        _ = await service.terminate()
+        await service.terminate()
         #expect(kill(second, SIGKILL) == 0)
     }
 

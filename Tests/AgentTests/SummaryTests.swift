@@ -43,10 +43,7 @@ import WaypostTestSupport
             "GPTXT,01,01,02,u-blox ag - www.u-blox.com", "PUBX,40,GLL", "GPTXT,01,01,01,ANTSTATUS=OPEN",
             "GPTXT,01,01,01,ANTSTATUS=OPEN",
         ]
-        let lines = bodies.map { body in
-            let digits = String(body.utf8.reduce(0, ^), radix: 16)
-            return "$\(body)*\(digits.count == 1 ? "0" : "")\(digits)\n"
-        }
+        let lines = bodies.map { sentence($0, ending: "\n") }
         let log = try folder.write((lines.joined() + "$GPGLL,1*00\n$GPGLL,1*00\n$GPGLL,1\n").utf8, to: "drive.log")
         let text = await Self.text(log)
         for words in [

@@ -31,12 +31,8 @@ final class TokenBackend: Sendable {
                 return ServedResponse(status: 200, contentType: "text/html", "<html><body>Please log in</body></html>")
             }
             let path = request.target.prefix { $0 != "?" }
-            let answer = await RawExchange.send(
-                ["GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: issuer)
-            guard let end = answer.text.firstRange(of: "\r\n\r\n") else {
-                return .refusal(status: 502, "the issuer does not answer")
-            }
-            let body = String(answer.text[end.upperBound...])
+            let body = await RawExchange.get(path, from: issuer).body
+            guard !body.isEmpty else { return .refusal(status: 502, "the issuer does not answer") }
             if let token = body.firstMatch(of: /eyJ[\w.-]+/) {
                 state.withLock { $0.tokens.append(String(token.output)) }
             }

@@ -11,7 +11,7 @@ import WaypostTestSupport
     .timeLimit(.minutes(1)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
-struct TokenPage {
+struct TokenCommands {
     @Test func showsEverythingButTheSignature() async throws {
         let bench = try ServiceBench()
         let (page, _) = try await run(["token"], try bench.configure(), exit: 0)
@@ -86,8 +86,7 @@ struct TokenPage {
             payload:
                 #"{"aud":"https://fleetengine.googleapis.com/","note":"\u001B[2J\u202E","inner":"eyJhbGciOiJub25lIn0.e.e","#
                 + #""iat":1000000000,"exp":1000003600,"authorization":{"vehicleid":"a\u0007b"}}"#)
-        let path = try folder.write(token.utf8, to: "token")
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
         let (page, _) = try await run(["token"], config, exit: 1)
         #expect(page.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E || $0 == "\n" }, "\(page)")
@@ -104,8 +103,7 @@ struct TokenPage {
         let folder = try TemporaryFolder()
         let token = TestTokens.token(
             payload: #"{"aud":"https://fleetengine.googleapis.com/",\#(times),"authorization":{"vehicleid":"van-7"}}"#)
-        let path = try folder.write(token.utf8, to: "token")
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
         let (page, _) = try await run(["token"], config, exit: 1)
         #expect(page.contains(says), "\(page)")

@@ -5,7 +5,7 @@ import Waypost
 import WaypostTestSupport
 
 /// What is said of a token that was fetched.
-@Suite struct Verdict {
+@Suite struct TokenVerdicts {
     static let claims =
         #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600"#
     static let driver = #""authorization":{"vehicleid":"v"}"#

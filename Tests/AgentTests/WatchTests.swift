@@ -19,7 +19,7 @@ import WaypostTestSupport
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
-struct Watching {
+struct Watches {
     private let folder: TemporaryFolder
     private let simulator: FleetEngineSimulator
     private let serving: Task<Void, Never>

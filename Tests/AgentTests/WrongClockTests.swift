@@ -60,8 +60,7 @@ import WaypostTestSupport
     /// Asks for the metrics until they say so, or the test's time is over.
     private func isRefused(_ words: String, _ address: LocalAddress) async -> Bool {
         while !Task.isCancelled {
-            let answer = await RawExchange.send(
-                ["GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
+            let answer = await RawExchange.get("/metrics", from: address)
             if answer.text.contains(words) { return true }
         }
         return false

@@ -1,9 +1,9 @@
 import Foundation
+import WaypostTestSupport
 
-/// The files of the checkout, found from this file's own place.
+/// The files of the checkout.
 enum Checkout {
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    static let root = Fixtures.checkout
 
     static func text(_ path: String) throws -> String {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)

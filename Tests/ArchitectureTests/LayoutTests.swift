@@ -55,6 +55,34 @@ import Testing
         }
     }
 
+    /// Of the suites in a file one is named after it, in the plural where a type has the other name.
+    @Test func namesSuitesAfterTheirFiles() throws {
+        let files = try Checkout.sources(below: "Tests").filter { $0.code.contains { $0.contains("@Test") } }
+        #expect(files.count > 150, "the tests are not where this test looks for them")
+        let strays = files.filter { !Self.isNamedAfterASuite($0) }.map(\.path)
+        #expect(strays.isEmpty, "\(strays.joined(separator: "\n"))")
+    }
+
+    @Test(arguments: [
+        ("FullDisk", "@Suite(.serialized) struct FullDisk {", true), ("BatchSize", "struct BatchSizes {", true),
+        ("RetryPolicy", "@Suite struct RetryPolicies {", true), ("RetryPolicy", "@Suite struct Retrying {", false),
+        ("FullDisk", "extension FullDisk {", false),
+    ])
+    func findsSuitesOfOtherNames(file: String, declaration: String, isRight: Bool) {
+        let file = SourceFile(path: "Tests/ATests/\(file)Tests.swift", text: declaration)
+        #expect(Self.isNamedAfterASuite(file) == isRight)
+    }
+
+    private static func isNamedAfterASuite(_ file: SourceFile) -> Bool {
+        let name = file.path.split(separator: "/").last?.replacing("Tests.swift", with: "").replacing(
+            ".swift", with: "")
+        guard let name else { return false }
+        let names = [name, name + "s", name + "es", name.dropLast() + "ies"]
+        return file.code.contains { line in
+            line.firstMatch(of: /^(?:@Suite.* )?struct (\w+)/).map { names.contains($0.1) } ?? false
+        }
+    }
+
     /// The names in the list of dependencies that follows the target's name in the manifest.
     private static func dependencies(of name: String, in package: String) -> Set<String>? {
         guard

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-@Suite(.timeLimit(.minutes(1))) struct CommandProvider {
+@Suite(.timeLimit(.minutes(1))) struct CommandTokenProviders {
     private let van7 = AuthorizationContext(vehicleID: "van-7", taskID: "t")
 
     private func provider(
@@ -83,7 +83,7 @@ import WaypostTestSupport
     @Test func keepsItsDescriptorsToItself() async throws {
         let folder = try TemporaryFolder()
         // What another library might have left open: no close-on-exec.
-        let leaky = unsafe open(try folder.file("open", ""), O_RDONLY)
+        let leaky = unsafe open(try folder.write("".utf8, to: "open", mode: 0o600), O_RDONLY)
         defer { close(leaky) }
         let token = TestTokens.driver(vehicleID: "van-7")
         let provider = try provider("test ! -e /proc/$$/fd/\(leaky) && printf %s \(token)")

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-@Suite struct FileProvider {
+@Suite struct FileTokenProviders {
     private let van7 = AuthorizationContext(vehicleID: "van-7")
     private let token = TestTokens.driver(vehicleID: "van-7")
 
@@ -15,11 +15,11 @@ import WaypostTestSupport
 
     @Test func readsTheFileEachTime() async throws {
         let folder = try TemporaryFolder()
-        let path = try folder.file("van-7", token + "\n")
+        let path = try folder.write((token + "\n").utf8, to: "van-7", mode: 0o600)
         let provider = provider(folder.path("{vehicleId}"))
         #expect(try await provider.token(for: van7).value == token)
         let next = TestTokens.driver(vehicleID: "van-7", serial: 2)
-        let other = try folder.file("other", #"{"VEHICLE_TOKEN_KEY":"\#(next)"}"#)
+        let other = try folder.write(#"{"VEHICLE_TOKEN_KEY":"\#(next)"}"#.utf8, to: "other", mode: 0o600)
         try #require(unsafe rename(other, path) == 0)
         #expect(try await provider.token(for: van7).value == next)
     }
@@ -37,7 +37,7 @@ import WaypostTestSupport
         ])
     func isRefusedInWords(content: String, mode: Int, code: AuthorizationError.Code, words: String) async throws {
         let folder = try TemporaryFolder()
-        let path = try folder.file("token", content, mode: mode)
+        let path = try folder.write(content.utf8, to: "token", mode: mode)
         let error = await #expect(throws: AuthorizationError.self) { try await provider(path).token(for: van7) }
         #expect(error?.code == code)
         #expect(error?.description.contains(words) == true)

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-@Suite struct HTTPProvider {
+@Suite struct HTTPTokenProviders {
     private let van7 = AuthorizationContext(vehicleID: "van 7")
     private let body = #"{"VEHICLE_TOKEN_KEY":"\#(TestTokens.driver(vehicleID: "van 7"))"}"#
 
@@ -39,7 +39,9 @@ import WaypostTestSupport
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/token", method: .post,
             headers: [
-                HeaderTemplate("Authorization", .file(try folder.file("key", "file-secret\n")), scheme: .bearer),
+                HeaderTemplate(
+                    "Authorization", .file(try folder.write("file-secret\n".utf8, to: "key", mode: 0o600)),
+                    scheme: .bearer),
                 HeaderTemplate("X-Basic", .environment("PAIR"), scheme: .basic),
                 HeaderTemplate("X-Plain", .literal("plain")),
             ], body: .literal(#"{"vehicle":"{vehicleId}"}"#))
@@ -65,7 +67,7 @@ import WaypostTestSupport
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/token", method: .post,
             headers: [HeaderTemplate("Content-Type", .literal(type))],
-            body: .file(try folder.file("body", template + "\n")))
+            body: .file(try folder.write((template + "\n").utf8, to: "body", mode: 0o600)))
         let (provider, transport) = try provider(settings) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
         _ = try await provider.token(for: van7)
         #expect(transport.requests.map { String(decoding: $0.body, as: UTF8.self) } == [sent])

@@ -1,13 +1,15 @@
 import Testing
 import VehicleAuthorization
+import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-@Suite struct SecretSource {
+@Suite struct Secrets {
     @Test(arguments: [(0o600, true), (0o640, true), (0o400, true), (0o604, false), (0o644, false), (0o602, false)])
     func isReadUnlessOthersMay(mode: Int, isRead: Bool) throws {
         let folder = try TemporaryFolder()
-        let template = HeaderTemplate("Authorization", .file(try folder.file("key", " secret\r\n", mode: mode)))
+        let template = HeaderTemplate(
+            "Authorization", .file(try folder.write(" secret\r\n".utf8, to: "key", mode: mode)))
         if isRead {
             #expect(try template.value(environment: [:]).value == "secret")
         } else {
@@ -38,7 +40,7 @@ import VehicleAuthorization
     @Test(arguments: [("", "is empty"), (String(repeating: "x", count: 70_000), "is larger than 65536 bytes")])
     func isRefusedWhenItsFileHoldsNone(content: String, words: String) throws {
         let folder = try TemporaryFolder()
-        let template = HeaderTemplate("X", .file(try folder.file("key", content)))
+        let template = HeaderTemplate("X", .file(try folder.write(content.utf8, to: "key", mode: 0o600)))
         let error = #expect(throws: AuthorizationError.self) { try template.value(environment: [:]) }
         #expect(error?.description.contains(words) == true)
     }
@@ -63,8 +65,9 @@ import VehicleAuthorization
 
     @Test func isRefusedToEverybodyWhenSomebodyElseReadsIt() throws {
         let folder = try TemporaryFolder()
-        try SecretFile.require(try folder.file("closed", "key"), as: "authorization.clientKeyFile")
-        let open = try folder.file("open", "key", mode: 0o644)
+        try SecretFile.require(
+            try folder.write("key".utf8, to: "closed", mode: 0o600), as: "authorization.clientKeyFile")
+        let open = try folder.write("key".utf8, to: "open", mode: 0o644)
         let error = #expect(throws: AuthorizationError.self) {
             try SecretFile.require(open, as: "authorization.clientKeyFile")
         }

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-@Suite struct Answer {
+@Suite struct TokenAnswers {
     static let token = TestTokens.driver(vehicleID: "van-7")
 
     private func read(

@@ -79,7 +79,7 @@ import WaypostTestSupport
     }
 
     @Test func toAClosedPortFails() async throws {
-        let port = try Loopback.freePort()
+        let port = try LoopbackSocket.freePort()
         let error = try await failure("http://127.0.0.1:\(port)", HTTPLimits())
         #expect(error.code == .connectionFailed)
     }

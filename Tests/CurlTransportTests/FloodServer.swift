@@ -1,14 +1,13 @@
 import FoundationEssentials
-import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
 /// A server for `https` that floods whoever asks it with HTTP/2 frames: Python's, which brings TLS along.
 struct FloodServer: Sendable {
     /// Whether both programs are installed.
-    static let isAvailable = ["/usr/bin/python3", "/usr/bin/openssl"].allSatisfy {
-        FileManager.default.isExecutableFile(atPath: $0)
-    }
+    static let isAvailable =
+        FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")
+        && TestCertificates.areAvailable
 
     /// The authority to trust.
     let caFile: String
@@ -19,19 +18,12 @@ struct FloodServer: Sendable {
     /// Starts it; it ends with the value.
     init(_ kind: String) async throws {
         folder = try TemporaryFolder()
-        let (certificate, key) = (folder.path("server.pem"), folder.path("server.key"))
-        let made = try await ChildProcess(
-            arguments: [
-                "/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                "-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-addext",
-                "subjectAltName=DNS:localhost", "-days", "1",
-            ]
-        ).run()
-        try #require(made.ending == .exited(0), "\(String(decoding: made.standardError, as: UTF8.self))")
+        try await TestCertificates.make(in: folder)
+        let (certificate, key) = TestCertificates.server(in: folder)
         let script = Fixtures.checkout.appending(path: "Tests/Faults/http2_flood.py").path
         program = try RunningProgram(["/usr/bin/python3", script, kind, certificate, key])
         let port = try #require(await program.output.line(saying: "port ")).text.dropFirst("port ".count)
-        (caFile, url) = (certificate, "https://localhost:\(port)/")
+        (caFile, url) = (TestCertificates.authority(in: folder), "https://localhost:\(port)/")
     }
 
     /// Whether it tells of `event`, a `connection` or a `request`, so often, and no oftener.

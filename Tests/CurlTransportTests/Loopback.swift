@@ -23,11 +23,4 @@ enum Loopback {
             group.cancelAll()
         }
     }
-
-    /// A port that nobody listens on.
-    static func freePort() throws -> UInt16 {
-        let socket = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
-        guard case .loopback(_, let port) = socket.address else { return 0 }
-        return port
-    }
 }

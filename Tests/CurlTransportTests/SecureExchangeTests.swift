@@ -7,82 +7,76 @@ import WaypostTestSupport
 @Suite(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(1)), .serialized)
 struct SecureExchange {
     @Test func verifiesTheServerAndSpeaksHTTP2() async throws {
-        try await NginxServer.run { server in
-            let transport = try Loopback.transport(caFile: server.caFile)
-            let spoken = try await text(transport, server.port, "/protocol")
-            #expect(spoken == "HTTP/2.0 TLSv1.3")
-        }
+        let server = try await NginxServer()
+        let transport = try Loopback.transport(caFile: server.caFile)
+        let spoken = try await text(transport, server.port, "/protocol")
+        #expect(spoken == "HTTP/2.0 TLSv1.3")
     }
 
     @Test func refusesWhomItCannotVerify() async throws {
-        try await NginxServer.run { server in
-            let trusting = try Loopback.transport(caFile: server.caFile)
-            let plain = try Loopback.transport()
-            for (transport, port, word) in [
-                (plain, server.port, "certificate"), (trusting, server.expiredPort, "expired"),
-                (trusting, server.foreignPort, "localhost"),
-            ] {
-                let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(port)/"))
-                let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
-                #expect(error?.code == .certificateNotTrusted)
-                #expect(error?.description.contains(word) == true, "\(error?.description ?? "")")
-            }
+        let server = try await NginxServer()
+        let trusting = try Loopback.transport(caFile: server.caFile)
+        let plain = try Loopback.transport()
+        for (transport, port, word) in [
+            (plain, server.port, "certificate"), (trusting, server.expiredPort, "expired"),
+            (trusting, server.foreignPort, "localhost"),
+        ] {
+            let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(port)/"))
+            let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
+            #expect(error?.code == .certificateNotTrusted)
+            #expect(error?.description.contains(word) == true, "\(error?.description ?? "")")
         }
     }
 
     @Test func usesOneConnectionForAll() async throws {
-        try await NginxServer.run { server in
-            let transport = try Loopback.transport(caFile: server.caFile)
-            let connections = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<90 { group.addTask { try await text(transport, server.port, "/connection") } }
-                return try await group.reduce(into: Set<Substring>()) { $0.insert($1.prefix { $0 != " " }) }
-            }
-            #expect(connections.count == 1)
-            let last = try await text(transport, server.port, "/connection")
-            #expect(last == "\(connections.first ?? "") 91")
+        let server = try await NginxServer()
+        let transport = try Loopback.transport(caFile: server.caFile)
+        let connections = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<90 { group.addTask { try await text(transport, server.port, "/connection") } }
+            return try await group.reduce(into: Set<Substring>()) { $0.insert($1.prefix { $0 != " " }) }
         }
+        #expect(connections.count == 1)
+        let last = try await text(transport, server.port, "/connection")
+        #expect(last == "\(connections.first ?? "") 91")
     }
 
     /// A token of 640 bytes and a body of 300, as one update has them.
     @Test func spendsFewBytesOnAWarmRequest() async throws {
-        try await NginxServer.run { server in
-            let transport = try Loopback.transport(caFile: server.caFile)
-            let request = HTTPRequest(
-                .put, try HTTPURL("https://localhost:\(server.port)/bytes?updateMask=lastLocation,vehicleState"),
-                headers: HTTPHeaders([
-                    "Authorization": "Bearer \(String(repeating: "aZ0_", count: 160))",
-                    "Content-Type": "application/json",
-                ]), body: [UInt8](repeating: 0x61, count: 300))
-            _ = try await transport.send(request)
-            let response = try await transport.send(request)
-            let length = try #require(Int(String(decoding: response.body, as: UTF8.self)))
-            #expect((400...700).contains(length), "\(length) bytes of compressed header")
-            #expect((1000...1300).contains(response.traffic.bytesSent), "\(response.traffic.bytesSent) bytes counted")
-        }
+        let server = try await NginxServer()
+        let transport = try Loopback.transport(caFile: server.caFile)
+        let request = HTTPRequest(
+            .put, try HTTPURL("https://localhost:\(server.port)/bytes?updateMask=lastLocation,vehicleState"),
+            headers: HTTPHeaders([
+                "Authorization": "Bearer \(String(repeating: "aZ0_", count: 160))",
+                "Content-Type": "application/json",
+            ]), body: [UInt8](repeating: 0x61, count: 300))
+        _ = try await transport.send(request)
+        let response = try await transport.send(request)
+        let length = try #require(Int(String(decoding: response.body, as: UTF8.self)))
+        #expect((400...700).contains(length), "\(length) bytes of compressed header")
+        #expect((1000...1300).contains(response.traffic.bytesSent), "\(response.traffic.bytesSent) bytes counted")
     }
 
     @Test func resumesTheTLSSessionOnANewConnection() async throws {
-        try await NginxServer.run { server in
-            let transport = try Loopback.transport(caFile: server.caFile)
-            #expect(try await text(transport, server.briefPort, "/session") == "1 .")
-            let second = try await text(transport, server.briefPort, "/session")
-            #expect(second == "1 r")
-        }
+        let server = try await NginxServer()
+        let transport = try Loopback.transport(caFile: server.caFile)
+        #expect(try await text(transport, server.briefPort, "/session") == "1 .")
+        let second = try await text(transport, server.briefPort, "/session")
+        #expect(second == "1 r")
     }
 
     @Test func leavesAConnectionThatWasTooSlow() async throws {
-        try await NginxServer.run { server in
-            let transport = try Loopback.transport(caFile: server.caFile)
-            let first = try await text(transport, server.port, "/connection")
-            #expect(first.hasSuffix(" 1"))
-            let slow = HTTPRequest(
-                .get, try HTTPURL("https://localhost:\(server.port)/slow"),
-                limits: HTTPLimits(total: .milliseconds(100)))
-            let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(slow) }
-            #expect(error?.code == .timedOut)
-            let next = try await text(transport, server.port, "/connection")
-            #expect(next != first && next.hasSuffix(" 1"), "\(first), then \(next)")
-        }
+        let server = try await NginxServer()
+        let transport = try Loopback.transport(caFile: server.caFile)
+        let first = try await text(transport, server.port, "/connection")
+        #expect(first.hasSuffix(" 1"))
+        let slow = HTTPRequest(
+            .get, try HTTPURL("https://localhost:\(server.port)/slow"),
+            limits: HTTPLimits(total: .milliseconds(100)))
+        let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(slow) }
+        #expect(error?.code == .timedOut)
+        let next = try await text(transport, server.port, "/connection")
+        #expect(next != first && next.hasSuffix(" 1"), "\(first), then \(next)")
     }
 
     private func text(_ transport: CurlTransport, _ port: UInt16, _ target: String) async throws -> String {

@@ -3,9 +3,9 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@Suite struct AgentProvider {
+@Suite struct AgentTokenProviders {
     private let provider = AgentTokenProvider(
-        CountingAuthorization { context, _ throws(AuthorizationError) in
+        ScriptedAuthorization { context, _ throws(AuthorizationError) in
             guard context.vehicleID != "none" else { throw AuthorizationError(.refused, "no") }
             return AuthorizationToken(value: "token of \(context.vehicleID)", lifetime: nil)
         })

@@ -4,7 +4,7 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct ConsumerProvider {
+@Suite(.timeLimit(.minutes(1))) struct ConsumerTokenProviders {
     @Test func answersForItsTrip() async throws {
         let provider = ConsumerTokenProvider(TripProvider(), report: { _ in })
         let token = try await provider.token(for: AuthorizationContext(tripID: "trip-7"))
@@ -55,7 +55,7 @@ import WaypostTestSupport
 
 @Suite struct AgentTripProvider {
     private let provider = AgentTripTokenProvider(
-        CountingAuthorization { context, _ throws(AuthorizationError) in
+        ScriptedAuthorization { context, _ throws(AuthorizationError) in
             guard context.tripID != "none" else { throw AuthorizationError(.refused, "no") }
             return AuthorizationToken(value: "token of \(context)", lifetime: nil)
         })

@@ -5,7 +5,7 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct DriverProvider {
+@Suite(.timeLimit(.minutes(1))) struct DriverTokenProviders {
     private let context = AuthorizationContext(vehicleID: "van-7", taskID: "-t1")
 
     @Test func answersFromItsCallersThread() async throws {

@@ -3,7 +3,7 @@ import HTTPMessages
 import Testing
 
 /// What a consumer reads of Fleet Engine's answers.
-@Suite struct Reading {
+@Suite struct FollowedSnapshots {
     private static let trip = try? FollowedResource.trip(TripName(providerID: "p", tripID: "t 1"))
     private static let van = try? FollowedResource.vehicle(
         VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"))

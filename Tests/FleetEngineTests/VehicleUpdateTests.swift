@@ -2,7 +2,7 @@ import FleetEngine
 import HTTPMessages
 import Testing
 
-@Suite struct Update {
+@Suite struct VehicleUpdates {
     static let location: VehicleLocation = {
         var location = VehicleLocation(
             latitude: 37.33820000049, longitude: -121.8863, timeMillisecondsSince1970: 1_767_608_130_250)

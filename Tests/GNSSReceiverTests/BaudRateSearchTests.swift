@@ -2,7 +2,7 @@ import Testing
 
 @testable import GNSSReceiver
 
-@Suite struct SearchForTheBaudRate {
+@Suite struct BaudRateSearches {
     private typealias Evidence = BaudRateSearch.Evidence
     private static let all = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]
 

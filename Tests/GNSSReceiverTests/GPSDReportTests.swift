@@ -10,7 +10,7 @@ let fullReport =
     + #""lon":-9.998961667,"altHAE":50.2000,"altMSL":10.6000,"alt":10.6000,"epx":8.224,"epy":19.266,"epv":29.900,"#
     + #""track":204.0500,"magtrack":207.1306,"magvar":3.1,"speed":13.947,"climb":-0.900,"geoidSep":39.600,"eph":24.5}"#
 
-@Suite struct Report {
+@Suite struct GPSDReports {
     private func read(_ text: String) -> GPSDReport? { GPSDReport(Array(text.utf8)) }
 
     private func fix(_ text: String) throws -> Fix? {

@@ -11,7 +11,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
     return #"{"class":"TPV","device":"\#(device)","mode":\#(mode),"time":\#(time)\#(position)}"#
 }
 
-@Suite struct GPSDReports {
+@Suite struct GPSDSessions {
     private static let release = UTCTime(year: 2026, month: 1, day: 1)
 
     private var session = GPSDSession()

@@ -19,7 +19,7 @@ enum GPSDTranscript {
             endpoint: GPSDEndpoint(host: "127.0.0.1", port: daemon.port), decoder: listener, patience: .seconds(60))
         try await observe(receiver) { observer in
             await observer.state(saying: "has no receiver")
-            try daemon.add(terminal.path)
+            try await daemon.add(terminal.path)
             await observer.state(saying: "connected")  // it has one now
             await onThread(named: "feeding") { try? terminal.send(bytes + Array(end.utf8)) }
             for await _ in listener.hasEnded {}

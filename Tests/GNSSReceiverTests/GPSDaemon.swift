@@ -2,8 +2,6 @@ import Glibc
 import LinuxPlatform
 import WaypostTestSupport
 
-@testable import GNSSReceiver
-
 /// The real gpsd on a free port, without a receiver at first; killed with the value.
 final class GPSDaemon {
     /// Where gpsd is installed; `nil` where it is not.
@@ -16,10 +14,10 @@ final class GPSDaemon {
 
     let port: Int
     private let folder: TemporaryFolder
-    private var process: BackgroundProcess?
+    private var process: RunningProgram?
 
     init() throws {
-        port = try LoopbackSocket(.stream).port  // free a moment ago
+        port = try LoopbackSocket.freePort()
         folder = try TemporaryFolder()
         try start()
     }
@@ -27,26 +25,24 @@ final class GPSDaemon {
     /// In the foreground (-N), reading at once (-n) and only reading (-b).
     func start() throws {
         unsafe unlink(controlSocket)
-        process = try BackgroundProcess(
+        process = try RunningProgram(
             [Self.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", "-F", controlSocket])
     }
 
-    /// With SIGKILL, and gone when this returns.
-    func kill() { process?.stop() }
+    func kill() { process?.kill() }
 
     /// Tells gpsd of a receiver, as udev's rules do. gpsd, which is no longer root, must be allowed to open it.
-    func add(_ device: String) throws {
+    func add(_ device: String) async throws {
         try valueOrSystemError("chmod") { unsafe chmod(device, 0o666) }
-        try tell("add", device)
+        try await tell("add", device)
     }
 
-    func remove(_ device: String) throws { try tell("remove", device) }
+    func remove(_ device: String) async throws { try await tell("remove", device) }
 
     private var controlSocket: String { folder.path("control") }
 
-    private func tell(_ verb: String, _ device: String) throws {
-        try BackgroundProcess(
-            ["/usr/bin/env", "GPSD_SOCKET=\(controlSocket)", Self.installed("gpsdctl") ?? "gpsdctl", verb, device]
-        ).end()
+    private func tell(_ verb: String, _ device: String) async throws {
+        let command = [Self.installed("gpsdctl") ?? "gpsdctl", verb, device]
+        await (try RunningProgram(command, environment: ["GPSD_SOCKET": controlSocket])).end()
     }
 }

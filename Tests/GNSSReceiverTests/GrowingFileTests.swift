@@ -205,22 +205,18 @@ import WaypostTestSupport
         try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text.utf8).span)
     }
 
-    private func second(of event: FixSourceEvent?) -> Int? {
-        if case .fix(let fix)? = event { fix.timeOfFix.millisecondOfDay / 1000 % 60 } else { nil }
-    }
-
     @Test func beginsAtTheEndOfWhatIsThere() async throws {
         try append(epoch(second: 1))
         let ending = try await observe(LiveReceiver.growingFile(path)) { observer in
             await observer.state(saying: "open, waiting for what is appended")
             try append(epoch(second: 2))
-            #expect(second(of: await observer.fix()) == 2)
+            #expect(await observer.second() == 2)
             unsafe rename(path, path + ".1")
             try append(epoch(second: 3) + String(repeating: "# longer than what comes then\n", count: 99))
-            #expect(second(of: await observer.fix()) == 3)
+            #expect(await observer.second() == 3)
             unsafe truncate(path, 0)
             try append(epoch(second: 4))
-            #expect(second(of: await observer.fix()) == 4)
+            #expect(await observer.second() == 4)
         }
         #expect(ending?.code == .cancelled)
     }
@@ -229,7 +225,7 @@ import WaypostTestSupport
         try await observe(LiveReceiver.growingFile(path)) { observer in
             await observer.state(saying: "is not there; it is read as soon as it is")
             try append(epoch(second: 7))
-            #expect(second(of: await observer.fix()) == 7)
+            #expect(await observer.second() == 7)
         }
     }
 
@@ -254,7 +250,7 @@ import WaypostTestSupport
         try await observe(LiveReceiver.growingFile(path, decoder: tolerant)) { observer in
             await observer.state(saying: "open, waiting")
             try append(epoch(second: 2).replacing(/\*../, with: ""))
-            #expect(second(of: await observer.fix()) == 2)
+            #expect(await observer.second() == 2)
         }
     }
 }

@@ -1,10 +1,11 @@
 import GNSS
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-@Suite struct Session {
+@Suite struct LineSessions {
     private var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
 
     @Test mutating func givesTheNewestOfSeveralFixes() {

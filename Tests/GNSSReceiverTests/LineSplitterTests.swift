@@ -2,7 +2,7 @@ import Testing
 
 @testable import GNSSReceiver
 
-@Suite struct Splitter {
+@Suite struct LineSplitters {
     private func lines(_ pieces: [[UInt8]]) -> [String] {
         var splitter = LineSplitter()
         var lines: [String] = []

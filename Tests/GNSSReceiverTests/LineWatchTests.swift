@@ -2,7 +2,7 @@ import Testing
 
 @testable import GNSSReceiver
 
-@Suite struct LineCondition {
+@Suite struct LineWatches {
     private func watch(bytes: [(at: Double, sentences: Int)]) -> LineWatch {
         var watch = LineWatch(openedAt: .zero)
         for arrival in bytes { watch.bytesArrived(sentences: arrival.sentences, at: .seconds(arrival.at)) }

@@ -9,7 +9,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-@Suite(.timeLimit(.minutes(1))) struct LogReceiving {
+@Suite(.timeLimit(.minutes(1))) struct LogReceivers {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

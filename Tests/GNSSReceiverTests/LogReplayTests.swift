@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-@Suite(.timeLimit(.minutes(1))) struct LogReplaying {
+@Suite(.timeLimit(.minutes(1))) struct LogReplays {
     private static let start = UTCTime(year: 2030, month: 6, day: 1)
 
     private let folder: TemporaryFolder
@@ -37,7 +37,7 @@ import WaypostTestSupport
             }
         }
         await observe(replay) { observer in
-            while times.count < count, case .fix(let fix) = await observer.fix() {
+            while times.count < count, let fix = await observer.fix() {
                 times.append(Self.start.duration(to: fix.timeOfFix))
             }
         }
@@ -131,9 +131,7 @@ import WaypostTestSupport
         LogReplay(paths: [path], options: .init(speed: .maximum, follows: true), clock: ManualClock()) { Self.start }
     }
 
-    private func age(of event: FixSourceEvent?) -> Duration? {
-        if case .fix(let fix)? = event { fix.timeOfFix.duration(to: Self.start) } else { nil }
-    }
+    private func age(of fix: Fix?) -> Duration? { fix?.timeOfFix.duration(to: Self.start) }
 
     @Test func datesWhatIsThereBackAndWhatIsAppendedNow() async throws {
         let path = try folder.write((0...2).map { epoch(second: $0) }.joined().utf8, to: "live.nmea")

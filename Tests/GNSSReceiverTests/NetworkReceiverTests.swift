@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-@Suite(.timeLimit(.minutes(1))) struct NetworkReceiving {
+@Suite(.timeLimit(.minutes(1))) struct NetworkReceivers {
     @Test func survivesATCPServerThatGoesAndComesBack() async throws {
         var server: LoopbackSocket? = try LoopbackSocket(.stream)
         let port = try #require(server?.port)
@@ -36,7 +36,7 @@ import WaypostTestSupport
             let next = try server.accept()
             try next.send(cut.dropFirst(30) + epoch(second: 3))
             // Of the cut epoch its RMC is left, which is a fix without the altitude that stood in the other half.
-            while let fix = await observer.nextFix(), fix.timeOfFix.millisecondOfDay / 1000 % 60 != 3 {
+            while let fix = await observer.fix(), fix.timeOfFix.millisecondOfDay / 1000 % 60 != 3 {
                 #expect(fix.altitudeMeters == nil)
             }
         }
@@ -74,7 +74,7 @@ import WaypostTestSupport
     }
 
     @Test func saysThatNobodyListens() async throws {
-        let port = try LoopbackSocket(.stream).port  // closed again at once
+        let port = try LoopbackSocket.freePort()
         let ending = await observe(LiveReceiver.tcp(host: "127.0.0.1", port: port)) { observer in
             let state = await observer.state(saying: "cannot connect: Connection refused; check host and port")
             #expect(state != nil)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GNSSReceiver
 
-@Suite struct Positions {
+@Suite struct PositionWatches {
     /// Arrivals at seconds, with or without a position; then the judgement at a moment.
     @Test(
         arguments: [

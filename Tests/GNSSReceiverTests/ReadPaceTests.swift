@@ -2,7 +2,7 @@ import Testing
 
 @testable import GNSSReceiver
 
-@Suite struct PaceOfReading {
+@Suite struct ReadPaces {
     private var pace = ReadPace(openedAt: .zero)
 
     /// Reads `count` bytes at a time as often as allowed at `now`; gives how often that was.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GNSSReceiver
 
-@Suite struct Reopening {
+@Suite struct ReopenSchedules {
     @Test func beginsQuicklyAndNeverExceedsFiveSeconds() {
         var schedule = ReopenSchedule()
         let delays = (0..<10).map { _ in schedule.nextDelay() }

@@ -4,7 +4,7 @@ import TimeAndChance
 
 @testable import GNSSReceiver
 
-@Suite struct ReplayTime {
+@Suite struct ReplayTimelines {
     private static func time(_ seconds: Double) -> UTCTime {
         UTCTime(millisecondsSince1970: 1_700_000_000_000 + Int64((seconds * 1000).rounded()))
     }

@@ -4,7 +4,7 @@ import TimeAndChance
 
 @testable import GNSSReceiver
 
-@Suite struct Assembler {
+@Suite struct ReportAssemblers {
     private var assembler = ReportAssembler()
     private var given: [String] = []
 

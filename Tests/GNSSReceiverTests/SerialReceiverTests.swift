@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-@Suite(.timeLimit(.minutes(1))) struct SerialReceiving {
+@Suite(.timeLimit(.minutes(1))) struct SerialReceivers {
     private let terminal: PseudoTerminal
     private let receiver: LiveReceiver
 
@@ -22,8 +22,7 @@ import WaypostTestSupport
             await observer.state(saying: "open at 9600 baud")
             for second in 1...3 {
                 try terminal.send(epoch(second: second))
-                let fix = await observer.fix()
-                guard case .fix(let fix) = fix else { return #expect(fix != nil) }
+                let fix = try #require(await observer.fix())
                 #expect(
                     fix.timeOfFix
                         == UTCTime(

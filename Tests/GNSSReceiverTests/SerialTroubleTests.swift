@@ -13,6 +13,15 @@ import WaypostTestSupport
 
     init() throws { terminal = try PseudoTerminal() }
 
+    /// A program that has the line open and does nothing, after what is done to the open line.
+    private func sleeper(_ prepare: (CInt) throws -> Void = { _ in }) throws -> RunningProgram {
+        let line = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        try prepare(line.raw)
+        let program = try RunningProgram(["sleep", "60"], input: line.raw)
+        _ = consume line
+        return program
+    }
+
     @Test func noiseIsBlamedOnTheBaudRate() async throws {
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 4800, patience: .milliseconds(300))
         await observe(receiver) { observer in
@@ -38,7 +47,7 @@ import WaypostTestSupport
     }
 
     @Test func whoElseHasTheLineOpenIsTold() async throws {
-        let other = try BackgroundProcess(["sleep", "60"], input: terminal.path)
+        let other = try sleeper()
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
         await observe(receiver) { observer in
             #expect(await observer.state(saying: "also open in sleep (process \(other.processID))") != nil)
@@ -47,8 +56,8 @@ import WaypostTestSupport
 
     @Test(.enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
     func aDaemonThatReadsTheLineIsNamedWithItsRemedy() async throws {
-        let port = try LoopbackSocket(.stream).port  // free a moment ago
-        let daemon = try BackgroundProcess([
+        let port = try LoopbackSocket.freePort()
+        let daemon = try RunningProgram([
             GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path,
         ])
         await yieldTurns { !DeviceHolder.others(of: terminal.path).isEmpty }
@@ -60,7 +69,7 @@ import WaypostTestSupport
     }
 
     @Test func aProgramThatKeepsTheLineToItselfIsNamed() async throws {
-        let other = try BackgroundProcess(["sleep", "60"], input: terminal.path)
+        let other = try sleeper()
         let exclusive = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         clinux_set_exclusive(exclusive.raw)
         await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
@@ -70,11 +79,10 @@ import WaypostTestSupport
     }
 
     @Test func aProgramThatHasLockedTheLineIsNamed() async throws {
-        let locked = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
-        try valueOrSystemError("flock") { flock(locked.raw, LOCK_EX | LOCK_NB) }
         // The lock goes over to the process, which has the same open file.
-        let other = try BackgroundProcess(["sleep", "60"], open: locked.raw)
-        _ = consume locked
+        let other = try sleeper { line in
+            try valueOrSystemError("flock") { flock(line, LOCK_EX | LOCK_NB) }
+        }
         await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
             #expect(await observer.state(saying: "held by sleep (process \(other.processID)); stop it") != nil)
         }

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-@Suite(.timeLimit(.minutes(1))) struct StandardInput {
+@Suite(.timeLimit(.minutes(1))) struct StandardInputReceivers {
     private let input: CInt
     private let writer: CInt
 

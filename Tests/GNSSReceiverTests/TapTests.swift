@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-@Suite struct Tapping {
+@Suite struct Taps {
     @Test func hearsEveryByteAndEachTurn() async throws {
         let server = try LoopbackSocket(.stream)
         let tap = RecordingTap()

@@ -1,10 +1,11 @@
 import GNSS
 import ReportedText
 import Testing
+import WaypostTestSupport
 
 @Suite struct Banners {
     static func banners(_ bodies: [String]) -> [String] {
-        Decoding.outcome(of: Array(bodies.map { Decoding.sentence($0) }.joined().utf8)).statistics.banners
+        Decoding.outcome(of: Array(bodies.map { sentence($0) }.joined().utf8)).statistics.banners
             .map(\.description)
     }
 

@@ -1,13 +1,14 @@
 import GNSS
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
 @Suite struct Calendar {
     static func minimum(_ time: String, _ date: String, minute: String = "31.5") -> String {
-        Decoding.sentence("GPRMC,\(time),A,52\(minute),N,01324.25,E,,,\(date),,,A")
+        sentence("GPRMC,\(time),A,52\(minute),N,01324.25,E,,,\(date),,,A")
     }
 
-    static func data(_ time: String) -> String { Decoding.sentence("GPGGA,\(time),5231.5,N,01324.25,E,1,08,0.9,,,,,,") }
+    static func data(_ time: String) -> String { sentence("GPGGA,\(time),5231.5,N,01324.25,E,1,08,0.9,,,,,,") }
 
     /// Streams and the times of their fixes.
     static let streams: [(String, [String])] = [
@@ -46,13 +47,13 @@ import TimeAndChance
         (data("101530.00") + Decoding.date(), ["2026-01-05T10:15:30.000Z"]),
         (Decoding.date("101531.00") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
         (
-            Decoding.sentence("PUBX,04,101530.00,050126,37000.00,2400,18D,1,0.0,0") + data("101530.00"),
+            sentence("PUBX,04,101530.00,050126,37000.00,2400,18D,1,0.0,0") + data("101530.00"),
             ["2026-01-05T10:15:30.000Z"]
         ),
         // Never dated, never given.
         (data("101529.00") + data("101530.00"), []),
         // A void sentence's date is a guess, and so is one of hours ago.
-        (Decoding.sentence("GPRMC,101529.00,V,,,,,,,060180,,,N") + data("101530.00"), []),
+        (sentence("GPRMC,101529.00,V,,,,,,,060180,,,N") + data("101530.00"), []),
         (Decoding.date("031530.00") + data("101530.00"), []),
         // Bad dates leave the position alone.
         (

@@ -1,14 +1,8 @@
 import GNSS
+import WaypostTestSupport
 
-/// Text to sentences, bytes to fixes: what the suites here have in common.
+/// Bytes to fixes: what the suites here have in common.
 enum Decoding {
-    /// `body` with start byte, checksum and line end.
-    static func sentence(_ body: String, start: String = "$", ending: String = "\r\n") -> String {
-        let sum = body.utf8.reduce(UInt8(0), ^)
-        let digits = String(sum, radix: 16, uppercase: true)
-        return start + body + "*" + (digits.utf8.count == 1 ? "0" : "") + digits + ending
-    }
-
     /// The fixes of `text`, all of it at once, with its end.
     static func fixes(_ text: String, options: NMEADecoderOptions = NMEADecoderOptions()) -> [Fix] {
         fixes(Array(text.utf8), options: options)

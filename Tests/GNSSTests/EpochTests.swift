@@ -1,6 +1,7 @@
 import GNSS
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
 @Suite struct Epochs {
     /// One epoch's sentences in the orders that receivers use.
@@ -30,7 +31,7 @@ import TimeAndChance
             case "GSA": "GNGSA,A,3,01,02,03,04,,,,,,,,,1.7,0.9,1.3"
             default: "GPGSV,1,1,01,01,40,083,46"
             }
-        return Decoding.sentence(body)
+        return WaypostTestSupport.sentence(body)
     }
 
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -143,7 +144,8 @@ import TimeAndChance
         var decoder = NMEADecoder()
         var fixes: [Fix] = []
         let date =
-            Self.sentence("ZDA", tick: 0, milliseconds: 1000) + Decoding.sentence("GPGST,100000.00,5,,,,3.0,4.0,5.0")
+            Self.sentence("ZDA", tick: 0, milliseconds: 1000)
+            + WaypostTestSupport.sentence("GPGST,100000.00,5,,,,3.0,4.0,5.0")
         decoder.decode(Array(date.utf8).span, receivedAt: .zero) { fixes.append($0) }
         decoder.decode(Array(Self.sentence("RMC", tick: 0, milliseconds: 1000).utf8).span, receivedAt: .seconds(1)) {
             fixes.append($0)
@@ -168,7 +170,7 @@ import TimeAndChance
         var decoder = NMEADecoder()
         var fixes: [Fix] = []
         for tick in 0..<4 {
-            let motion = Decoding.sentence("GNVTG,,T,,M,\(tick).0,N,,K,A")
+            let motion = WaypostTestSupport.sentence("GNVTG,,T,,M,\(tick).0,N,,K,A")
             let position = Self.sentence("GGA", tick: tick, milliseconds: 1000)
             let date = Self.sentence("ZDA", tick: tick, milliseconds: 1000)
             decoder.decode(Array((motion + date + position).utf8).span, receivedAt: .seconds(tick)) { fixes.append($0) }
@@ -185,7 +187,7 @@ import TimeAndChance
             "GPGGA,\(time),5231.3,N,01324.3,E,2,09,0.9,34.5,M,46.9,M,,", "GPGST,\(time),5,,,,3.0,4.0,5.0",
         ]
         for order in [bodies, bodies.reversed()] {
-            let fixes = Decoding.fixes(order.map { Decoding.sentence($0) }.joined())
+            let fixes = Decoding.fixes(order.map { WaypostTestSupport.sentence($0) }.joined())
             try #require(fixes.count == 1)
             let fix = fixes[0]
             #expect(abs(fix.latitude - (52 + 31.3 / 60)) < 1e-9)
@@ -208,8 +210,8 @@ import TimeAndChance
         "GPGLL,5231.1,N,01324.1,E,101530.00,V,N", "GNGNS,101530.00,5231.3,N,01324.3,E,NN,08,0.9,34.5,46.9,,",
     ])
     func thatContradictThemselvesAreVoid(body: String) {
-        let valid = Decoding.sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,10.0,90.0,050126,,,A")
-        for text in [valid + Decoding.sentence(body), Decoding.sentence(body) + valid] {
+        let valid = WaypostTestSupport.sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,10.0,90.0,050126,,,A")
+        for text in [valid + WaypostTestSupport.sentence(body), WaypostTestSupport.sentence(body) + valid] {
             let outcome = Decoding.outcome(of: Array(text.utf8))
             #expect(outcome.fixes.isEmpty)
             #expect(outcome.statistics.voidEpochs == 1)

@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import WaypostTestSupport
 
 /// What a sentence says for itself.
 @Suite struct Explanation {
@@ -19,45 +20,45 @@ import Testing
         ("$GNRMC,1015", "refused: no checksum"),
         ("$GNRMC,\u{1}", "refused: interrupted before its end: byte 0x01, which is no text, comes after 7 bytes"),
         (
-            Decoding.sentence("GPTXT," + String(repeating: "A", count: 300)),
+            sentence("GPTXT," + String(repeating: "A", count: 300)),
             "refused: longer than 255 bytes: 310 bytes"
         ),
-        (Decoding.sentence("GPRMC,101530.00,V,,,,,,,050126,,,N"), "its flags say that there is no position"),
+        (sentence("GPRMC,101530.00,V,,,,,,,050126,,,N"), "its flags say that there is no position"),
         (
-            Decoding.sentence("GPRMC,101560.00,A,5231.5,N,01324.25,E,,,050126"),
+            sentence("GPRMC,101560.00,A,5231.5,N,01324.25,E,,,050126"),
             "refused: a field is out of range: field 1 (time) is \"101560.00\""
         ),
         (
-            Decoding.sentence("GPRMC,101530.00,A,5231.5,N,19324.25,E,,,050126"),
+            sentence("GPRMC,101530.00,A,5231.5,N,19324.25,E,,,050126"),
             "refused: a field is out of range: field 5 (longitude) is \"19324.25\""
         ),
         (
-            Decoding.sentence("GPRMC,101530.00,A,5231.5,N,01324.25,X,,,050126"),
+            sentence("GPRMC,101530.00,A,5231.5,N,01324.25,X,,,050126"),
             "refused: a field is malformed: field 6 (E or W) is \"X\""
         ),
         (
-            Decoding.sentence("GPGGA,101530.00,5231.5,N,01324.25,E,1,08,1.0,12a,M,,,,"),
+            sentence("GPGGA,101530.00,5231.5,N,01324.25,E,1,08,1.0,12a,M,,,,"),
             "refused: a field is malformed: field 9 (altitude) is \"12a\""
         ),
         (
-            Decoding.sentence("GPRMC,101530.00,A,5231.5,N,,,,,050126"),
+            sentence("GPRMC,101530.00,A,5231.5,N,,,,,050126"),
             "refused: a field is malformed: a latitude without a longitude, or the reverse"
         ),
-        (Decoding.sentence("GPHDT,361.0,T"), "field 1 (heading) is \"361.0\""),
-        (Decoding.sentence("GPGSA,A,7,,,,,,,,,,,,,1,1,1"), "field 2 (solution mode) is \"7\""),
+        (sentence("GPHDT,361.0,T"), "field 1 (heading) is \"361.0\""),
+        (sentence("GPGSA,A,7,,,,,,,,,,,,,1,1,1"), "field 2 (solution mode) is \"7\""),
         (
-            Decoding.sentence("PUBX,00,101530.00,5231.5,N,01324.25,E,12,G3,1,1,x,1,1,,1,1,1,8"),
+            sentence("PUBX,00,101530.00,5231.5,N,01324.25,E,12,G3,1,1,x,1,1,,1,1,1,8"),
             "field 11 (speed) is \"x\""
         ),
-        (Decoding.sentence("GPHDT,36.0,T"), "the vehicle's front points to 36.0 degrees"),
-        (Decoding.sentence("GPGGA,101530.00,5231.5,N,01324.25,E,8,08,1.0,,,,,,"), "simulated or typed in by hand"),
-        (Decoding.sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), "a position that no flag vouches for"),
-        (Decoding.sentence("GPGLL,5231.5,N,01324.25,E,,A,A"), "it states no time"),
-        (Decoding.sentence("GPGSV,1,1,00"), "its type holds nothing that a fix needs: only counted"),
-        (Decoding.sentence("ADPMB,5,0"), "only counted"), (Decoding.sentence("PUBX,03,0"), "only counted"),
-        (Decoding.sentence("AIVDM,1,1,,A,13u,0", start: "!"), "never a position of ours"),
-        (Decoding.sentence("GPDTM,P90,,0.0,N,0.0,E,0.0,W84"), "the receiver's datum is not WGS 84"),
-        (Decoding.sentence("GPVTG,,,,,,,,,N"), "its mode says that speed and course are not valid"),
+        (sentence("GPHDT,36.0,T"), "the vehicle's front points to 36.0 degrees"),
+        (sentence("GPGGA,101530.00,5231.5,N,01324.25,E,8,08,1.0,,,,,,"), "simulated or typed in by hand"),
+        (sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), "a position that no flag vouches for"),
+        (sentence("GPGLL,5231.5,N,01324.25,E,,A,A"), "it states no time"),
+        (sentence("GPGSV,1,1,00"), "its type holds nothing that a fix needs: only counted"),
+        (sentence("ADPMB,5,0"), "only counted"), (sentence("PUBX,03,0"), "only counted"),
+        (sentence("AIVDM,1,1,,A,13u,0", start: "!"), "never a position of ours"),
+        (sentence("GPDTM,P90,,0.0,N,0.0,E,0.0,W84"), "the receiver's datum is not WGS 84"),
+        (sentence("GPVTG,,,,,,,,,N"), "its mode says that speed and course are not valid"),
         (Decoding.date(), "a date for the fix beside it"),
     ]
 

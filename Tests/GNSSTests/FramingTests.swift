@@ -1,9 +1,10 @@
 import GNSS
 import Testing
+import WaypostTestSupport
 
 @Suite struct Framing {
     static let body = "GNRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,A"
-    static let plain = Decoding.sentence(body, ending: "")
+    static let plain = sentence(body, ending: "")
 
     static let surroundings: [(String, [UInt8])] = [
         ("line feed", bytes(plain + "\n")), ("CR alone", bytes(plain + "\r")), ("no line end", bytes(plain)),
@@ -107,7 +108,7 @@ import Testing
 
     @Test(arguments: [(255, 1), (256, 0)])
     func takesSentencesUpTo255Bytes(length: Int, sentences: Int) {
-        let text = Decoding.sentence("GPTXT," + String(repeating: "A", count: length - 10), ending: "")
+        let text = sentence("GPTXT," + String(repeating: "A", count: length - 10), ending: "")
         #expect(text.utf8.count == length)
         #expect(Decoding.outcome(of: Self.bytes(text)).statistics.sentences == sentences)
     }

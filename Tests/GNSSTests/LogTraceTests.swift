@@ -6,14 +6,13 @@ import WaypostTestSupport
 
 /// What became of a line of a log.
 @Suite(.enabled(if: !Sanitizer.isActive, "computes long on one thread, as fuzzers do"))
-struct Traces {
-    private static let rmc = "$GPRMC,101530.00,A,5231.5,N,01324.25,E,1.0,,050126,,,A"
+struct LogTraces {
     private static func minimum(_ second: Int, _ ending: String = "A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A") -> String
     {
-        Decoding.sentence("GPRMC,1015\(second).00,\(ending)")
+        sentence("GPRMC,1015\(second).00,\(ending)")
     }
     private static func data(_ second: Int, quality: Int = 1, position: String = "5231.6,N,01324.35,E") -> String {
-        Decoding.sentence("GPGGA,1015\(second).00,\(position),\(quality),08,0.9,34.5,M,46.9,M,,")
+        sentence("GPGGA,1015\(second).00,\(position),\(quality),08,0.9,34.5,M,46.9,M,,")
     }
     /// Five epochs, so that their order is learned.
     private static let learned = (30...34).map { data($0) + minimum($0) }.joined()
@@ -31,7 +30,7 @@ struct Traces {
         ),
         (learned, 9, ["which came out at GPRMC in line 10, with which this receiver's epochs end"]),
         (
-            learned + Decoding.sentence("GPVTG,90.0,T,,M,1.0,N,,K,A"), 11,
+            learned + sentence("GPVTG,90.0,T,,M,1.0,N,,K,A"), 11,
             ["epoch 10:15:34.000", "it came after its epoch was complete: none of its values is in the fix"]
         ),
         (minimum(30), 1, ["which came out at the end of the log", "quality from this sentence"]),
@@ -65,17 +64,17 @@ struct Traces {
             ]
         ),
         (
-            Decoding.sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), 1,
+            sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), 1,
             ["no fix: no sentence of it vouches for a position"]
         ),
-        (Decoding.sentence("GPRMC,,V,,,,,,,,,,N"), 1, ["no sentence of its epoch states a time: no fix"]),
+        (sentence("GPRMC,,V,,,,,,,,,,N"), 1, ["no sentence of its epoch states a time: no fix"]),
         (
-            Decoding.sentence("HEHDT,12.5,T") + minimum(30), 2, ["body heading from HEHDT in line 1"]
+            sentence("HEHDT,12.5,T") + minimum(30), 2, ["body heading from HEHDT in line 1"]
         ),
-        (minimum(30) + Decoding.sentence("GPGST,101530.00,5,,,,3.0,4.0,5.0"), 1, ["accuracy from GPGST in line 2"]),
+        (minimum(30) + sentence("GPGST,101530.00,5,,,,3.0,4.0,5.0"), 1, ["accuracy from GPGST in line 2"]),
         (
-            Decoding.sentence("GPGGA,101530.00,5231.6,N,01324.35,E,1,08,,,M,,M,,") + minimum(30)
-                + Decoding.sentence("GPGLL,5231.5,N,01324.25,E,101530.00,A,A"), 3, ["none of its values was needed"]
+            sentence("GPGGA,101530.00,5231.6,N,01324.35,E,1,08,,,M,,M,,") + minimum(30)
+                + sentence("GPGLL,5231.5,N,01324.25,E,101530.00,A,A"), 3, ["none of its values was needed"]
         ),
         ("# a note\n" + minimum(30), 1, ["a comment: not looked at"]),
     ]

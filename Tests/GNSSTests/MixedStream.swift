@@ -1,5 +1,6 @@
 import ReceiverSimulator
 import TimeAndChance
+import WaypostTestSupport
 
 /// A drive with everything between its sentences that lines really carry: each kind in turn, one after each epoch.
 enum MixedStream {
@@ -17,7 +18,7 @@ enum MixedStream {
             case 4: bytes += epoch.sentences.prefix(30)
             case 5: bytes += [0xB5, 0x62, 1, 7, 255, 2]
             case 6: bytes += Array("\\s:never ended".utf8)
-            case 7: bytes += Array(Decoding.sentence("HEHDT,90.0,T").utf8)
+            case 7: bytes += Array(sentence("HEHDT,90.0,T").utf8)
             case 8: bytes += Array("$GPGLL,5231.5,N*\r\n".utf8)
             case 9: bytes += noise(40)
             default: break

@@ -43,7 +43,7 @@ struct Mutation {
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 body[Int.random(in: 6..<body.count, using: &random)] = UInt8.random(in: 0x2B...0x5A, using: &random)
             }
-            let text = Decoding.sentence(String(decoding: body, as: UTF8.self))
+            let text = sentence(String(decoding: body, as: UTF8.self))
             let (fixes, statistics) = Self.outcome(Array((Decoding.date() + text).utf8))
             given += fixes.count
             malformed += statistics.refusals(.malformedField).count

@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import WaypostTestSupport
 
 @Suite struct Refusal {
     static let damaged: [(String, SentenceRefusal)] = [
@@ -58,7 +59,7 @@ import Testing
 
     @Test(arguments: absurd)
     func ofAbsurdFieldsGivesNoFix(body: String, reason: SentenceRefusal) {
-        let outcome = Decoding.outcome(of: Array((Decoding.date() + Decoding.sentence(body)).utf8))
+        let outcome = Decoding.outcome(of: Array((Decoding.date() + sentence(body)).utf8))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.refusals(reason).count == 1)
         #expect(outcome.statistics.refusals(reason).firstLine == 2)

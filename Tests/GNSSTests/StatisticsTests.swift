@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import WaypostTestSupport
 
 @Suite struct Statistics {
     static let warnings: [(String, ReceiverWarning)] = [
@@ -12,7 +13,7 @@ import Testing
 
     @Test(arguments: warnings)
     func carryWarnings(body: String, warning: ReceiverWarning) {
-        let statistics = Decoding.outcome(of: Array((Decoding.date() + Decoding.sentence(body)).utf8)).statistics
+        let statistics = Decoding.outcome(of: Array((Decoding.date() + sentence(body)).utf8)).statistics
         for other in ReceiverWarning.allCases {
             #expect(statistics.warnings(other).count == (other == warning ? 1 : 0))
         }
@@ -23,7 +24,7 @@ import Testing
         "GPDTM,W84,,0.0,N,0.0,E,0.0,W84", "GPTXT,01,01,02,u-blox ag - www.u-blox.com", "GPTXT,01,01,02,ANTSTATUS=OK",
     ])
     func doNotWarnOfGoodNews(body: String) {
-        let statistics = Decoding.outcome(of: Array(Decoding.sentence(body).utf8)).statistics
+        let statistics = Decoding.outcome(of: Array(sentence(body).utf8)).statistics
         #expect(ReceiverWarning.allCases.allSatisfy { statistics.warnings($0).count == 0 })
     }
 
@@ -35,7 +36,7 @@ import Testing
     }
 
     @Test func countSentencesByAddress() {
-        let text = FixDetails.data + FixDetails.position + FixDetails.data + Decoding.sentence("PSTMANTENNASTATUS,0")
+        let text = FixDetails.data + FixDetails.position + FixDetails.data + sentence("PSTMANTENNASTATUS,0")
         let statistics = Decoding.outcome(of: Array(text.utf8)).statistics
         #expect(statistics.sentencesByAddress.map(\.address) == ["GPGGA", "GPRMC", "PSTMANTE"])
         #expect(statistics.sentencesByAddress.map(\.count) == [2, 1, 1])
@@ -47,7 +48,7 @@ import Testing
     }
 
     @Test func countAddressesWithoutBound() {
-        let text = (0..<2000).map { Decoding.sentence("X\($0),1") }.joined()
+        let text = (0..<2000).map { sentence("X\($0),1") }.joined()
         #expect(Decoding.outcome(of: Array(text.utf8)).statistics.sentences == 2000)
     }
 }

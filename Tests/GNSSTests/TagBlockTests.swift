@@ -1,14 +1,15 @@
 import GNSS
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
 @Suite struct TagBlocks {
     /// A tag block with its checksum, before `sentence`.
     static func tagged(_ fields: String, _ sentence: String) -> String {
-        Decoding.sentence(fields, start: "\\", ending: "\\") + sentence
+        WaypostTestSupport.sentence(fields, start: "\\", ending: "\\") + sentence
     }
 
-    static let bare = Decoding.sentence("GPGLL,5231.5,N,01324.25,E,101530.00,A,A")
+    static let bare = sentence("GPGLL,5231.5,N,01324.25,E,101530.00,A,A")
     /// 2026-01-05T10:15:31Z.
     static let sent = 1_767_608_131
 
@@ -18,25 +19,25 @@ import TimeAndChance
         (tagged("c:\(sent)250", bare), ["2026-01-05T10:15:30.000Z"]),
         // Sent after midnight, of before midnight.
         (
-            tagged("c:1767571201", Decoding.sentence("GPGLL,5231.5,N,01324.25,E,235959.50,A,A")),
+            tagged("c:1767571201", sentence("GPGLL,5231.5,N,01324.25,E,235959.50,A,A")),
             ["2026-01-04T23:59:59.500Z"]
         ),
         // One block dates what came before it, too.
         (
-            Decoding.sentence("GPGLL,5231.5,N,01324.25,E,101529.00,A,A") + tagged("c:\(sent)", bare),
+            sentence("GPGLL,5231.5,N,01324.25,E,101529.00,A,A") + tagged("c:\(sent)", bare),
             ["2026-01-05T10:15:29.000Z", "2026-01-05T10:15:30.000Z"]
         ),
         // Days without a sentence are counted.
         (
             tagged("c:\(sent)", bare)
                 + tagged(
-                    "c:\(sent + 3 * 86_400)", Decoding.sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
+                    "c:\(sent + 3 * 86_400)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
             ["2026-01-05T10:15:30.000Z", "2026-01-08T10:15:31.000Z"]
         ),
         // The receiver's own date wins, in the epoch and from then on.
         (
             tagged("c:\(sent + 864_000)", Framing.plain + "\r\n")
-                + tagged("c:\(sent + 864_000)", Decoding.sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
+                + tagged("c:\(sent + 864_000)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
             ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
         (Decoding.date() + tagged("c:\(sent + 864_000)", bare), ["2026-01-05T10:15:30.000Z"]),

@@ -1,7 +1,7 @@
 import HTTPMessages
 import Testing
 
-@Suite struct Address {
+@Suite struct URLs {
     @Test(
         arguments: [
             ("https://example.com", "example.com", 443, "/", "https://example.com/"),

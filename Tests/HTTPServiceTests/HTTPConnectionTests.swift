@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPService
 
-@Suite struct Connection {
+@Suite struct HTTPConnections {
     private let limits = HTTPServiceLimits(idle: .seconds(60), exchange: .seconds(30))
     private let names = ServedNames(listeningOn: .loopback(host: "127.0.0.1", port: 80))
     private let get = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)

@@ -5,7 +5,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-@Suite struct Service {
+@Suite struct HTTPServices {
     private static let loopback = LocalAddress.loopback(host: "127.0.0.1", port: 0)
 
     /// Runs a service around `body`; it has ended when this returns.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPService
 
-@Suite struct PaceOfService {
+@Suite struct ServicePaces {
     private var pace = ServicePace(startedAt: .zero)
 
     /// How much it works in the second from `start`, when each turn is this long and there is always another one.

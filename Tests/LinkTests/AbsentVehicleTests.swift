@@ -15,7 +15,7 @@ import WaypostTestSupport
         let bench = LinkBench()
         try await bench.accept(1...40)
         let start = bench.clock.now
-        let uploader = try bench.uploader(to: "http://\(server.service.address)")
+        let uploader = try bench.uploader(to: "http://\(server.address)")
         await uploader.finishWhenEmpty()
         var probes: [Duration] = []
         await withTaskGroup(of: Void.self) { group in

@@ -88,19 +88,18 @@ import WaypostTestSupport
     /// A portal's certificate, and one whose time is over: both are somebody in between, or a wrong clock.
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
     func withAStrangeCertificateKeepsEverything() async throws {
-        try await NginxServer.run { server in
-            for (port, word) in [(server.foreignPort, "localhost"), (server.expiredPort, "expired")] {
-                let proxy = try FaultProxy(to: .loopback(host: "127.0.0.1", port: port))
-                let bench = LinkBench()
-                try await bench.accept(1...3)
-                let authority = proxy.address.description.replacing("127.0.0.1", with: "localhost")
-                let uploader = try bench.uploader(to: "https://\(authority)", caFile: server.caFile)
-                let seen = try await bench.drain(uploader, waits: 4)
-                #expect(seen.waits == [1, 2, 4, 8].map { .seconds($0) })
-                #expect(seen.ledger == Ledger(accepted: 3, pending: 3))
-                let words = try #require(seen.reasons.first)
-                #expect(words.contains(word) && words.contains("captive portal"), "\(words)")
-            }
+        let server = try await NginxServer()
+        for (port, word) in [(server.foreignPort, "localhost"), (server.expiredPort, "expired")] {
+            let proxy = try FaultProxy(to: .loopback(host: "127.0.0.1", port: port))
+            let bench = LinkBench()
+            try await bench.accept(1...3)
+            let authority = proxy.address.description.replacing("127.0.0.1", with: "localhost")
+            let uploader = try bench.uploader(to: "https://\(authority)", caFile: server.caFile)
+            let seen = try await bench.drain(uploader, waits: 4)
+            #expect(seen.waits == [1, 2, 4, 8].map { .seconds($0) })
+            #expect(seen.ledger == Ledger(accepted: 3, pending: 3))
+            let words = try #require(seen.reasons.first)
+            #expect(words.contains(word) && words.contains("captive portal"), "\(words)")
         }
     }
 
@@ -110,7 +109,7 @@ import WaypostTestSupport
 
     private static func withProxy(_ body: (FaultProxy, HTTPRequest) async throws -> Void) async throws {
         let server = try StandInFleetEngine()
-        let proxy = try FaultProxy(to: server.service.address)
+        let proxy = try FaultProxy(to: server.address)
         let request = HTTPRequest(
             .put, try HTTPURL("http://\(proxy.address)/v1/providers/p/vehicles/v?updateMask=lastLocation"),
             headers: HTTPHeaders(["Authorization": "Bearer t"]), body: [UInt8](repeating: 0x20, count: 300),

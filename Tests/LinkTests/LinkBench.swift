@@ -42,7 +42,7 @@ struct LinkBench {
     }
 
     func accept(_ seconds: ClosedRange<Int>) async throws {
-        for second in seconds { try await outbox.append(LocationUpdate(Fix.onTheTestDay(second))) }
+        for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second), speed: 10))) }
     }
 
     /// Runs `uploader` until everything is delivered or `waits` waits have come, the clock moving over each.
@@ -65,17 +65,5 @@ struct LinkBench {
         seen.tokensDiscarded = authorization.discarded.count
         seen.quarantined = Set(await outbox.quarantinedReasons.keys)
         return seen
-    }
-}
-
-extension Fix {
-    /// A fix so many seconds after ten o'clock.
-    static func onTheTestDay(_ second: Int) -> Fix {
-        // 2026-01-05T10:00:00Z
-        var fix = Fix(
-            timeOfFix: UTCTime(millisecondsSince1970: (1_767_607_200 + Int64(second)) * 1000),
-            latitude: 48 + Double(second) * 1e-5, longitude: 11, quality: .gps)
-        fix.speedMetersPerSecond = 10
-        return fix
     }
 }

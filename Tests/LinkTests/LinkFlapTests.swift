@@ -1,6 +1,7 @@
 import LinuxPlatform
 import LocationReporting
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 /// A hundred outages of 1 s to 10 min, in simulated time: how soon the first fresh position is accepted when the link
@@ -39,14 +40,14 @@ import WaypostTestSupport
 
     private static func run(flaps: Int, isSignalled: Bool, seed: UInt64) throws -> Result {
         let simulation = try LinkSimulation(seed: seed)
-        var chance = seed &* 7919
+        var chance = SplitMix64(seed: seed &* 7919)
         var result = Result()
         simulation.begin()
         for flap in 0..<flaps {
-            drive(simulation, for: 20 + 40 * LinkSimulation.draw(&chance))
+            drive(simulation, for: 20 + 40 * chance.unit())
             simulation.link.set(outage: flap.isMultiple(of: 2) ? .refuses : .swallows)
             // Evenly in the logarithm: as many short ones as long ones.
-            drive(simulation, for: power(600, LinkSimulation.draw(&chance)))
+            drive(simulation, for: power(600, chance.unit()))
             let upAt = simulation.now
             simulation.link.set(outage: nil)
             let isWaiting = simulation.ledger().pending > 0

@@ -3,6 +3,7 @@ import GNSS
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
+import TimeAndChance
 import WaypostTestSupport
 
 /// The real uploader on simulated time: one thread, every wait stepped over, the same run for the same seed.
@@ -18,20 +19,14 @@ final class LinkSimulation {
     init(maximumPastLocations: Int = 50, backlogUpdatesPerSecond: Double? = nil, seed: UInt64 = 1) throws {
         start = clock.now
         link = SimulatedLink(clock: clock)
-        let chance = Locked(seed)
+        let chance = Locked(SplitMix64(seed: seed))
         let settings = UploadSettings(
             vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
             endpoint: try HTTPURL("http://127.0.0.1:1"), state: .online, maximumPastLocations: maximumPastLocations,
             backlogUpdatesPerSecond: backlogUpdatesPerSecond)
         uploader = Uploader(
             settings: settings, outbox: outbox, authorization: ScriptedAuthorization(), transport: link,
-            clock: MonotonicClock(clock), jitter: { chance.withLock { Self.draw(&$0) } }, observer: RecordingObserver())
-    }
-
-    /// Draws from 0..<1.
-    static func draw(_ state: inout UInt64) -> Double {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return Double(state >> 11) / Double(1 << 53)
+            clock: MonotonicClock(clock), jitter: { chance.withLock { $0.unit() } }, observer: RecordingObserver())
     }
 
     var now: Duration { start.duration(to: clock.now) }
@@ -62,7 +57,7 @@ final class LinkSimulation {
 
     /// Accepts a position of that second.
     func append(second: Int) {
-        let update = LocationUpdate(Fix.onTheTestDay(second))
+        let update = LocationUpdate(.sample(Double(second), speed: 10))
         perform { [outbox, uploader] in
             try await outbox.append(update)
             await uploader.wake()

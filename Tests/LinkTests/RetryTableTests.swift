@@ -135,7 +135,7 @@ import WaypostTestSupport
         try await bench.accept(1...3)
         let seen = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await server.service.run() }
-            let seen = try await bench.drain(bench.uploader(to: "http://\(server.service.address)"))
+            let seen = try await bench.drain(bench.uploader(to: "http://\(server.address)"))
             group.cancelAll()
             return seen
         }
@@ -160,7 +160,7 @@ import WaypostTestSupport
         try await bench.accept(1...12)
         let seen = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await server.service.run() }
-            let seen = try await bench.drain(bench.uploader(to: "http://\(server.service.address)"))
+            let seen = try await bench.drain(bench.uploader(to: "http://\(server.address)"))
             group.cancelAll()
             return seen
         }

@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-@Suite struct WatchingDirectories {
+@Suite struct DirectoryWatches {
     private let folder: TemporaryFolder
     private let files = FileManager.default
 

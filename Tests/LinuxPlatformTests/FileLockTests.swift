@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-@Suite struct LockFile {
+@Suite struct FileLocks {
     private let path: String
     private let folder: TemporaryFolder
 

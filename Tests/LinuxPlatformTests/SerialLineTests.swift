@@ -4,7 +4,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-@Suite struct OpenSerialLine {
+@Suite struct SerialLines {
     private let terminal: PseudoTerminal
 
     init() throws { terminal = try PseudoTerminal() }

@@ -11,7 +11,7 @@ private func currentThreadID() -> Int32 {
     return text.split(separator: "/").last.flatMap { Int32($0) } ?? -1
 }
 
-@Suite struct OwnThread {
+@Suite struct Threads {
     @Test func hasItsNameCutToWhatTheKernelTakes() async {
         let name = Locked("")
         await onThread(named: "a-name-longer-than-fifteen") {

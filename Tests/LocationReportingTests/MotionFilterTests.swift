@@ -1,9 +1,10 @@
 import GNSS
 import Testing
+import WaypostTestSupport
 
 @testable import LocationReporting
 
-@Suite struct AMotionFilter {
+@Suite struct MotionFilters {
     private static func filtered(_ fixes: [Fix]) -> [Fix] {
         var filter = MotionFilter()
         return fixes.map { filter.filtered($0) }

@@ -8,7 +8,7 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct TheNetworksReturn {
+@Suite(.timeLimit(.minutes(1))) struct NetworkReturn {
     private let clock = ManualClock()
     private let outbox = InMemoryOutbox()
     private let observer = RecordingObserver()
@@ -46,7 +46,7 @@ import WaypostTestSupport
             }) <= 3 {
                 throw Self.unreachable
             }
-            return Uploading.delivered
+            return Uploaders.delivered
         }
         try await accept(3)
         let uploader = try uploader(transport)
@@ -71,7 +71,7 @@ import WaypostTestSupport
                 attempts.withLock({
                     $0 += 1; return $0
                 }) == 1
-            else { return Uploading.delivered }
+            else { return Uploaders.delivered }
             _ = await dead.pass()
             throw HTTPTransportError(.cancelled, "cancelled")
         }
@@ -98,7 +98,7 @@ import WaypostTestSupport
         let slow = Gate()
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             _ = await slow.pass()
-            return Uploading.delivered
+            return Uploaders.delivered
         }
         try await accept(1)
         let uploader = try uploader(transport)

@@ -1,8 +1,9 @@
 import GNSS
 import LocationReporting
 import Testing
+import WaypostTestSupport
 
-@Suite struct Reporting {
+@Suite struct ReportingPolicies {
     /// Seconds at which a drive is reported; `speed` gives metres per second for each second.
     static func reported(
         seconds: Double, every spacing: Double = 1, interval: Int = 10, heartbeat: Int = 60,

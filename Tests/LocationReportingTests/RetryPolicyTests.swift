@@ -1,7 +1,7 @@
 import LocationReporting
 import Testing
 
-@Suite struct Retrying {
+@Suite struct RetryPolicies {
     static let policy = RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60))
 
     @Test(arguments: [(1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 60), (8, 60), (1_000_000, 60), (0, 1)])

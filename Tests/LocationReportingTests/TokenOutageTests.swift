@@ -4,6 +4,7 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import Testing
+import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
@@ -85,7 +86,7 @@ import WaypostTestSupport
 
     private func uploader() throws -> Uploader {
         let started = clock.now
-        let issuer = CountingAuthorization { [clock, seen] context, number throws(AuthorizationError) in
+        let issuer = ScriptedAuthorization { [clock, seen] context, number throws(AuthorizationError) in
             let second = Int(started.duration(to: clock.now) / .seconds(1))
             seen.withLock { $0.fetches.append(second) }
             guard second >= Self.endpointWorks else {
@@ -104,20 +105,15 @@ import WaypostTestSupport
             }
             guard Self.isSignedByKnownKey(request) else {
                 seen.withLock { $0.refusals.append(Int(started.duration(to: clock.now) / .seconds(1))) }
-                return Uploading.refusal(401, "UNAUTHENTICATED")
+                return Uploaders.refusal(401, "UNAUTHENTICATED")
             }
             seen.withLock { seen in
                 seen.deliveries.append((seconds[0], Array(seconds.dropFirst()), seen.newestAccepted))
             }
-            return Uploading.delivered
+            return Uploaders.delivered
         }
-        let jitter = Locked(UInt64(7))
-        let draw: @Sendable () -> Double = {
-            jitter.withLock { state in
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                return Double(state >> 11) / Double(1 << 53)
-            }
-        }
+        let jitter = Locked(SplitMix64(seed: 7))
+        let draw: @Sendable () -> Double = { jitter.withLock { $0.unit() } }
         return Uploader(
             settings: UploadSettings(
                 vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),

@@ -5,6 +5,7 @@ import LocationReporting
 import ReportedText
 import Testing
 import VehicleAuthorization
+import WaypostTestSupport
 
 /// What the upload state does after an answer, and after the want of a token or of an outbox.
 @Suite struct UploadAnswers {

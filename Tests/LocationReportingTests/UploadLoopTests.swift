@@ -4,6 +4,7 @@ import LocationReporting
 import ReportedText
 import Testing
 import VehicleAuthorization
+import WaypostTestSupport
 
 /// The upload state from event to event: when what happens, what is done, and when the next thing is due.
 @Suite struct UploadLoop {

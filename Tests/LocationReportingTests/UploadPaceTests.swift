@@ -1,7 +1,7 @@
 import LocationReporting
 import Testing
 
-@Suite struct Pacing {
+@Suite struct UploadPaces {
     /// The rate, the past locations of a batch sent at second 10, and when the next may go, in milliseconds from then.
     @Test(
         arguments: [(100.0, 50, 500), (10, 50, 5000), (100, 0, 0), (2000, 50, 25), (nil, 50, 0)]

@@ -4,6 +4,7 @@ import HTTPMessages
 import LocationReporting
 import ReportedText
 import Testing
+import WaypostTestSupport
 
 /// What the upload state selects, of what the outbox has and what is in memory only.
 @Suite struct UploadSelections {

@@ -4,6 +4,7 @@ import HTTPMessages
 import LocationReporting
 import Testing
 import VehicleAuthorization
+import WaypostTestSupport
 
 /// Leads an upload state from one event to the next, on a time of its own, and remembers what it wants.
 final class UploadStateDriver {

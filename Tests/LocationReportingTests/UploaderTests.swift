@@ -9,7 +9,7 @@ import VehicleAuthorization
 import WaypostTestSupport
 
 /// The uploader with a real outbox contract, a scripted Fleet Engine and a clock that the test moves.
-@Suite(.timeLimit(.minutes(1))) struct Uploading {
+@Suite(.timeLimit(.minutes(1))) struct Uploaders {
     let clock = ManualClock()
     let outbox = InMemoryOutbox()
     let observer = RecordingObserver()
@@ -80,11 +80,10 @@ import WaypostTestSupport
             response.headers["Date"] = date
             return response
         }
-        let answers = CountedAnswers(
-            [dated(Self.refusal(503, "UNAVAILABLE"), "Sun, 06 Nov 1994 08:49:37 GMT")], times: 1,
-            then: dated(Self.delivered, "Mon, 05 Jan 2026 10:00:09 GMT"))
+        let refusal = dated(Self.refusal(503, "UNAVAILABLE"), "Sun, 06 Nov 1994 08:49:37 GMT")
+        let delivered = dated(Self.delivered, "Mon, 05 Jan 2026 10:00:09 GMT")
         try await accept(1...1)
-        _ = await drain(try uploader(ScriptedTransport { _ in answers.next() }))
+        _ = await drain(try uploader(ScriptedTransport(failing: 1, then: delivered) { refusal }))
         let times = observer.events.compactMap { if case .serverTime(let time) = $0 { time } else { nil } }
         #expect(times.map(\.description) == ["2026-01-05T10:00:09.000Z"])
     }
@@ -113,8 +112,7 @@ import WaypostTestSupport
     }
 
     @Test func backsOffAndDeliversAfterAnOutage() async throws {
-        let outage = CountedAnswers([Self.refusal(503, "UNAVAILABLE")], times: 5, then: Self.delivered)
-        let transport = ScriptedTransport { _ in outage.next() }
+        let transport = ScriptedTransport(failing: 5, then: Self.delivered) { Self.refusal(503, "UNAVAILABLE") }
         try await accept(1...3)
         let waits = await drain(try uploader(transport))
         #expect(waits == [1, 2, 4, 8, 16].map { .seconds($0) })
@@ -122,8 +120,7 @@ import WaypostTestSupport
     }
 
     @Test func renewsARefusedTokenWithoutWaiting() async throws {
-        let answers = CountedAnswers([Self.refusal(401, "UNAUTHENTICATED")], times: 1, then: Self.delivered)
-        let transport = ScriptedTransport { _ in answers.next() }
+        let transport = ScriptedTransport(failing: 1, then: Self.delivered) { Self.refusal(401, "UNAUTHENTICATED") }
         try await accept(1...1)
         let waits = await drain(try uploader(transport))
         #expect(waits.isEmpty)
@@ -132,8 +129,7 @@ import WaypostTestSupport
     }
 
     @Test func holdsOnARefusedTokenAndLosesNothing() async throws {
-        let answers = CountedAnswers([Self.refusal(403, "PERMISSION_DENIED")], times: 4, then: Self.delivered)
-        let transport = ScriptedTransport { _ in answers.next() }
+        let transport = ScriptedTransport(failing: 4, then: Self.delivered) { Self.refusal(403, "PERMISSION_DENIED") }
         try await accept(1...2)
         let waits = await drain(try uploader(transport))
         #expect(waits == [.seconds(60), .seconds(60), .seconds(60)])
@@ -148,10 +144,8 @@ import WaypostTestSupport
             guard asked > 2 else { throw AuthorizationError(.cancelled, "the worker was restarted") }
             return AuthorizationToken(value: "t", lifetime: nil)
         }
-        let counter = CountedAnswers([], times: 2, then: Self.delivered)
-        let transport = ScriptedTransport { (_) throws(HTTPTransportError) in
-            guard let answer = counter.nextOrNothing() else { throw HTTPTransportError(.cancelled, "gone") }
-            return answer
+        let transport = ScriptedTransport(failing: 2, then: Self.delivered) { () throws(HTTPTransportError) in
+            throw HTTPTransportError(.cancelled, "gone")
         }
         try await accept(1...1)
         #expect(await drain(try uploader(transport, authorization: provider)) == [1, 2, 1, 2].map { .seconds($0) })
@@ -172,8 +166,9 @@ import WaypostTestSupport
 
     /// As after a change of the API: it is not the updates that are wrong.
     @Test func keepsTheBacklogWhenEverythingIsRefused() async throws {
-        let answers = CountedAnswers([Self.refusal(400, "FAILED_PRECONDITION")], times: 13, then: Self.delivered)
-        let transport = ScriptedTransport { _ in answers.next() }
+        let transport = ScriptedTransport(failing: 13, then: Self.delivered) {
+            Self.refusal(400, "FAILED_PRECONDITION")
+        }
         try await accept(1...100)
         let waits = await drain(try uploader(transport))
         #expect(try await outbox.ledger() == Ledger(accepted: 100, delivered: 97, quarantined: 3))
@@ -195,10 +190,8 @@ import WaypostTestSupport
     }
 
     @Test func treatsANetworkFailureAsPassing() async throws {
-        let counter = CountedAnswers([], times: 2, then: Self.delivered)
-        let transport = ScriptedTransport { (_) throws(HTTPTransportError) in
-            guard let answer = counter.nextOrNothing() else { throw HTTPTransportError(.connectionLost, "reset") }
-            return answer
+        let transport = ScriptedTransport(failing: 2, then: Self.delivered) { () throws(HTTPTransportError) in
+            throw HTTPTransportError(.connectionLost, "reset")
         }
         try await accept(1...1)
         #expect(await drain(try uploader(transport)) == [.seconds(1), .seconds(2)])
@@ -245,8 +238,9 @@ import WaypostTestSupport
 
     @Test(arguments: [(1, UploadOutcome.delivered), (2, .tokenRefused(reason: "401 UNAUTHENTICATED"))])
     func sendsTheStateOnceMoreWithANewToken(refusals: Int, outcome: UploadOutcome) async throws {
-        let answers = CountedAnswers([Self.refusal(401, "UNAUTHENTICATED")], times: refusals, then: Self.delivered)
-        let transport = ScriptedTransport { _ in answers.next() }
+        let transport = ScriptedTransport(failing: refusals, then: Self.delivered) {
+            Self.refusal(401, "UNAUTHENTICATED")
+        }
         #expect(try await uploader(transport).send(state: .offline) == outcome)
         #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
         #expect(authorization.discarded.map(\.value) == (1...refusals).map { "token-\($0)" })
@@ -258,5 +252,28 @@ import WaypostTestSupport
         let request = try #require(transport.requests.first)
         #expect(request.url.target.hasSuffix("?updateMask=vehicleState"))
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicleState":"OFFLINE"}"#)
+    }
+
+    /// Neither the store's failure nor the wait after it keeps a position in memory from going out.
+    @Test func sendsPositionsFromMemoryWhileTheOutboxFails() async throws {
+        await outbox.failEverything(with: OutboxError(.unusable, "read-only"))
+        let transport = ScriptedTransport { _ in Self.delivered }
+        let uploader = try uploader(transport)
+        let running = Task { await uploader.run() }
+        defer { running.cancel() }
+        var events = observer.stream.makeAsyncIterator()
+        for second in 1...3 {
+            while let event = await events.next() { if case .waiting = event { break } }
+            await uploader.offer(unstored: LocationUpdate(.sample(Double(second))))
+            while let event = await events.next() { if case .delivered = event { break } }
+        }
+        #expect(transport.requests.count == 3)
+        while let event = await events.next() { if case .waiting = event { break } }
+        await outbox.failEverything(with: nil)
+        try await accept(9...9)
+        clock.advance(by: .seconds(60))
+        while let event = await events.next() { if case .delivered = event { break } }
+        try await yieldTurns { try await outbox.ledger().pending == 0 }
+        #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
     }
 }

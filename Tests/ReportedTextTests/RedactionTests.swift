@@ -2,7 +2,7 @@ import ReportedText
 import Testing
 import WaypostTestSupport
 
-@Suite struct Redacting {
+@Suite struct Redactions {
     static let token = TestTokens.driver(vehicleID: "van-7")
     static let half = String(token.prefix(token.utf8.count / 2))
 

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import RunRecording
 
-@Suite struct ReenactedAnswers {
+@Suite struct ReenactedTransports {
     let clock = ManualClock()
     let vehicle: VehicleName
     let request: HTTPRequest

@@ -3,7 +3,7 @@ import Testing
 @testable import RunRecording
 
 /// Which decisions count as the same.
-@Suite struct RunComparing {
+@Suite struct RunComparisons {
     static func accepted(_ number: Int64, _ time: String, at: RecordedNumber = 0) -> RecordingEntry {
         RecordingEntry(at: at, .accepted(update: RecordedNumber(number), timeOfFix: time))
     }

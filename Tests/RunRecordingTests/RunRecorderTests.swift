@@ -13,7 +13,7 @@ import WaypostTestSupport
 
 @testable import RunRecording
 
-@Suite struct Recording {
+@Suite struct RunRecorders {
     let clock = ManualClock()
     let recorder: RunRecorder
     let stored = StoredUpdate(

@@ -6,7 +6,7 @@ import LyingDisk
 /// Work in the midst of which calls of the disk fail, or all from one on until somebody repairs it; then the power is
 /// cut, which takes whatever was not synchronized.
 struct CallFaultTrial {
-    let folder: TemporaryFolder
+    let folder: StoreFolder
     let disk: LyingDisk
     private let durability: OutboxDurability
     private var promises: Promises
@@ -22,7 +22,7 @@ struct CallFaultTrial {
     init(_ faults: [DiskFault], _ durability: OutboxDurability) throws {
         self.durability = durability
         promises = Promises(window: durability.window)
-        folder = try TemporaryFolder()
+        folder = try StoreFolder()
         disk = folder.lyingDisk(seed: UInt64(faults.reduce(0) { $0 + $1.number }))
         for fault in faults { disk.order(fault) }
         mayBeReplaced = faults.count > 1

@@ -61,7 +61,7 @@ import TimeAndChance
         ]
 
     @Test(arguments: values + rows) func isRepairedAtTheStart(crafted: Crafted) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let first = try folder.open()
         for second in 1...10 { _ = try first.append(sample(second)) }
         for sequence in [4, 6, 10] as [Int64] {

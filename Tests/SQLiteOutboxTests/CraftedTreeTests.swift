@@ -7,10 +7,10 @@ import Testing
 /// all of them together have more rows than could be counted in a lifetime.
 @Suite(.timeLimit(.minutes(2))) struct CraftedTree {
     private static let levels = 12
-    private let folder: TemporaryFolder
+    private let folder: StoreFolder
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try StoreFolder()
         try folder.buildBacklog(2000)
         var database = try folder.read("outbox.sqlite")
         let connection = try SQLiteConnection(path: folder.store, access: .immutable)

@@ -16,7 +16,7 @@ struct DamageTrial {
         fileprivate let places: Places
 
         init(rows: Int) throws {
-            let folder = try TemporaryFolder()
+            let folder = try StoreFolder()
             let outbox = try folder.open()
             var early: [UInt8] = []
             for second in 1...rows {
@@ -58,7 +58,7 @@ struct DamageTrial {
         var chance = SplitMix64(seed: seed)
         var (database, log) = (sample.database, sample.log)
         let words = Self.damage(&database, &log, sample, using: &chance)
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.write(database, to: "outbox.sqlite")
         try folder.write(log, to: "outbox.sqlite-wal")
 

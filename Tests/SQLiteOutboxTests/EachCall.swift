@@ -14,10 +14,10 @@ struct EachCall {
 
     /// Runs `work` until nothing is left to be cut; how many calls it makes.
     func cut(
-        step: Int = 1, _ work: (TemporaryFolder, LyingDisk, inout Promises) throws -> Void
+        step: Int = 1, _ work: (StoreFolder, LyingDisk, inout Promises) throws -> Void
     ) throws -> Int {
         for number in stride(from: 1, to: 100_000, by: step) {
-            let folder = try TemporaryFolder()
+            let folder = try StoreFolder()
             for (name, bytes) in files { try folder.write(bytes, to: name) }
             let disk = folder.lyingDisk(seed: UInt64(number))
             disk.order(DiskFault(.powerCut, at: number))
@@ -38,7 +38,7 @@ struct EachCall {
 
     /// A store that was used and closed.
     static func closedStore(rows: Int) throws -> EachCall {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         var promises = Promises()
         let outbox = try folder.open()
         for second in 1...rows { try promises.append(sample(second), to: outbox) }
@@ -49,7 +49,7 @@ struct EachCall {
 
     /// A store that has held `rows` updates, of which `left` are still pending.
     static func backlog(rows: Int, left: Int) throws -> EachCall {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.buildBacklog(rows)
         let outbox = try folder.open()
         while try outbox.ledger().pending > Int64(left) {

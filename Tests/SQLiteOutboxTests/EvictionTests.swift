@@ -10,7 +10,7 @@ import WaypostTestSupport
 struct Eviction {
     /// A drive that no straight line tells: nothing of it can be thinned, so the oldest go.
     @Test func dropsTheOldestWhereThinningFreesNothing() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try OutboxEngine(folder.configuration(maximumBytes: 64 * 1024))
         for second in 1...4000 {
             _ = try outbox.append(zigzag(second))
@@ -33,7 +33,7 @@ struct Eviction {
 
     /// Before anything of a drive is dropped as a whole, all of it is thinned; what is left tells the rest.
     @Test func thinsBeforeItDrops() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let cap: Int64 = 256 * 1024
         let outbox = try OutboxEngine(folder.configuration(maximumBytes: cap))
         let drive = Drives.town(updates: 12_000)
@@ -62,7 +62,7 @@ struct Eviction {
     }
 
     @Test func comesBackUnderACapThatWasLowered() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let cap: Int64 = 256 * 1024
         let drive = Drives.town(updates: 10_400)
         var outbox: OutboxEngine? = try folder.open()
@@ -80,7 +80,7 @@ struct Eviction {
 
     /// Age is the time between fixes: nothing but an accepted fix makes updates old.
     @Test func givesUpWhatIsTooOldByTheNewestFix() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         var settings = folder.configuration()
         settings.maximumAge = .seconds(3600)
         let outbox = try OutboxEngine(settings)
@@ -94,7 +94,7 @@ struct Eviction {
     }
 
     @Test func neverTakesTheNewest() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try OutboxEngine(folder.configuration(maximumBytes: 64 * 1024))
         _ = try outbox.append(sample(80_000))  // accepted first, newest by time
         for second in 1...3000 { _ = try outbox.append(zigzag(second)) }
@@ -105,7 +105,7 @@ struct Eviction {
     }
 
     @Test func givesTheSpaceOfADrainedBacklogBack() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.buildBacklog(28_000)
         let outbox = try folder.open()
         let full = try folder.read("outbox.sqlite").count
@@ -117,7 +117,7 @@ struct Eviction {
     }
 
     @Test func isNotForQuarantineWhoseListIsBounded() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         for second in 1...300 {
             let stored = try outbox.append(sample(second))

@@ -66,7 +66,7 @@ import TimeAndChance
 
     /// It comes in the write-ahead log, over a database that is as it should be.
     @Test func isFoundInTheLog() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try folder.execute(Self.crafted[0])
@@ -78,7 +78,7 @@ import TimeAndChance
 
     /// Made under a service that runs.
     @Test(arguments: crafted.prefix(5)) func isNotRunWhileRunning(sql: String) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try folder.execute(sql)
@@ -103,8 +103,8 @@ import TimeAndChance
         #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
     }
 
-    private func folderWithFive() throws -> TemporaryFolder {
-        let folder = try TemporaryFolder()
+    private func folderWithFive() throws -> StoreFolder {
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try outbox.close()
@@ -168,7 +168,7 @@ import TimeAndChance
     }
 
     @Test(arguments: rows) func endNothing(sql: String) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let first = try folder.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()

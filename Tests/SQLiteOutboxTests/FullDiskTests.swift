@@ -11,7 +11,7 @@ import WaypostTestSupport
 
 @Suite struct FullDisk {
     @Test func refusesNewUpdatesAndGoesOnDelivering() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         try outbox.limitPages(to: 12)
         var accepted = 0
@@ -40,7 +40,7 @@ import WaypostTestSupport
     /// A backlog goes out though nothing can be written: no update twice, and at some point none until there is space.
     @Test(arguments: OutboxDurability.allCases)
     func sendsNothingAgainThatItCannotWriteDown(durability: OutboxDurability) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.buildBacklog(3000)
         let disk = folder.lyingDisk(seed: 1)
         var configuration = folder.configuration(on: disk)
@@ -74,7 +74,7 @@ import WaypostTestSupport
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
     func givesTheReserveBackAndRecovers() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 2)
         let outbox = try folder.open("disk/outbox.sqlite")
         var accepted = 0
@@ -117,10 +117,10 @@ import WaypostTestSupport
 
 /// What somebody else has put in the place of the reserve: it is left there, and the outbox does without one.
 @Suite struct PlantedReserve {
-    private let folder: TemporaryFolder
+    private let folder: StoreFolder
     private let warnings = Locked<[String]>([])
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try StoreFolder() }
 
     enum Kind: String, Sendable, CaseIterable {
         case file, link, fifo, folder

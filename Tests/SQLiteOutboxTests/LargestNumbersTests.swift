@@ -77,7 +77,7 @@ struct LargestNumbers {
     /// again and again.
     @Test(arguments: crafted, OutboxDurability.allCases)
     func stillMakeAStoreThatWorks(crafted: Crafted, durability: OutboxDurability) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let first = try folder.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
@@ -117,7 +117,7 @@ struct LargestNumbers {
         let limit = Int64(1) << (51 + seed % 2)
         var parts = (0..<7).map { _ in Int64.random(in: 0...limit / 7, using: &chance) }
         parts[Int.random(in: 0..<7, using: &chance)] += limit - 5 - parts.reduce(0, +)  // on the limit, to the last one
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         var settings = folder.configuration(maximumBytes: 64 * 1024)
         settings.maximumAge = .seconds(20_000)
         settings.durability = seed % 3 == 0 ? .economy : .full
@@ -156,7 +156,7 @@ struct LargestNumbers {
         #expect(folder.recoveries.count <= 1)
     }
 
-    private func expectAllToBeReadable(_ folder: TemporaryFolder) throws {
+    private func expectAllToBeReadable(_ folder: StoreFolder) throws {
         let connection = try SQLiteConnection(path: folder.store, access: .readOnly)
         let records = try SQLiteStatement(connection, "SELECT id, body FROM records")
         while try records.step() {
@@ -173,7 +173,7 @@ struct LargestNumbers {
 
     /// A ledger that could not be read is not written.
     @Test func areRefusedBeforeTheyAreWritten() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         _ = try outbox.append(sample(1))
         let store = try #require(outbox.store)

@@ -7,12 +7,12 @@ import Testing
 
 /// A disk that lets the store be opened, or written, only later: the service runs on meanwhile.
 @Suite struct LateOpening {
-    private let folder: TemporaryFolder
+    private let folder: StoreFolder
     private let disk: LyingDisk
     private let seconds = Locked(0)
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try StoreFolder()
         disk = folder.lyingDisk(seed: 1)
     }
 

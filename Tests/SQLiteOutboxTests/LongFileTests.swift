@@ -9,14 +9,14 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LongFiles {
     private static let length = 200 << 30
 
-    private func lengthen(_ name: String, in folder: TemporaryFolder) throws {
+    private func lengthen(_ name: String, in folder: StoreFolder) throws {
         if !folder.exists(name) { try folder.write([], to: name) }
         try #require(unsafe truncate(folder.path(name), Self.length) == 0)
     }
 
     @Test(arguments: ["-wal", "-shm", "-journal", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".damaged-1", ""])
     func doNotKeepTheServiceFromStarting(suffix: String) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let first = try folder.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
@@ -30,7 +30,7 @@ import Testing
 
     /// A repair reads whatever can hold a record.
     @Test(arguments: ["-wal", ""]) func doNotKeepAStoreFromItsRepair(suffix: String) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let first = try folder.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
@@ -42,7 +42,7 @@ import Testing
 
     /// Where a log is being written behind a long hole.
     @Test func areReadBehindTheirHoles() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try outbox.close()
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func areToldOnceForALog() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.open().close()
         try lengthen("outbox.sqlite-wal", in: folder)
         let told = Locked<[String]>([])

@@ -18,7 +18,7 @@ extension StoreSchema {
         versions: older.versions + [Version(tables: today, step: today.last?.text ?? "no table")])
 }
 
-extension TemporaryFolder {
+extension StoreFolder {
     func open(_ name: String = "outbox.sqlite", schema: StoreSchema) throws -> OutboxEngine {
         var configuration = configuration(name)
         configuration.schema = schema
@@ -27,7 +27,7 @@ extension TemporaryFolder {
 }
 
 /// Stores of older and of newer versions of the schema.
-@Suite struct StoreOfAnotherVersion {
+@Suite struct Migration {
     enum Old: CaseIterable {
         /// As the first release wrote it: `fixtures/outbox`.
         case first
@@ -44,7 +44,7 @@ extension TemporaryFolder {
     /// What the store says of itself: its summary, and what waits.
     typealias Contents = (summary: StoreSummary, pending: [StoredUpdate])
 
-    @discardableResult static func lay(_ old: Old, in folder: TemporaryFolder) throws -> Contents {
+    @discardableResult static func lay(_ old: Old, in folder: StoreFolder) throws -> Contents {
         if old == .first {
             try folder.write([UInt8](Data(contentsOf: Fixtures.url("outbox/version-1.sqlite"))), to: "outbox.sqlite")
             var summary = StoreSummary(
@@ -71,7 +71,7 @@ extension TemporaryFolder {
     }
 
     @Test(arguments: Old.allCases) func isMigratedInPlaceAndDrained(old: Old) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let (before, pending) = try Self.lay(old, in: folder)
         #expect(pending.count == before.ledger.pending)
         let make = old == .first ? zigzag : sample
@@ -102,7 +102,7 @@ extension TemporaryFolder {
     /// Damage in a store of an older release: what it held is salvaged into one of today.
     @Test(arguments: ["UPDATE records SET body = zeroblob(40) WHERE id = 0", "DROP TABLE quarantined"])
     func isSalvagedWhenDamaged(damage: String) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let (_, before) = try Self.lay(.older, in: folder)
         try folder.execute(damage)
         let outbox = try folder.open(schema: .later)
@@ -117,7 +117,7 @@ extension TemporaryFolder {
 
     /// The migration is one transaction: whatever of its log reached the disk, the store is of one version or another.
     @Test func isWholeAfterAPowerCutInItsMigration() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let before = try Self.lay(.older, in: folder).summary
         let outbox = try folder.open(schema: .later)
         try folder.copyStore(to: "whole")
@@ -145,7 +145,7 @@ extension TemporaryFolder {
             "DROP TABLE quarantined; CREATE TABLE quarantined (id INTEGER PRIMARY KEY, body BLOB NOT NULL /* 2 */)",
         ])
     func thatIsNewerIsUntouched(version: Int, change: String) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         _ = try outbox.append(sample(1))
         try outbox.close()
@@ -172,7 +172,7 @@ extension TemporaryFolder {
         old: Old, bit: Int
     ) throws {
         for isMigrated in [false, true] {
-            let folder = try TemporaryFolder()
+            let folder = try StoreFolder()
             let (before, pending) = try Self.lay(old, in: folder)
             if isMigrated { try folder.open(schema: old.schema).close() }
             try folder.execute("PRAGMA user_version = \(Int(try folder.version) ^ 1 << bit)")

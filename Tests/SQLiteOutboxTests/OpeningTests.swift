@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct Opening {
     @Test func makesFolderAndFilesForThisUserAlone() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open("a/b/outbox.sqlite")
         _ = try outbox.append(sample(1))
         func mode(_ name: String) throws -> Int? {
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func leavesOneFileAndTheReserveBehind() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         _ = try outbox.append(sample(1))
         try outbox.close()
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func tellsWhoHoldsTheStore() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         let error = #expect(throws: OutboxError.self) { try folder.open() }
         #expect(error?.code == .locked)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func refusesAFolderInPlaceOfAFile() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
         let error = #expect(throws: OutboxError.self) { try folder.open() }
         #expect(error?.code == .unusable)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func refusesAFileInPlaceOfTheFolder() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.write([1], to: "file")
         let error = #expect(throws: OutboxError.self) { try folder.open("file/outbox.sqlite") }
         #expect(error?.code == .unusable)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func setsADamagedStoreAsideWithItsTime() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.write(Array("not a database".utf8), to: "outbox.sqlite")
         let outbox = try folder.open()
         let name = "outbox.sqlite.damaged-20260105T101530.250Z"
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func keepsThreeDamagedStores() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         for round in 1...5 {
             try folder.write([UInt8(round)], to: "outbox.sqlite")
             try folder.open().close()
@@ -89,7 +89,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func endsAReplacementThatWasCutOff(isInPlace: Bool) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try folder.moveStore(owner: outbox)
@@ -110,7 +110,7 @@ import Testing
 
     /// Everything has been set aside, and the rebuilt store has a fault of its own: it is repaired, not made anew.
     @Test func repairsAReplacementThatIsDamaged() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.buildBacklog(200)
         try folder.breakRow(60)
         try folder.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
@@ -121,7 +121,7 @@ import Testing
 
     /// The ledger does not know of it yet: its number is not given away again.
     @Test func countsALastRowThatIsDamaged() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let first = try folder.open()
         for second in 1...70 { _ = try first.append(sample(second)) }
         try first.close()
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func readsLittleOfALargeBacklog() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.buildBacklog(100_000)
         let disk = folder.lyingDisk(seed: 1)
         let outbox = try folder.open(on: disk)

@@ -11,7 +11,7 @@ import WaypostTestSupport
 
     @Test(arguments: OutboxConduct.all)
     func holdsOnDisk(conduct: OutboxConduct) async throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try await SQLiteOutbox.open(folder.configuration())
         try await conduct.check(outbox)
         #expect(try await outbox.ledger().balances)
@@ -20,7 +20,7 @@ import WaypostTestSupport
     }
 
     @Test func nothingIsAcceptedOnceClosed() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try await SQLiteOutbox.open(folder.configuration())
         try await outbox.close()
         try await outbox.close()

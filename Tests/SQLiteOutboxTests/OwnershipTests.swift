@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LinuxPlatform
 import LocationReporting
 import LyingDisk
 import Testing
@@ -7,9 +8,9 @@ import Testing
 
 /// A store has one owner, by whichever name it is opened.
 @Suite struct Ownership {
-    private let folder: TemporaryFolder
+    private let folder: StoreFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try StoreFolder() }
 
     /// By which other path the same file is reached.
     enum OtherName: String, Sendable, CaseIterable {
@@ -161,25 +162,21 @@ import Testing
         try folder.buildBacklog(200)
         try folder.breakRow(60)
         let disk = folder.lyingDisk(seed: 1)
-        let isTried = Box(0)
+        let tries = Locked(0)
         disk.observer = { [folder] call, _ in
-            guard call == .rename || call == .sync, isTried.value >= 0 else { return }
-            let count = isTried.value
-            isTried.value = -1  // not while it tries
+            guard call == .rename || call == .sync, tries.withLock({ $0 }) >= 0 else { return }
+            let count = tries.withLock { tries in
+                defer { tries = -1 }  // not while it tries
+                return tries
+            }
             try? FileManager.default.removeItem(atPath: folder.store + ".lock")
             let error = #expect(throws: OutboxError.self) { try folder.open() }
             #expect(error?.code == .locked)
-            isTried.value = count + 1
+            tries.withLock { $0 = count + 1 }
         }
         let outbox = try folder.open(on: disk)
-        #expect(isTried.value > 4)
+        #expect(tries.withLock { $0 } > 4)
         #expect(folder.recoveries.map(\.lost) == [1...1])
         #expect(try outbox.ledger() == Ledger(accepted: 200, pending: 199, evicted: 1))
     }
-}
-
-/// Counts in a closure of one thread.
-private final class Box: @unchecked Sendable {
-    var value: Int
-    init(_ value: Int) { self.value = value }
 }

@@ -17,7 +17,7 @@ struct PowerTrial {
     /// Longer than any batch, shorter than what a checkpoint lets pass.
     private static let longestBatch = 50
 
-    let folder: TemporaryFolder
+    let folder: StoreFolder
     let disk: LyingDisk
     private var chance: SplitMix64
     private let durability: OutboxDurability
@@ -27,7 +27,7 @@ struct PowerTrial {
     private var times: Set<Int> = []
 
     init(seed: UInt64, durability: OutboxDurability = .full) throws {
-        folder = try TemporaryFolder()
+        folder = try StoreFolder()
         disk = folder.lyingDisk(seed: seed)
         chance = SplitMix64(seed: seed &+ 1)
         self.durability = durability

@@ -10,7 +10,7 @@ import WaypostTestSupport
 
 @Suite struct Quarantine {
     /// Ten updates, of which 4, 6 and 10 are in quarantine, and the rest delivered.
-    private func filled(_ folder: TemporaryFolder) throws -> OutboxEngine {
+    private func filled(_ folder: StoreFolder) throws -> OutboxEngine {
         let outbox = try folder.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         for sequence in [4, 6, 10] as [Int64] {
@@ -27,7 +27,7 @@ import WaypostTestSupport
     }
 
     @Test func isRequeuedByNumberAndDeliveredOnceMore() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try filled(folder)
         #expect(try outbox.carryOut(QuarantineRequest(.requeue, [4, 10])) == .done(count: 2, notKept: 0))
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 2, quarantined: 1))
@@ -43,7 +43,7 @@ import WaypostTestSupport
     }
 
     @Test func isDiscardedAndCountedAsEvicted() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try filled(folder)
         #expect(try outbox.carryOut(QuarantineRequest(.discard, [6])) == .done(count: 1, notKept: 0))
         #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 2, notKept: 0))
@@ -56,7 +56,7 @@ import WaypostTestSupport
 
     @Test(arguments: [QuarantineRequest.Action.requeue, .discard])
     func changesNothingForANumberThatIsNotInIt(action: QuarantineRequest.Action) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try filled(folder)
         let before = try outbox.summary()
         #expect(try outbox.carryOut(QuarantineRequest(action, [4, 5, 99])) == .unknown([5, 99]))
@@ -65,7 +65,7 @@ import WaypostTestSupport
 
     /// Of more than are kept, the last ones can be requeued; all can be discarded.
     @Test func accountsForThoseThatAreNotKept() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         for second in 1...300 {
             try outbox.quarantine(try outbox.append(sample(second)), reason: "400")
@@ -79,7 +79,7 @@ import WaypostTestSupport
     }
 
     @Test func isChangedByTheOwnerForWhoAsksIt() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try filled(folder)
         let requester = try OutboxRequester(path: folder.store)
         let first = try requester.submit(QuarantineRequest(.requeue, [4]))
@@ -97,7 +97,7 @@ import WaypostTestSupport
     }
 
     @Test func isLeftAloneOnceARequestIsWithdrawn() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try filled(folder)
         let requester = try OutboxRequester(path: folder.store)
         #expect(try requester.withdraw(try requester.submit(QuarantineRequest(.discard, nil))) == nil)
@@ -111,7 +111,7 @@ import WaypostTestSupport
 
     /// Who asked may be gone before the answer, and the owner before the request: the next start takes it up, once.
     @Test func isChangedAtTheNextStart() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         var outbox: OutboxEngine? = try filled(folder)
         _ = try OutboxRequester(path: folder.store).submit(QuarantineRequest(.requeue, [4]))
         try outbox?.close()
@@ -123,7 +123,7 @@ import WaypostTestSupport
 
     /// The next look takes what was too much for one, though nothing has changed since.
     @Test func isChangedAtTheNextLookWhereManyAsk() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try filled(folder)
         let requester = try OutboxRequester(path: folder.store)
         let numbers = try (1...20).map { _ in try requester.submit(QuarantineRequest(.requeue, [])) }
@@ -132,7 +132,7 @@ import WaypostTestSupport
     }
 
     @Test func isLeftAloneByARequestOfALaterRelease() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try filled(folder)
         try folder.execute("INSERT INTO requests (id, body) VALUES (7, x'ff00')")
         #expect(try !outbox.maintain())
@@ -143,7 +143,7 @@ import WaypostTestSupport
     /// A salvage finds old copies of rows in the log: of one that was discarded, and of one that was requeued.
     @Test(arguments: [true, false])
     func doesNotComeBackFromOldCopies(treeIsSound: Bool) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.buildBacklog(200)
         let outbox = try folder.open()
         for sequence in 10...12 {
@@ -170,7 +170,7 @@ import WaypostTestSupport
     }
 
     @Test func saysThatTheRunningServiceIsTooOld() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.open(schema: .older).close()
         let error = #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store, schema: .later) }
         #expect(
@@ -179,7 +179,7 @@ import WaypostTestSupport
     }
 
     @Test func leavesARepairToTheService() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try filled(folder).close()
         try folder.write(Array("text".utf8), to: "outbox.sqlite")
         var settings = folder.configuration()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct Reader {
     @Test func seesWhatTheRunningServiceHasAccepted() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try await SQLiteOutbox.open(folder.configuration())
         try await outbox.append(sample(1))
         let reader = try OutboxReader(path: folder.store)
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func worksWhileTheServiceIsStoppedAndLeavesNoTrace() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         for second in 1...2500 { _ = try outbox.append(sample(second)) }
         try outbox.close()
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func readsAStoreWhoseServiceWasKilled() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         try folder.copyStore(to: "killed")
@@ -48,21 +48,21 @@ import Testing
     }
 
     @Test func saysThatThereIsNoStore() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
         #expect(error?.code == .unusable)
         #expect(error?.detail.hasPrefix("\(folder.store): there is no outbox yet") == true)
     }
 
     @Test func saysThatTheStoreIsDamaged() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.write(Array("text".utf8), to: "outbox.sqlite")
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
         #expect(error?.detail.hasSuffix("the service repairs it at its next start") == true)
     }
 
     @Test func takesAnyPath() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let name = "50% of #1?.sqlite"
         let outbox = try folder.open(name)
         _ = try outbox.append(sample(1))

@@ -8,9 +8,9 @@ import WaypostTestSupport
 
 /// Damage that shows only while the service runs.
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
-struct DamageMetWhileRunning {
+struct RunningDamage {
     @Test func isRepairedAndCounted() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.buildBacklog(24_000)
         let outbox = try folder.open()
         _ = try outbox.append(sample(40_000))
@@ -27,7 +27,7 @@ struct DamageMetWhileRunning {
     }
 
     @Test func keepsTheAccountThatIsInMemory() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         try outbox.deliverBatch(maximumPastLocations: 4)
@@ -178,7 +178,7 @@ struct DamageMetWhileRunning {
     /// A store with 200 pending updates, 13 of which could not be acknowledged; none when that needs fewer calls.
     private func failedAcknowledgement(
         _ call: DiskCall, _ number: Int
-    ) throws -> (TemporaryFolder, OutboxEngine, UploadBatch?) {
+    ) throws -> (StoreFolder, OutboxEngine, UploadBatch?) {
         let (folder, disk) = try folderOnDisk()
         try folder.buildBacklog(200)
         let outbox = try folder.open(on: disk)
@@ -192,7 +192,7 @@ struct DamageMetWhileRunning {
 
     /// What was delivered before it ever had a row hides no loss.
     @Test func countsALossBesideDeliveriesInMemory() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         try folder.buildBacklog(200)
         var settings = folder.configuration()
         settings.durability = .economy
@@ -209,7 +209,7 @@ struct DamageMetWhileRunning {
 
     /// A repair writes the whole store: one that did not help is not made again at each call.
     @Test func isLeftAloneWhereARepairDidNotHelp() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let (now, repairs) = (Locked(Duration.zero), Locked(0))
         var settings = folder.configuration()
         settings.uptime = { now.withLock { $0 } }
@@ -240,7 +240,7 @@ struct DamageMetWhileRunning {
 
     /// Another program that opens and closes the store removes its log, unless it sees that somebody uses it.
     @Test func keepsItsLocks() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let first = try folder.open()
         for second in 1...3 { _ = try first.append(sample(second)) }
         try folder.moveStore(owner: first)
@@ -253,14 +253,14 @@ struct DamageMetWhileRunning {
         #expect(try folder.isLocked("outbox.sqlite"))
     }
 
-    private func folderOnDisk() throws -> (TemporaryFolder, LyingDisk) {
-        let folder = try TemporaryFolder()
+    private func folderOnDisk() throws -> (StoreFolder, LyingDisk) {
+        let folder = try StoreFolder()
         return (folder, folder.lyingDisk(seed: 1))
     }
 
     /// Breaks the last frames of the log, and has the outbox open the store again, after an append that fails.
     private func loseFrames(
-        _ count: Int, of folder: TemporaryFolder, under outbox: OutboxEngine, on disk: LyingDisk,
+        _ count: Int, of folder: StoreFolder, under outbox: OutboxEngine, on disk: LyingDisk,
         keepingPages: Bool = false
     ) throws {
         let frameBytes = 24 + Int(StoreFormat.pageSize)

@@ -15,7 +15,7 @@ import WaypostTestSupport
 
     @Test(.enabled(if: isAllowed, "strace is not installed (Debian: apt install strace), or may not be used"))
     func areThoseThatTheLyingDiskSees() async throws {
-        let (real, lying) = (try TemporaryFolder(), try TemporaryFolder())
+        let (real, lying) = (try StoreFolder(), try StoreFolder())
         let trace = real.path("trace.txt")
         let watcher = try RunningProgram([
             Self.strace, "-f", "-y", "-o", trace, "-e", "trace=pwrite64,ftruncate,fsync,fdatasync,rename", "-p",
@@ -23,7 +23,7 @@ import WaypostTestSupport
         ])
         try #require(await watcher.errors.line(saying: "attached") != nil)
         try work(real, SystemDisk())
-        _ = await watcher.terminate()
+        await watcher.terminate()
         let seen = String(decoding: try real.read("trace.txt"), as: UTF8.self).split(separator: "\n")
             .compactMap { Self.call(in: $0, below: real.url.path) }
 
@@ -39,7 +39,7 @@ import WaypostTestSupport
         #expect(told.withLock { $0 } == seen)
     }
 
-    private func work(_ folder: TemporaryFolder, _ disk: any StoreDisk) throws {
+    private func work(_ folder: StoreFolder, _ disk: any StoreDisk) throws {
         for _ in 1...2 {
             let outbox = try folder.open(on: disk)
             for second in 1...300 { _ = try outbox.append(sample(second)) }

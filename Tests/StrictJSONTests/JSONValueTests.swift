@@ -1,7 +1,7 @@
 import StrictJSON
 import Testing
 
-@Suite struct JSONDocument {
+@Suite struct JSONValues {
     @Test(arguments: [
         ("null", JSONValue.null), ("true", .bool(true)), ("false", .bool(false)), ("271", .integer(271)),
         ("271.0", .integer(271)), ("1e2", .integer(100)), ("-7", .integer(-7)), ("-0", .integer(0)),

@@ -3,7 +3,7 @@ import StrictJSON
 import Testing
 
 /// Foundation's coders are the measure.
-@Suite struct JSONTexts {
+@Suite struct JSONWriters {
     private struct Report: Codable, Equatable {
         enum Kind: String, Codable { case good, bad }
         struct Part: Codable, Equatable { var name: String?, numbers: [Double] }

@@ -14,7 +14,10 @@ package actor InMemoryOutbox: Outbox {
     /// What every call throws that asks for updates; `nil`: all is well.
     private var failure: OutboxError?
 
-    package init() {}
+    /// What every append waits for, as for a disk that hangs.
+    private let beforeAppend: @Sendable () async -> Void
+
+    package init(beforeAppend: @escaping @Sendable () async -> Void = {}) { self.beforeAppend = beforeAppend }
 
     package func failEverything(with error: OutboxError?) { (failure, appendFailure) = (error, error) }
 
@@ -24,6 +27,7 @@ package actor InMemoryOutbox: Outbox {
     package func append(
         _ update: LocationUpdate, overrulingEarlier: Bool
     ) async throws(OutboxError) -> StoredUpdate {
+        await beforeAppend()
         if let appendFailure { throw appendFailure }
         account.accepted += 1
         account.pending += 1

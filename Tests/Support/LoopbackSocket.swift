@@ -37,6 +37,9 @@ package final class LoopbackSocket: Sendable {
         port = try Self.port(of: connection)
     }
 
+    /// A port on which nobody listens: it was free a moment ago.
+    package static func freePort() throws(SystemError) -> Int { try LoopbackSocket(.stream).port }
+
     /// The next connection to this server.
     package func accept() throws(SystemError) -> LoopbackSocket {
         try LoopbackSocket(try valueOrSystemError("accept") { Glibc.accept(descriptor.raw, nil, nil) })

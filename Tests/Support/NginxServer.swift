@@ -2,8 +2,8 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 
-/// Debian's nginx with TLS and HTTP/2 on loopback, certificates made for the occasion.
-package struct NginxServer: Sendable {
+/// Debian's nginx with TLS and HTTP/2 on loopback; killed with the value.
+package final class NginxServer: Sendable {
     /// Where the certificate for `localhost` answers.
     package let port: UInt16
     /// Where an expired one does.
@@ -14,61 +14,128 @@ package struct NginxServer: Sendable {
     package let briefPort: UInt16
     /// Where only clients with a certificate of the same authority are served.
     package let mutualPort: UInt16
-    private let folder: URL
-    private let token: String
+    private let folder: TemporaryFolder
+    private let program: RunningProgram
 
     /// The authority that signed all of them.
-    package var caFile: String { folder.appending(path: "ca.pem").path }
+    package var caFile: String { TestCertificates.authority(in: folder) }
 
     /// A client's certificate and its key, signed by the same authority.
-    package var clientCertificate: (certificate: String, key: String) {
-        (folder.appending(path: "client.pem").path, folder.appending(path: "client.key").path)
-    }
+    package var clientCertificate: (certificate: String, key: String) { TestCertificates.client(in: folder) }
 
     /// Whether both programs are installed.
-    package static let isAvailable = ["/usr/sbin/nginx", "/usr/bin/openssl"].allSatisfy {
-        FileManager.default.isExecutableFile(atPath: $0)
-    }
+    package static let isAvailable =
+        FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
+        && TestCertificates.areAvailable
 
-    /// Runs nginx during `body`; where a token is asked for it answers with `token`.
-    package static func run(token: String = "", _ body: (NginxServer) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "waypost-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let server = NginxServer(
-            port: try freePort(), expiredPort: try freePort(), foreignPort: try freePort(), briefPort: try freePort(),
-            mutualPort: try freePort(), folder: folder, token: token)
-        try await server.makeCertificates()
-        try Data(server.configuration.utf8).write(to: folder.appending(path: "nginx.conf"))
-        try await withThrowingTaskGroup { group in
-            let nginx = ChildProcess(
-                arguments: ["/usr/sbin/nginx", "-p", folder.path, "-c", "nginx.conf", "-e", "stderr"],
-                timeLimit: .seconds(60))
-            group.addTask { _ = try await nginx.run() }
-            try await server.waitUntilReady()
-            try await body(server)
-            group.cancelAll()
+    /// Starts it; where a token is asked for it answers with `token`, where nothing else is, with `answer`.
+    package init(token: String = "", answer: String = "ok") async throws {
+        func freePort() throws -> UInt16 { UInt16(try LoopbackSocket.freePort()) }
+        (port, expiredPort, foreignPort) = (try freePort(), try freePort(), try freePort())
+        (briefPort, mutualPort) = (try freePort(), try freePort())
+        folder = try TemporaryFolder()
+        try await TestCertificates.make(in: folder)
+        let servers = [
+            (port, "good", 1_000_000), (expiredPort, "expired", 1), (foreignPort, "foreign", 1), (briefPort, "good", 1),
+            (mutualPort, "good", 1),
+        ].map { [mutualPort] port, name, requests in
+            """
+            server {
+                listen 127.0.0.1:\(port) ssl\(requests == 1 ? "" : " http2");
+                ssl_certificate \(name).pem;
+                ssl_certificate_key \(name).key;
+                keepalive_requests \(requests);
+                \(port == mutualPort ? "ssl_client_certificate ca.pem; ssl_verify_client on;" : "")
+                location /token { return 200 '{"VEHICLE_TOKEN_KEY":"\(token)"}'; }
+                location /protocol { return 200 "$server_protocol $ssl_protocol"; }
+                location /connection { return 200 "$connection $connection_requests"; }
+                location /bytes { return 200 "$request_length"; }
+                location /session { return 200 "$connection_requests $ssl_session_reused"; }
+                location /slow { limit_rate 1; return 200 "\(String(repeating: "slow", count: 100))"; }
+                location / { return 200 '\(answer)'; }
+            }
+            """
         }
-    }
-
-    private func waitUntilReady() async throws {
+        let configuration = """
+            daemon off;
+            master_process off;
+            pid nginx.pid;
+            events { worker_connections 512; }
+            http {
+                access_log off;
+                client_body_temp_path body;
+                proxy_temp_path proxy;
+                fastcgi_temp_path fastcgi;
+                uwsgi_temp_path uwsgi;
+                scgi_temp_path scgi;
+                default_type application/json;
+                keepalive_timeout 600s;
+                http2_max_concurrent_streams 256;
+                ssl_protocols TLSv1.2 TLSv1.3;
+                ssl_session_cache shared:tls:1m;
+                \(servers.joined(separator: "\n"))
+            }
+            """
+        try folder.write(configuration.utf8, to: "nginx.conf")
+        program = try RunningProgram(
+            ["/usr/sbin/nginx", "-p", folder.url.path, "-c", "nginx.conf", "-e", "stderr"])
         // The program is another's: there is nothing to wait on but its port.
         for _ in 0..<1000 {
             if (try? LoopbackSocket(.stream, connectedTo: Int(mutualPort))) != nil { return }
             try await Task.sleep(for: .milliseconds(5))
         }
-        throw SystemError(call: "connect to nginx on port \(mutualPort)", number: ECONNREFUSED)
+        throw SystemError(call: "connect to nginx, which says \(program.errors.text),", number: ECONNREFUSED)
+    }
+}
+
+/// Certificates made for the occasion: an authority's, and those that it signed.
+package enum TestCertificates {
+    /// Whether openssl is installed.
+    package static let areAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
+
+    package static func authority(in folder: TemporaryFolder) -> String { folder.path("ca.pem") }
+
+    /// For `localhost`, with its key.
+    package static func server(in folder: TemporaryFolder) -> (certificate: String, key: String) {
+        (folder.path("good.pem"), folder.path("good.key"))
     }
 
-    private static func freePort() throws -> UInt16 { UInt16(try LoopbackSocket(.stream).port) }
+    package static func client(in folder: TemporaryFolder) -> (certificate: String, key: String) {
+        (folder.path("client.pem"), folder.path("client.key"))
+    }
 
-    private func makeCertificates() async throws {
+    /// Makes them; each lies in the folder under its name, with its key beside it.
+    package static func make(in folder: TemporaryFolder) async throws {
+        /// File names stand in `arguments` without their folder.
+        func openssl(_ arguments: [String]) async throws {
+            let placed = arguments.map { argument in
+                [".pem", ".key", ".csr", ".conf"].contains(where: argument.hasSuffix) ? folder.path(argument) : argument
+            }
+            let outcome = try await ChildProcess(arguments: ["/usr/bin/openssl"] + placed).run()
+            guard outcome.ending == .exited(0) else {
+                throw CertificateError(description: String(decoding: outcome.standardError, as: UTF8.self))
+            }
+        }
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
         try await openssl(
             ["req", "-x509"] + key + ["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Test", "-days", "1"])
         // `openssl ca` is the one command of OpenSSL 3.0 and 3.5 alike that signs for a time which is over.
-        try Data(authority.utf8).write(to: folder.appending(path: "ca.conf"))
-        try Data().write(to: folder.appending(path: "ca-issued.txt"))
+        let authority = """
+            [ca]
+            default_ca = test
+            [test]
+            database = \(folder.path("ca-issued.txt"))
+            unique_subject = no
+            serial = \(folder.path("ca-serial.txt"))
+            new_certs_dir = \(folder.url.path)
+            default_md = sha256
+            copy_extensions = copy
+            policy = any
+            [any]
+            commonName = supplied
+            """
+        try folder.write(authority.utf8, to: "ca.conf")
+        try folder.write([], to: "ca-issued.txt")
         for (name, host, end) in [
             ("good", "localhost", "20991231235959Z"), ("expired", "localhost", "20200102000000Z"),
             ("foreign", "other.test", "20991231235959Z"), ("client", "van-7", "20991231235959Z"),
@@ -84,77 +151,6 @@ package struct NginxServer: Sendable {
                 "-startdate", "20200101000000Z", "-enddate", end, "-in", "\(name).csr", "-out", "\(name).pem",
             ])
         }
-    }
-
-    private var authority: String {
-        """
-        [ca]
-        default_ca = test
-        [test]
-        database = \(folder.path)/ca-issued.txt
-        unique_subject = no
-        serial = \(folder.path)/ca-serial.txt
-        new_certs_dir = \(folder.path)
-        default_md = sha256
-        copy_extensions = copy
-        policy = any
-        [any]
-        commonName = supplied
-        """
-    }
-
-    /// File names stand in `arguments` without their folder.
-    private func openssl(_ arguments: [String]) async throws {
-        let placed = arguments.map { argument in
-            [".pem", ".key", ".csr", ".conf"].contains(where: argument.hasSuffix)
-                ? folder.appending(path: argument).path : argument
-        }
-        let outcome = try await ChildProcess(arguments: ["/usr/bin/openssl"] + placed).run()
-        guard outcome.ending == .exited(0) else {
-            throw CertificateError(description: String(decoding: outcome.standardError, as: UTF8.self))
-        }
-    }
-
-    private var configuration: String {
-        let servers = [
-            (port, "good", 10_000), (expiredPort, "expired", 1), (foreignPort, "foreign", 1), (briefPort, "good", 1),
-            (mutualPort, "good", 1),
-        ].map { port, name, requests in
-            """
-            server {
-                listen 127.0.0.1:\(port) ssl\(requests == 1 ? "" : " http2");
-                ssl_certificate \(name).pem;
-                ssl_certificate_key \(name).key;
-                keepalive_requests \(requests);
-                \(port == mutualPort ? "ssl_client_certificate ca.pem; ssl_verify_client on;" : "")
-                location /token { default_type application/json; return 200 '{"VEHICLE_TOKEN_KEY":"\(token)"}'; }
-                location /protocol { return 200 "$server_protocol $ssl_protocol"; }
-                location /connection { return 200 "$connection $connection_requests"; }
-                location /bytes { return 200 "$request_length"; }
-                location /session { return 200 "$connection_requests $ssl_session_reused"; }
-                location /slow { limit_rate 1; return 200 "\(String(repeating: "slow", count: 100))"; }
-                location / { return 200 "ok"; }
-            }
-            """
-        }
-        return """
-            daemon off;
-            master_process off;
-            pid nginx.pid;
-            events { worker_connections 512; }
-            http {
-                access_log off;
-                client_body_temp_path body;
-                proxy_temp_path proxy;
-                fastcgi_temp_path fastcgi;
-                uwsgi_temp_path uwsgi;
-                scgi_temp_path scgi;
-                http2_max_concurrent_streams 256;
-                ssl_protocols TLSv1.2 TLSv1.3;
-                ssl_session_cache shared:tls:1m;
-                \(servers.joined(separator: "\n"))
-            }
-            """
     }
 }
 

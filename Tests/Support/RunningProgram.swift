@@ -19,8 +19,11 @@ package final class RunningProgram: Sendable {
     package let errors: LineFlow
     private let ending = Locked<Ending?>(nil)
 
-    /// Starts `arguments[0]` with empty input, no signal blocked, and nothing of ours but `environment`.
-    package init(_ arguments: [String], environment: [String: String] = [:]) throws(SystemError) {
+    /// Starts `arguments[0]`, found by `PATH`, with no signal blocked and nothing of ours but `environment` and the
+    /// descriptor `input`; without that its input is empty.
+    package init(
+        _ arguments: [String], environment: [String: String] = [:], input: CInt? = nil
+    ) throws(SystemError) {
         let (outputEnds, errorEnds) = (try Self.pipe(), try Self.pipe())
         let output = OwnedDescriptor(owning: outputEnds.reading)
         let errors = OwnedDescriptor(owning: errorEnds.reading)
@@ -28,16 +31,20 @@ package final class RunningProgram: Sendable {
         let outputWriter = OwnedDescriptor(owning: outputEnds.writing)
         let errorWriter = OwnedDescriptor(owning: errorEnds.writing)
         startedAt = .now
-        processID = try Self.spawn(arguments, environment, output: outputWriter.raw, errors: errorWriter.raw)
+        processID = try Self.spawn(
+            arguments, environment, input: input, output: outputWriter.raw, errors: errorWriter.raw)
         self.output = try LineFlow(reading: output)
         self.errors = try LineFlow(reading: errors)
     }
 
-    deinit { reap(afterKilling: true) }
+    deinit { kill() }
+
+    /// Ends it at once; it is gone when this returns.
+    package func kill() { reap(afterKilling: true) }
 
     /// Sends a signal while the program is there.
     package func signal(_ number: Int32) {
-        ending.withLock { if $0 == nil { kill(processID, number) } }
+        ending.withLock { if $0 == nil { Glibc.kill(processID, number) } }
     }
 
     /// Waits for its end, and for its last words on both streams; a test whose time is over kills it.
@@ -49,6 +56,7 @@ package final class RunningProgram: Sendable {
     }
 
     /// Asks it to end, waits, and tells how long that took.
+    @discardableResult
     package func terminate() async -> (ending: Ending, took: Duration) {
         let start = ContinuousClock.now
         signal(SIGTERM)
@@ -60,7 +68,7 @@ package final class RunningProgram: Sendable {
     private func reap(afterKilling kills: Bool) -> Ending {
         ending.withLock { ending in
             if let ending { return ending }
-            if kills { kill(processID, SIGKILL) }
+            if kills { Glibc.kill(processID, SIGKILL) }
             var status: CInt = 0
             while unsafe waitpid(processID, &status, 0) < 0, errno == EINTR {}
             let number = status & 0x7F
@@ -77,12 +85,16 @@ package final class RunningProgram: Sendable {
     }
 
     private static func spawn(
-        _ arguments: [String], _ environment: [String: String], output: CInt, errors: CInt
+        _ arguments: [String], _ environment: [String: String], input: CInt?, output: CInt, errors: CInt
     ) throws(SystemError) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        if let input {
+            unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        } else {
+            unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        }
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
         unsafe clinux_close_from(&actions, 3)
@@ -100,7 +112,7 @@ package final class RunningProgram: Sendable {
         var settings = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
         defer { unsafe (words + settings).forEach { unsafe free($0) } }
         var processID: pid_t = 0
-        let code = unsafe posix_spawn(&processID, arguments[0], &actions, &attributes, &words, &settings)
+        let code = unsafe posix_spawnp(&processID, arguments[0], &actions, &attributes, &words, &settings)
         guard code == 0 else { throw SystemError(call: "start \(arguments[0])", number: code) }
         return processID
     }

@@ -1,7 +1,7 @@
 import Testing
 import TimeAndChance
 
-@Suite struct Times {
+@Suite struct UTCTimes {
     @Test(arguments: [
         ("2026-03-31T10:30:23.000Z", "2026-03-31T10:30:23.000Z"), ("2026-03-31T10:30:23Z", "2026-03-31T10:30:23.000Z"),
         ("2026-03-31T10:30:23.1Z", "2026-03-31T10:30:23.100Z"),

@@ -33,30 +33,21 @@ import TimeAndChance
 
     /// Lines that are hard to thin, of `count` points.
     static func line(_ shape: String, _ count: Int) -> [PlanePoint] {
-        var random = SplitMix(state: 7)
+        var random = SplitMix64(seed: 7)
         var point = PlanePoint(x: 0, y: 0)
         return (0..<count).map { index in
             let part = Double(index) / Double(count)
             switch shape {
             case "straight": return PlanePoint(x: part * 1000, y: part * 500)
-            case "noise on a straight": return PlanePoint(x: part * 1000, y: random.next() * 0.2)
+            case "noise on a straight": return PlanePoint(x: part * 1000, y: random.unit() * 0.2)
             case "back and forth": return PlanePoint(x: index % 2 == 0 ? 0 : 100 - part, y: part)
-            case "standing": return PlanePoint(x: random.next() * 0.1, y: random.next() * 0.1)
+            case "standing": return PlanePoint(x: random.unit() * 0.1, y: random.unit() * 0.1)
             case "out and home": return PlanePoint(x: 500 - abs(part - 0.5) * 1000, y: 0)
             case "sawtooth": return PlanePoint(x: Double(index % 50), y: part * 100)
             default:
-                point = point + PlanePoint(x: random.next() - 0.5, y: random.next() - 0.5)
+                point = point + PlanePoint(x: random.unit() - 0.5, y: random.unit() - 0.5)
                 return point
             }
-        }
-    }
-
-    struct SplitMix {
-        var state: UInt64
-        /// 0..<1.
-        mutating func next() -> Double {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Double(state >> 11) / Double(1 << 53)
         }
     }
 
@@ -87,11 +78,11 @@ import TimeAndChance
 
     @Test func keepsALongLineBoundedAndTrue() throws {
         var line = TrackLine(capacity: 2000)
-        var random = SplitMix(state: 3)
+        var random = SplitMix64(seed: 3)
         var (fixes, heading) = ([Fix](), 0.0)
         var place = (latitude: 53.55, longitude: 179.99)
         for second in 0..<60_000 {
-            heading += (random.next() - 0.5) * 0.3
+            heading += (random.unit() - 0.5) * 0.3
             place.latitude += 1e-4 * (1 - heading * heading / 8)
             place.longitude += 1e-4 * heading
             if abs(heading) > 2 { heading = 0 }
@@ -100,7 +91,7 @@ import TimeAndChance
             var fix = Fix(
                 timeOfFix: UTCTime(millisecondsSince1970: Int64(second) * 1000), latitude: place.latitude,
                 longitude: place.longitude)
-            fix.speedMetersPerSecond = 10 + 5 * random.next()
+            fix.speedMetersPerSecond = 10 + 5 * random.unit()
             fixes.append(fix)
             line.add(fix, beginsPiece: false)
             #expect(line.vertices.count < 2000)

@@ -3,7 +3,7 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@Suite struct WebToken {
+@Suite struct JSONWebTokens {
     @Test(
         arguments: [
             ("", JSONWebToken.Problem.notThreeParts(1)), ("a.b", .notThreeParts(2)), ("a.b.c.d", .notThreeParts(4)),

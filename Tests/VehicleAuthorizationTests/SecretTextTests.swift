@@ -3,7 +3,7 @@ import Testing
 
 @testable import VehicleAuthorization
 
-@Suite struct Secret {
+@Suite struct SecretTexts {
     @Test func isWhatItWas() {
         let text = "héader.päyload.signature"
         #expect(SecretText(text).text == text)

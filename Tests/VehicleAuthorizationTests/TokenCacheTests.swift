@@ -1,7 +1,7 @@
 import Testing
 import VehicleAuthorization
 
-@Suite struct Cache {
+@Suite struct TokenCaches {
     private let van7 = AuthorizationContext(vehicleID: "van-7")
 
     private func token(_ seconds: Int?, _ value: String = "one") -> AuthorizationToken {

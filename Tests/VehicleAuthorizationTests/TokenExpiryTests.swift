@@ -2,7 +2,7 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@Suite struct Expiry {
+@Suite struct TokenExpiries {
     /// 2026-01-05T00:00:00Z, the moment at which all tokens here are issued.
     static let issued = 1_767_571_200.0
 

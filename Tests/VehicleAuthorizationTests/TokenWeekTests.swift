@@ -1,5 +1,6 @@
 import LinuxPlatform
 import Testing
+import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
@@ -89,7 +90,7 @@ private final class WeekIssuer: VehicleAuthorization {
     }
 
     fileprivate struct State {
-        var random: UInt64
+        var random: SplitMix64
         var tally = Tally()
         var answered = 0
         var running: [String: Int] = [:]
@@ -108,7 +109,7 @@ private final class WeekIssuer: VehicleAuthorization {
 
     init(clock: ManualClock, seed: UInt64, vehicles: [String]) {
         (self.clock, start, self.vehicles) = (clock, clock.now, vehicles)
-        state = Locked(State(random: seed))
+        state = Locked(State(random: SplitMix64(seed: seed)))
     }
 
     var now: Duration { start.duration(to: clock.now) }
@@ -117,8 +118,8 @@ private final class WeekIssuer: VehicleAuthorization {
     var droppedCount: Int { state.withLock { $0.dropped.count } }
     var underWay: Int { state.withLock { $0.running.values.reduce(0, +) } }
 
-    /// From 0 up to 1, by xorshift.
-    func draw() -> Double { state.withLock { $0.draw() } }
+    /// From 0 up to 1.
+    func draw() -> Double { state.withLock { $0.random.unit() } }
 
     /// Seconds, minutes, or hours between updates.
     func drawPause() -> Duration {
@@ -170,10 +171,11 @@ private final class WeekIssuer: VehicleAuthorization {
                 state.tally.problems.append("\(vehicleID) fetched after \(now - issue.fetchedAt)")
             }
         }
-        let delay = Duration.seconds(state.draw() < 0.3 ? state.draw() * 20 : 0)
-        let kind = state.draw()
+        let delay = Duration.seconds(state.random.unit() < 0.3 ? state.random.unit() * 20 : 0)
+        let kind = state.random.unit()
         let fate: Fate =
-            kind < 0.1 ? .failure : kind < 0.12 ? .tokenOfAnother : .token(lifetime: 900 + Int(state.draw() * 2700))
+            kind < 0.1
+            ? .failure : kind < 0.12 ? .tokenOfAnother : .token(lifetime: 900 + Int(state.random.unit() * 2700))
         return (state.tally.fetches, fate, delay, isDue)
     }
 
@@ -215,14 +217,5 @@ private final class WeekIssuer: VehicleAuthorization {
             }
             if let problem { state.tally.problems.append("\(context): \(problem)") }
         }
-    }
-}
-
-extension WeekIssuer.State {
-    fileprivate mutating func draw() -> Double {
-        random ^= random << 13
-        random ^= random >> 7
-        random ^= random << 17
-        return Double(random >> 11) / Double(1 << 53)
     }
 }

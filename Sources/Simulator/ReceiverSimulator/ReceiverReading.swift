@@ -60,13 +60,12 @@ extension ReceiverReading {
 
     private func writeMinimum(_ writer: inout SentenceWriter) {
         writer.begin("GNRMC")
-        writeTime(&writer)
+        writer.time(time)
         writer.text(hasFix ? "A" : "V")
         writeCoordinates(&writer)
         if hasFix { writer.number(speed, decimals: 3) } else { writer.empty() }
         writeCourse(&writer)
-        let (year, month, day) = time.civilDate
-        writer.number(Int64(day * 10_000 + month * 100 + year % 100), width: 6)
+        writer.date(time)
         writer.empty(2)
         writer.text(hasFix ? "A" : "N")
         writer.end()
@@ -88,7 +87,7 @@ extension ReceiverReading {
 
     private func writeData(_ writer: inout SentenceWriter) {
         writer.begin("GNGGA")
-        writeTime(&writer)
+        writer.time(time)
         writeCoordinates(&writer)
         if hasFix {
             writer.text("1")
@@ -145,16 +144,10 @@ extension ReceiverReading {
     private func writePosition(_ writer: inout SentenceWriter) {
         writer.begin("GNGLL")
         writeCoordinates(&writer)
-        writeTime(&writer)
+        writer.time(time)
         writer.text(hasFix ? "A" : "V")
         writer.text(hasFix ? "A" : "N")
         writer.end()
-    }
-
-    private func writeTime(_ writer: inout SentenceWriter) {
-        let ofDay = Int64(time.millisecondOfDay)
-        let clock = ofDay / 3_600_000 * 10_000 + ofDay / 60_000 % 60 * 100 + ofDay / 1000 % 60
-        writer.number(clock * 100 + ofDay % 1000 / 10, decimals: 2, width: 6)
     }
 
     private func writeCoordinates(_ writer: inout SentenceWriter) {

@@ -1,4 +1,4 @@
-import TimeAndChance
+package import TimeAndChance
 
 /// Errors of a good receiver under a changing sky: a position that wanders by a metre or two.
 struct SimulatedReceiver: Sendable {
@@ -95,36 +95,40 @@ struct SimulatedSatellite: Sendable {
     var carrierToNoise: Int64 { Int64(strength) }
 }
 
-/// Writes sentences with their checksum, fields from left to right.
-struct SentenceWriter {
-    private(set) var bytes: [UInt8] = []
+/// Writes sentences with their checksum, fields from left to right, into a buffer that can be used again.
+package struct SentenceWriter {
+    package var bytes: [UInt8] = []
     private var start = 0
 
-    mutating func begin(_ address: StaticString) {
+    package init() {}
+
+    package mutating func begin(_ address: StaticString) {
         bytes.append(UInt8(ascii: "$"))
         start = bytes.count
         address.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// An empty field.
-    mutating func empty(_ count: Int = 1) {
+    package mutating func empty(_ count: Int = 1) {
         for _ in 0..<count { bytes.append(UInt8(ascii: ",")) }
     }
 
-    mutating func text(_ text: StaticString) {
+    package mutating func text(_ text: StaticString) {
         empty()
         text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// A number given in units of its last decimal, with at least `width` digits before the point.
-    mutating func number(_ value: Int64, decimals: Int = 0, width: Int = 1) {
+    package mutating func number(_ value: Int64, decimals: Int = 0, width: Int = 1) {
         empty()
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         digits(value.magnitude, decimals: decimals, width: width)
     }
 
     /// A coordinate in units of 0.00001 minute, with its letter.
-    mutating func coordinate(_ value: Int64, degreeDigits: Int, positive: StaticString, negative: StaticString) {
+    package mutating func coordinate(
+        _ value: Int64, degreeDigits: Int, positive: StaticString, negative: StaticString
+    ) {
         let magnitude = value.magnitude
         let (degrees, minutes) = magnitude.quotientAndRemainder(dividingBy: 6_000_000)
         empty()
@@ -132,20 +136,41 @@ struct SentenceWriter {
         text(value < 0 ? negative : positive)
     }
 
-    mutating func end() {
-        let sum = bytes[start...].reduce(0, ^)
-        let digits = Array("0123456789ABCDEF".utf8)
-        bytes += [UInt8(ascii: "*"), digits[Int(sum >> 4)], digits[Int(sum & 15)], 13, 10]
+    /// The time of day, in hundredths of a second.
+    package mutating func time(_ time: UTCTime) {
+        let ofDay = Int64(time.millisecondOfDay)
+        let clock = ofDay / 3_600_000 * 10_000 + ofDay / 60_000 % 60 * 100 + ofDay / 1000 % 60
+        number(clock * 100 + ofDay % 1000 / 10, decimals: 2, width: 6)
+    }
+
+    package mutating func date(_ time: UTCTime) {
+        let (year, month, day) = time.civilDate
+        number(Int64(day * 10_000 + month * 100 + year % 100), width: 6)
+    }
+
+    package mutating func end() {
+        var sum: UInt8 = 0
+        for index in start..<bytes.count { sum ^= bytes[index] }
+        bytes.append(UInt8(ascii: "*"))
+        for digit in [sum >> 4, sum & 15] { bytes.append(digit < 10 ? 48 + digit : 55 + digit) }
+        bytes.append(13)
+        bytes.append(10)
     }
 
     private mutating func digits(_ value: UInt64, decimals: Int, width: Int) {
-        let text = String(value)
-        let zeros = max(0, width + decimals - text.utf8.count)
-        let all = [UInt8](repeating: UInt8(ascii: "0"), count: zeros) + Array(text.utf8)
-        bytes += all.dropLast(decimals)
-        if decimals > 0 {
-            bytes.append(UInt8(ascii: "."))
-            bytes += all.suffix(decimals)
+        var divisor: UInt64 = 1
+        var left = 1
+        while left < decimals + width || value / divisor >= 10 {
+            divisor *= 10
+            left += 1
+        }
+        var rest = value
+        while left > 0 {
+            if left == decimals { bytes.append(UInt8(ascii: ".")) }
+            bytes.append(48 + UInt8(rest / divisor))
+            rest %= divisor
+            divisor /= 10
+            left -= 1
         }
     }
 }

@@ -3,7 +3,9 @@ import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
 import Glibc
+import HTTPService
 import LinuxPlatform
+import WaypostTestSupport
 
 /// What the installed service costs: size, start, memory, processor, latency, bytes on the line.
 ///
@@ -27,24 +29,22 @@ import LinuxPlatform
     }
 
     private static func measure(_ workplace: Workplace, pending: Int) async throws {
-        let engine = try LoopbackFleetEngine()
+        let answer = ServedResponse(
+            status: 200, contentType: "application/json", StandInFleetEngine.vehicleAnswer)
+        let engine = try StandInFleetEngine { _, _ in answer }
         let simulator = try FleetEngineSimulator()
-        let front = NginxFront.absence == nil ? try await NginxFront(in: workplace) : nil
+        let endpoint = try await Endpoint(engine, in: workplace)
         try await withThrowingTaskGroup { group in
-            group.addTask { await engine.run() }
+            group.addTask { await engine.service.run() }
             group.addTask { await simulator.run() }
             let tokenURL = simulator.tokenURL(for: .onDemandTrips)
-            let endpoint = Endpoint(front, or: engine)
             try InstalledSize.measure(workplace)
             try await TimeToReady.measure(workplace, tokenURL: tokenURL, engine: engine)
             try await EpochToRequest.measure(workplace, tokenURL: tokenURL, engine: engine)
             try await UnderWay.measure(workplace, tokenURL: tokenURL, endpoint: endpoint)
             try await LargeBacklog.measure(workplace, tokenURL: tokenURL, endpoint: endpoint, pending: pending)
-            if let front {
-                try await BytesPerUpdate.measure(workplace, token: RealSizedToken.make(with: simulator), front: front)
-            } else {
-                try BenchmarkCase("agent.bytes-sent-per-update", unit: "B", skipped: NginxFront.absence ?? "").print()
-            }
+            try await BytesPerUpdate.measure(
+                workplace, token: RealSizedToken.make(with: simulator), endpoint: endpoint)
             group.cancelAll()
         }
     }

@@ -1,6 +1,7 @@
 import BenchmarkReport
 import FoundationEssentials
 import LinuxPlatform
+import WaypostTestSupport
 
 /// The limit to compare with: a request as large as an update's, written to an open connection by a loop.
 struct BareRequest: ~Copyable {
@@ -15,16 +16,16 @@ struct BareRequest: ~Copyable {
         """
 
     private let connection: OwnedDescriptor
-    private let engine: LoopbackFleetEngine
+    private let engine: StandInFleetEngine
 
-    init(to engine: LoopbackFleetEngine) throws {
+    init(to engine: StandInFleetEngine) throws {
         connection = try connectedSocket(to: engine.address)
         self.engine = engine
     }
 
     /// From before the request is written to when the server has it.
     func latency() async throws -> Duration {
-        let before = engine.count
+        let before = engine.arrivals.count
         let sent = ContinuousClock.now
         try connection.writeAll(Array(Self.request.utf8).span)
         let arrival = try await engine.arrival(after: before)

@@ -3,6 +3,7 @@ import CurlTransport
 import FleetEngine
 import HTTPMessages
 import LinuxPlatform
+import WaypostTestSupport
 
 /// What an update costs on a metered line: bytes of TCP payload on a connection that is open, TLS and HTTP/2 included.
 enum BytesPerUpdate {
@@ -10,11 +11,17 @@ enum BytesPerUpdate {
     /// Until the headers that repeat are in the server's table.
     private static let warmUp = 10
 
-    static func measure(_ workplace: Workplace, token: String, front: NginxFront) async throws {
+    static func measure(_ workplace: Workplace, token: String, endpoint: Endpoint) async throws {
+        guard let front = endpoint.front, let caFile = endpoint.caFile else {
+            return try BenchmarkCase(
+                "agent.bytes-sent-per-update", unit: "B", skipped: "nginx or openssl not installed"
+            )
+            .print()
+        }
         let relay = try ByteRelay(to: .loopback(host: "127.0.0.1", port: front.port))
-        let endpoint = try HTTPURL("https://localhost:\(relay.port)")
-        let agent = try await throughTransport(endpoint, token, front.caFile, relay)
-        let bare = try throughCommand(endpoint, token, front.caFile, relay, workplace)
+        let address = try HTTPURL("https://localhost:\(relay.port)")
+        let agent = try await throughTransport(address, token, caFile, relay)
+        let bare = try await throughCommand(address, token, caFile, relay, workplace)
         try BenchmarkCase("agent.bytes-sent-per-update", agent.sent, "B").keeping(.atMost(1100))
             .against("the curl command, same request", bare?.sent)
             .with("received", agent.received).with("tokenCharacters", Double(token.utf8.count))
@@ -42,12 +49,12 @@ enum BytesPerUpdate {
     /// The difference between a long and a short run, so that the handshake is not in it.
     private static func throughCommand(
         _ endpoint: HTTPURL, _ token: String, _ caFile: String, _ relay: ByteRelay, _ workplace: Workplace
-    ) throws -> (sent: Double, received: Double)? {
+    ) async throws -> (sent: Double, received: Double)? {
         let update = try update(0)
         let address = try update.vehicle.url(at: endpoint, query: "updateMask=" + update.updateMask)
         var counts = [relay.count]
         for count in [warmUp, warmUp + updates] {
-            let isSent = try CurlCommand.send(
+            let isSent = try await CurlCommand.send(
                 update.body, headers: ["Authorization: Bearer \(token)", "Content-Type: application/json"],
                 to: "\(address)", count: count, caFile: caFile, in: workplace)
             guard isSent else { return nil }
@@ -70,7 +77,7 @@ enum BytesPerUpdate {
         location.speedMetersPerSecond = 13.89
         location.altitudeMeters = 545.4
         let vehicle = try VehicleName(
-            service: .onDemandTrips, providerID: LoopbackFleetEngine.provider, vehicleID: LoopbackFleetEngine.vehicle)
+            service: .onDemandTrips, providerID: Workplace.provider, vehicleID: Workplace.vehicle)
         return VehicleUpdate(of: vehicle, state: .online, lastLocation: location)
     }
 }

@@ -1,13 +1,16 @@
 import FoundationEssentials
+import WaypostTestSupport
 
 /// The curl command, as the limit of what libcurl can do with nothing around it.
 enum CurlCommand {
     /// MiB that it holds while it waits for an answer over TLS, trusting the same authorities as the service;
-    /// `nil` where it is not installed.
-    static func resident(_ front: NginxFront) async throws -> Double? {
-        guard let curl = try? SpawnedProgram(["curl", "--silent", "--cacert", front.caFile, front.slowAddress]) else {
-            return nil
-        }
+    /// `nil` where it or nginx is not installed.
+    static func resident(_ endpoint: Endpoint) async throws -> Double? {
+        // An answer that takes longer than any case.
+        let address = endpoint.address + "/slow"
+        guard let caFile = endpoint.caFile,
+            let curl = try? RunningProgram(["curl", "--silent", "--cacert", caFile, address])
+        else { return nil }
         // It has settled once the figure no longer grows.
         var before = 0.0
         while true {
@@ -21,7 +24,7 @@ enum CurlCommand {
     /// Sends the same request `count` times on one connection; false where curl is not installed or fails.
     static func send(
         _ body: [UInt8], headers: [String], to address: String, count: Int, caFile: String, in workplace: Workplace
-    ) throws -> Bool {
+    ) async throws -> Bool {
         let bodyFile = workplace.path("curl.body")
         try Data(body).write(to: URL(filePath: bodyFile))
         let request = ["url = \"\(address)\"", "output = \"/dev/null\""]
@@ -30,7 +33,6 @@ enum CurlCommand {
             + headers.map { "header = \"\($0)\"" } + Array(repeating: request, count: count).joined()
         let file = workplace.path("curl.settings")
         try Data(settings.joined(separator: "\n").utf8).write(to: URL(filePath: file))
-        guard let curl = try? SpawnedProgram(["curl", "--config", file]) else { return false }
-        return curl.wait() == 0
+        return await (try? RunningProgram(["curl", "--config", file]))?.end() == .exited(0)
     }
 }

@@ -1,6 +1,7 @@
 import BenchmarkReport
 import HTTPMessages
 import LinuxPlatform
+import WaypostTestSupport
 
 /// From the last byte of an epoch on the line to the request at the server: decoded, judged, durable, packed, sent.
 ///
@@ -13,7 +14,7 @@ enum EpochToRequest {
     private static let pause = Duration.milliseconds(10)
 
     /// All take turns: what a shared disk and processor do to one of them, they do to all.
-    static func measure(_ workplace: Workplace, tokenURL: String, engine: LoopbackFleetEngine) async throws {
+    static func measure(_ workplace: Workplace, tokenURL: String, engine: StandInFleetEngine) async throws {
         var feed = try EpochFeed()
         let settings = RunningService.Settings(
             name: "latency", device: feed.device, endpoint: "http://\(engine.address)", tokenURL: tokenURL,
@@ -40,15 +41,15 @@ enum EpochToRequest {
             commits.append(bareCommit)
             requests.append(bareRequest)
         }
-        service.program.stop()
+        await service.program.terminate()
         try report(agent, lines, commits, requests)
     }
 
     /// From before `epoch` is written to the line to when the server has its request.
     private static func latency(
-        of epoch: [UInt8], _ feed: EpochFeed, _ engine: LoopbackFleetEngine
+        of epoch: [UInt8], _ feed: EpochFeed, _ engine: StandInFleetEngine
     ) async throws -> Duration {
-        let before = engine.count
+        let before = engine.arrivals.count
         let sent = ContinuousClock.now
         try feed.send(epoch)
         return sent.duration(to: try await engine.arrival(after: before))

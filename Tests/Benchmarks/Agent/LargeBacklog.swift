@@ -4,6 +4,7 @@ import GNSS
 import LocationReporting
 import SQLiteOutbox
 import TimeAndChance
+import WaypostTestSupport
 
 /// A service with a million updates to deliver, which it does while it is watched.
 enum LargeBacklog {
@@ -11,7 +12,7 @@ enum LargeBacklog {
         var feed = try EpochFeed()
         let settings = RunningService.Settings(
             name: "backlog", device: feed.device, endpoint: endpoint.address, tokenURL: tokenURL,
-            caFile: endpoint.front?.caFile)
+            caFile: endpoint.caFile)
         let end = (Int64(Date().timeIntervalSince1970) - 24 * 3600) * 1000
         var configuration = OutboxConfiguration(path: workplace.path("backlog.sqlite"), maximumBytes: 1 << 30)
         configuration.durability = .economy
@@ -36,9 +37,9 @@ enum LargeBacklog {
         let peak = try ProcessFigures.memory("VmHWM", of: processID)
         let anonymous = try ProcessFigures.memory("RssAnon", of: processID)
         let ofFiles = try ProcessFigures.memory("RssFile", of: processID)
-        let ledger = try service.stop(settings, in: workplace)
+        let ledger = try await service.stop(settings, in: workplace)
         guard ledger.accepted > pending, ledger.delivered > 0 else {
-            throw BenchmarkError("of \(pending) pending \(ledger.delivered) were delivered; see backlog.log")
+            throw BenchmarkError("of \(pending) pending \(ledger.delivered) were delivered: \(service.log)")
         }
         try BenchmarkCase("agent.resident-with-backlog", peak, "MiB").keeping(.atMost(32))
             .with("anonymous", anonymous).with("ofFiles", ofFiles).with("pendingAtStart", Double(pending))

@@ -15,14 +15,14 @@ enum RealSizedToken {
         let header = "{\"alg\":\"RS256\",\"kid\":\"\(keyID)\",\"typ\":\"JWT\"}"
         let claims =
             "{\"iss\":\"\(account)\",\"sub\":\"\(account)\",\"aud\":\"https://fleetengine.googleapis.com/\","
-            + "\"iat\":1790000000,\"exp\":1790003600,\"authorization\":{\"vehicleid\":\"\(LoopbackFleetEngine.vehicle)\"}}"
+            + "\"iat\":1790000000,\"exp\":1790003600,\"authorization\":{\"vehicleid\":\"\(Workplace.vehicle)\"}}"
         let signature = try await token(of: simulator).split(separator: ".").last ?? ""
         return "\(encoded(header)).\(encoded(claims)).\(signature)"
     }
 
     private static func token(of simulator: FleetEngineSimulator) async throws -> String {
         let address = simulator.tokenURL(for: .onDemandTrips)
-            .replacing("{vehicleId}", with: LoopbackFleetEngine.vehicle)
+            .replacing("{vehicleId}", with: Workplace.vehicle)
         let transport = try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/benchmark"))
         let answer = try await transport.send(HTTPRequest(.get, try HTTPURL(address)))
         guard case .object(let members) = try JSONValue(parsing: answer.body),

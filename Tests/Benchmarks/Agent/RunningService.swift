@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import LinuxPlatform
 import WaypostTestSupport
 
 /// `waypost run` as the service manager runs it.
@@ -15,7 +16,7 @@ struct RunningService {
         var caFile: String?
     }
 
-    let program: SpawnedProgram
+    let program: RunningProgram
     /// Kept, because the service goes on to speak to it.
     private let manager: NotifySocket
     /// From before the process existed to `READY=1`.
@@ -25,16 +26,16 @@ struct RunningService {
         let configuration = workplace.path("\(settings.name).json")
         try Data(settings.json(in: workplace).utf8).write(to: URL(filePath: configuration))
         manager = try NotifySocket(at: "@waypost-benchmark-\(getpid())-\(UInt32.random(in: 0...(.max)))")
-        let start = ContinuousClock.now
-        program = try SpawnedProgram(
-            [workplace.binary, "run", "--config", configuration], environment: ["NOTIFY_SOCKET=\(manager.path)"],
-            output: workplace.path("\(settings.name).log"))
+        program = try RunningProgram(
+            [workplace.binary, "run", "--config", configuration], environment: ["NOTIFY_SOCKET": manager.path])
         guard let ready = await Self.readiness(manager, within: .seconds(20)) else {
-            let log = try String(contentsOfFile: workplace.path("\(settings.name).log"), encoding: .utf8)
-            throw BenchmarkError("the service was not ready within 20 s: \(log.suffix(500))")
+            throw BenchmarkError("the service was not ready within 20 s: \(program.errors.text.suffix(500))")
         }
-        timeToReady = start.duration(to: ready.arrivedAt)
+        timeToReady = program.startedAt.duration(to: ready.arrivedAt)
     }
+
+    /// The end of what it has logged.
+    var log: Substring { program.errors.text.suffix(500) }
 
     private static func readiness(_ manager: NotifySocket, within patience: Duration) async -> LineFlow.Line? {
         await withTaskGroup { group in
@@ -54,14 +55,14 @@ struct RunningService {
     }
 
     /// Stops the service and asks for its ledger.
-    func stop(_ settings: Settings, in workplace: Workplace) throws -> Ledger {
-        program.stop()
-        let listing = workplace.path("\(settings.name).ledger")
-        let list = try SpawnedProgram(
-            [workplace.binary, "outbox", "list", "--json", "--config", workplace.path("\(settings.name).json")],
-            output: listing)
-        guard list.wait() == 0 else { throw BenchmarkError("outbox list failed; see \(listing)") }
-        return try JSONDecoder().decode(Ledger.self, from: Data(contentsOf: URL(filePath: listing)))
+    func stop(_ settings: Settings, in workplace: Workplace) async throws -> Ledger {
+        await program.terminate()
+        let command = ["outbox", "list", "--json", "--config", workplace.path("\(settings.name).json")]
+        let list = try await ChildProcess(arguments: [workplace.binary] + command).run()
+        guard list.ending == .exited(0) else {
+            throw BenchmarkError("outbox list failed: \(String(decoding: list.standardError, as: UTF8.self))")
+        }
+        return try JSONDecoder().decode(Ledger.self, from: Data(list.standardOutput))
     }
 }
 
@@ -69,7 +70,7 @@ extension RunningService.Settings {
     fileprivate func json(in workplace: Workplace) -> String {
         """
         {
-          "vehicle": { "providerId": "\(LoopbackFleetEngine.provider)", "vehicleId": "\(LoopbackFleetEngine.vehicle)" },
+          "vehicle": { "providerId": "\(Workplace.provider)", "vehicleId": "\(Workplace.vehicle)" },
           "receiver": { "type": "serial", "device": "\(device)", "baudRate": 9600 },
           "authorization": { "type": "http", "url": "\(tokenURL)" },
           "reporting": { "intervalSeconds": \(intervalSeconds) },

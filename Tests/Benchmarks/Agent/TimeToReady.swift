@@ -1,8 +1,9 @@
 import BenchmarkReport
+import WaypostTestSupport
 
 /// From the start of the process to `READY=1`, and beside it the start and end of a program that does nothing.
 enum TimeToReady {
-    static func measure(_ workplace: Workplace, tokenURL: String, engine: LoopbackFleetEngine) async throws {
+    static func measure(_ workplace: Workplace, tokenURL: String, engine: StandInFleetEngine) async throws {
         let feed = try EpochFeed()
         let settings = RunningService.Settings(
             name: "start", device: feed.device, endpoint: "http://\(engine.address)", tokenURL: tokenURL)
@@ -11,9 +12,9 @@ enum TimeToReady {
         // The first start creates the outbox and reads the binary from the disk; the others are those of every day.
         for round in 0...20 {
             let service = try await RunningService(settings, in: workplace)
-            service.program.stop()
+            await service.program.terminate()
             let start = ContinuousClock.now
-            try SpawnedProgram(["/bin/true"]).wait()
+            try await RunningProgram(["/bin/true"]).end()
             let end = ContinuousClock.now
             if round > 0 {
                 ready.append(service.timeToReady)

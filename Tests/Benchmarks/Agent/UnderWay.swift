@@ -1,5 +1,6 @@
 import BenchmarkReport
 import FoundationEssentials
+import WaypostTestSupport
 
 /// A service that has worked for a while: what it holds in memory, and what a second of driving takes of a processor.
 enum UnderWay {
@@ -10,7 +11,7 @@ enum UnderWay {
         var feed = try EpochFeed()
         let settings = RunningService.Settings(
             name: "under-way", device: feed.device, endpoint: endpoint.address, tokenURL: tokenURL,
-            caFile: endpoint.front?.caFile)
+            caFile: endpoint.caFile)
         let service = try await RunningService(settings, in: workplace)
         try await feed.waitForReader()
         for _ in 0..<updates {
@@ -19,9 +20,9 @@ enum UnderWay {
         }
         try await processorTime(of: service, &feed)
         try await resident(service, endpoint)
-        let ledger = try service.stop(settings, in: workplace)
+        let ledger = try await service.stop(settings, in: workplace)
         guard ledger.delivered > updates * 3 / 4 else {
-            throw BenchmarkError("only \(ledger.delivered) of \(updates) updates were delivered; see under-way.log")
+            throw BenchmarkError("only \(ledger.delivered) of \(updates) updates were delivered: \(service.log)")
         }
     }
 
@@ -29,7 +30,7 @@ enum UnderWay {
     private static func processorTime(of service: RunningService, _ feed: inout EpochFeed) async throws {
         let copy = try EpochFeed()
         try copy.makeRaw()
-        let reader = try SpawnedProgram(["/bin/cat", copy.device])
+        let reader = try RunningProgram(["/bin/sh", "-c", "exec cat \"$0\" >/dev/null", copy.device])
         try await copy.waitForReader()
         let agentBefore = try ProcessFigures.processorTime(of: service.program.processID)
         let readerBefore = try ProcessFigures.processorTime(of: reader.processID)
@@ -43,14 +44,14 @@ enum UnderWay {
         let passed = start.duration(to: ContinuousClock.now)
         let agent = try ProcessFigures.processorTime(of: service.program.processID) - agentBefore
         let bare = try ProcessFigures.processorTime(of: reader.processID) - readerBefore
-        reader.stop()
+        reader.kill()
         try BenchmarkCase("agent.processor-at-1-hertz", agent / passed * 100, "% of a core").keeping(.atMost(0.5))
             .against("cat reading the same line", bare / passed * 100).print()
     }
 
     private static func resident(_ service: RunningService, _ endpoint: Endpoint) async throws {
         let processID = service.program.processID
-        let curl: Double? = if let front = endpoint.front { try await CurlCommand.resident(front) } else { nil }
+        let curl = try await CurlCommand.resident(endpoint)
         try BenchmarkCase("agent.resident", ProcessFigures.memory("VmRSS", of: processID), "MiB").keeping(.atMost(24))
             .against("curl waiting for an answer over TLS", curl)
             .with("anonymous", ProcessFigures.memory("RssAnon", of: processID))

@@ -7,6 +7,8 @@ struct Workplace {
     /// The release binary, as it is installed.
     let binary: String
     let folder: URL
+    /// The vehicle of every case.
+    static let (provider, vehicle) = ("benchmark", "van-7")
 
     init(binary: String) throws {
         guard FileManager.default.isExecutableFile(atPath: binary) else {

@@ -1,5 +1,6 @@
 import ReceiverSimulator
 import TimeAndChance
+import WaypostTestSupport
 
 /// A drive as a receiver sends it that puts what is worth waiting for first: RMC VTG GGA GSA, then satellites in view.
 struct PacedDrive {
@@ -36,11 +37,11 @@ struct PacedDrive {
                 let payload = line.dropFirst().prefix { $0 != "*" }
                 if payload.hasPrefix("GNGLL") { continue }
                 guard payload.hasPrefix("GPGSV") else {
-                    useful += Self.sentence(payload)
+                    useful += sentence(String(payload)).utf8
                     continue
                 }
                 for talker in ["GP", "GL", "GA"].prefix(constellations) {
-                    inView += Self.sentence(talker + payload.dropFirst(2))
+                    inView += sentence(talker + payload.dropFirst(2)).utf8
                 }
             }
             epochs.append(
@@ -53,10 +54,5 @@ struct PacedDrive {
         var drive = self
         drive.epochs = Array(epochs.prefix(count))
         return drive
-    }
-
-    private static func sentence(_ payload: some StringProtocol) -> [UInt8] {
-        let digits = String(payload.utf8.reduce(0, ^), radix: 16, uppercase: true)
-        return Array("$\(payload)*\(digits.utf8.count < 2 ? "0" : "")\(digits)\r\n".utf8)
     }
 }

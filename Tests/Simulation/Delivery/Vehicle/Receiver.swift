@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import ReceiverSimulator
 import TimeAndChance
 
 /// The receiver of the vehicle: sentences for each moment, damaged now and then, read by the real decoder.
@@ -12,7 +13,7 @@ final class Receiver: FixSource, @unchecked Sendable {
     private let world: World
     private var dice: Dice
     private var road: RoadTrip
-    private var pen = SentencePen()
+    private var writer = SentenceWriter()
     /// Set by whoever drives.
     var activity = Activity.off
     /// By how much the receiver's clock is wrong.
@@ -58,23 +59,26 @@ final class Receiver: FixSource, @unchecked Sendable {
         }
     }
 
-    /// Writes what the receiver sends now into the pen; gives the places where its bytes pause.
+    /// Writes what the receiver sends now; gives the places where its bytes pause.
     private func writeEpoch() -> [Int] {
-        pen.clear()
+        writer.bytes.removeAll(keepingCapacity: true)
         var epoch = ReceiverEpoch(
             time: world.utc.advanced(by: clockError), latitude: road.latitude + (dice.unit() - 0.5) * 2e-5,
             longitude: road.longitude + (dice.unit() - 0.5) * 3e-5, speed: road.speed, course: road.course,
             isVerbose: dice.chance(0.1))
         disturb(&epoch)
-        pen.write(epoch)
-        if world.strikes(.noise), !pen.bytes.isEmpty {
-            for _ in 0...dice.below(3) { pen.damage(at: dice.below(pen.bytes.count), bit: dice.below(8)) }
+        epoch.write(with: &writer)
+        if world.strikes(.noise), !writer.bytes.isEmpty {
+            for _ in 0...dice.below(3) {
+                let (index, bit) = (dice.below(writer.bytes.count), dice.below(8))
+                writer.bytes[index] ^= 1 << UInt8(bit)
+            }
         }
         if world.strikes(.garbage) {
-            pen.write(noise: (0..<dice.below(1500)).map { _ in UInt8(truncatingIfNeeded: dice.next()) })
+            writer.bytes += (0..<dice.below(1500)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
         }
         guard world.strikes(.pauseInEpoch) || dice.chance(0.02) else { return [] }
-        return (0...dice.below(3)).map { _ in dice.below(pen.bytes.count) }.sorted()
+        return (0...dice.below(3)).map { _ in dice.below(writer.bytes.count) }.sorted()
     }
 
     private func disturb(_ epoch: inout ReceiverEpoch) {
@@ -94,16 +98,16 @@ final class Receiver: FixSource, @unchecked Sendable {
         }
     }
 
-    /// Reads the pen's bytes in pieces, with a pause at each of `cuts`, and delivers the fixes.
+    /// Reads what was written in pieces, with a pause at each of `cuts`, and delivers the fixes.
     private func take(
         _ cuts: [Int], with decoder: inout NMEADecoder,
         _ deliver: @escaping @Sendable (FixSourceEvent) async -> Void
     ) async {
         var begin = 0
-        for end in cuts + [pen.bytes.count] where end > begin {
+        for end in cuts + [writer.bytes.count] where end > begin {
             if begin > 0 { await world.clock.wait(for: dice.seconds(0.01...0.4)) }
             var fixes: [Fix] = []
-            decoder.decode(pen.bytes[begin..<end].span, receivedAt: world.now) { fixes.append($0) }
+            decoder.decode(writer.bytes[begin..<end].span, receivedAt: world.now) { fixes.append($0) }
             begin = end
             for fix in fixes { await deliver(.fix(fix)) }
         }

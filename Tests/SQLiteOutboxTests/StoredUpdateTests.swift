@@ -14,7 +14,7 @@ import TimeAndChance
     /// Thousands of random steps, the store compared with the model after each, reopened now and then.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func agreeWithAPlainModel(seed: UInt64) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         var chance = SplitMix64(seed: seed)
         var model = OutboxModel()
         var engine: OutboxEngine? = try folder.open()
@@ -70,7 +70,7 @@ import TimeAndChance
     }
 
     @Test func leaveNothingInMemoryWhenClosed() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         _ = try outbox.append(sample(1))
         try outbox.deliverBatch()
@@ -80,7 +80,7 @@ import TimeAndChance
     }
 
     @Test func areWrittenByADroppedOutboxToo() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         var outbox: OutboxEngine? = try folder.open()
         _ = try outbox?.append(sample(1))
         try outbox?.deliverBatch()
@@ -90,7 +90,7 @@ import TimeAndChance
 
     /// Two accepted out of order, the newer one delivered: after a restart the older must not pass for the newest.
     @Test func keepTheNewestOverARestart() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         var outbox: OutboxEngine? = try folder.open()
         _ = try outbox?.append(sample(9))
         try outbox?.deliverBatch()

@@ -13,10 +13,9 @@ struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Whether every row is still in one of the files.
     let keepsRows: Bool
-    let change: @Sendable (TemporaryFolder) throws -> Void
+    let change: @Sendable (StoreFolder) throws -> Void
 
-    init(_ description: String, keepsRows: Bool = false, _ change: @escaping @Sendable (TemporaryFolder) throws -> Void)
-    {
+    init(_ description: String, keepsRows: Bool = false, _ change: @escaping @Sendable (StoreFolder) throws -> Void) {
         (testDescription, self.keepsRows, self.change) = (description, keepsRows, change)
     }
 
@@ -90,7 +89,7 @@ private struct CutStore: Sendable {
     static let sample = Result { try CutStore() }
 
     init() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try folder.open()
         var early: [UInt8] = []
         for second in 1...600 {
@@ -110,7 +109,7 @@ private struct CutStore: Sendable {
 struct DamagedStore {
     @Test(arguments: Damage.all)
     func alwaysStarts(damage: Damage) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let before = try CutStore.sample.get()
         for (name, bytes) in before.files { try folder.write(bytes, to: name) }
         try damage.change(folder)

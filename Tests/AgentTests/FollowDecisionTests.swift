@@ -6,7 +6,7 @@ import VehicleAuthorization
 import Waypost
 
 /// What a follower tells and when it asks again.
-@Suite struct Following {
+@Suite struct FollowDecision {
     private static func decisions() -> FollowDecisions {
         FollowDecisions(retry: RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))
     }

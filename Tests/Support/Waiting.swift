@@ -36,3 +36,29 @@ package final class Gate: Sendable {
         for waiter in waiters { waiter.finish() }
     }
 }
+
+/// Runs the tasks that prefer it one after another, on the thread that asks it to: so a test knows when all of them
+/// wait, and every run is the same.
+package final class StepExecutor: TaskExecutor {
+    private let jobs = Locked([UnownedJob]())
+
+    package init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+    }
+
+    /// Runs until every task waits.
+    package func runUntilAllWait() {
+        while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+}
+
+/// Lets other tasks and threads have their turns until `condition` holds, or the test is out of time: one that waits on
+/// would keep its thread from all tests after it.
+package func yieldTurns(until condition: () async throws -> Bool) async rethrows {
+    while try await !condition(), !Task.isCancelled { await Task.yield() }
+}

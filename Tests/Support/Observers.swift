@@ -1,4 +1,7 @@
+package import GNSS
+import LinuxPlatform
 package import LocationReporting
+import TimeAndChance
 
 /// Looks at what a fix source delivers, one event at a time.
 package final class SourceObserver {
@@ -26,12 +29,15 @@ package final class SourceObserver {
     }
 
     /// Waits for the next fix; `nil` when the source ends before.
-    package func fix() async -> FixSourceEvent? {
+    package func fix() async -> Fix? {
         while let event = await next() {
-            if case .fix = event { return event }
+            if case .fix(let fix) = event { return fix }
         }
         return nil
     }
+
+    /// The second of the minute of the next fix; `nil` when the source ends before.
+    package func second() async -> Int? { await fix().map { $0.timeOfFix.millisecondOfDay / 1000 % 60 } }
 
     /// The states seen so far, in the operator's words.
     package var states: [String] {
@@ -62,4 +68,21 @@ package func observe(
     try await body(SourceObserver(events))
     running.cancel()
     return await running.value
+}
+
+/// Remembers every event, and lets a test wait for one.
+package final class RecordingObserver: ReportingObserver {
+    private let log = Locked([ReportingEvent]())
+    private let announcer: AsyncStream<ReportingEvent>.Continuation
+    /// Every event as it happens.
+    package let stream: AsyncStream<ReportingEvent>
+
+    package init() { (stream, announcer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(65_536)) }
+
+    package var events: [ReportingEvent] { log.withLock { $0 } }
+
+    package func observe(_ event: ReportingEvent) {
+        log.withLock { $0.append(event) }
+        announcer.yield(event)
+    }
 }

@@ -1,22 +1,21 @@
 import FoundationEssentials
 import LinuxPlatform
 import Testing
+import WaypostTestSupport
 
 @testable import LyingDisk
 
 /// A folder on a lying disk, removed with the value.
 private final class Bench {
-    let folder: String
+    private let temporary: TemporaryFolder
     let disk: LyingDisk
 
     init(seed: UInt64 = 1) throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "waypost-disk-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        disk = LyingDisk(folder: folder, seed: seed)
+        temporary = try TemporaryFolder()
+        disk = LyingDisk(folder: temporary.url.path, seed: seed)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
-
+    var folder: String { temporary.url.path }
     var database: String { folder + "/a.sqlite" }
 
     func open() throws -> Database { try Database(database, on: disk) }

@@ -3,31 +3,25 @@ import LinuxPlatform
 import LocationReporting
 import LyingDisk
 import TimeAndChance
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
 /// A folder for the stores of one test, removed with it.
-final class TemporaryFolder: Sendable {
-    let url: URL
+final class StoreFolder: Sendable {
+    private let folder: TemporaryFolder
     private let told = Locked<[StoreRecovery]>([])
 
-    init() throws {
-        // In memory where the system offers it: thousands of commits shall not wait for a disk that others use too.
-        let memory = URL(filePath: "/dev/shm")
-        let parent =
-            FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
-        url = parent.appending(path: "waypost-outbox-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
 
-    deinit { try? FileManager.default.removeItem(at: url) }
+    var url: URL { folder.url }
 
     var store: String { path("outbox.sqlite") }
 
     /// What the outboxes of this folder have told about damage.
     var recoveries: [StoreRecovery] { told.withLock { $0 } }
 
-    func path(_ name: String) -> String { url.appending(path: name).path }
+    func path(_ name: String) -> String { folder.path(name) }
 
     var names: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
@@ -55,9 +49,7 @@ final class TemporaryFolder: Sendable {
 
     func read(_ name: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: url.appending(path: name))) }
 
-    func write(_ bytes: some Collection<UInt8>, to name: String) throws {
-        try Data(bytes).write(to: url.appending(path: name))
-    }
+    func write(_ bytes: some Collection<UInt8>, to name: String) throws { try folder.write(bytes, to: name) }
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 

@@ -127,15 +127,14 @@ struct WrongTokenAnswers {
             of: "http://\(silent.authority)")
         let plain = try RawServer(answering: ["HTTP/1.1 400 Bad Request\r\n\r\n"])
         try await expect(": no secure connection: …", of: "https://\(plain.authority)")
-        let closed = try LoopbackSocket(.stream).port
+        let closed = try LoopbackSocket.freePort()
         try await expect(": no connection: …", of: "http://127.0.0.1:\(closed)")
     }
 
     /// Runs `waypost token` against `origin`.
     private func expect(_ says: String, exit: Int32 = 69, of origin: String) async throws {
         let folder = try TemporaryFolder()
-        let keyFile = try folder.write(Self.secret.utf8, to: "key")
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile)
+        let keyFile = try folder.write(Self.secret.utf8, to: "key", mode: 0o600)
         let config = try ServiceSetup(
             authorization: """
                 {"type": "http", "url": "\(origin)/token/{vehicleId}?key=\(Self.secret)", "timeoutSeconds": 1,

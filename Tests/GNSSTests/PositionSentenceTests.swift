@@ -1,6 +1,7 @@
 import GNSS
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
 @Suite struct PositionSentences {
     /// Sentences of 10:15:30 and the position each one states.
@@ -42,7 +43,7 @@ import TimeAndChance
 
     @Test(arguments: valid)
     func areRead(body: String, latitude: Double, longitude: Double) throws {
-        let fixes = Decoding.fixes(Decoding.date() + Decoding.sentence(body))
+        let fixes = Decoding.fixes(Decoding.date() + sentence(body))
         try #require(fixes.count == 1)
         #expect(abs(fixes[0].latitude - latitude) < 1e-12)
         #expect(abs(fixes[0].longitude - longitude) < 1e-12)
@@ -82,24 +83,24 @@ import TimeAndChance
 
     @Test(arguments: withoutFix)
     func giveNoFixAgainstTheirFlags(body: String) {
-        #expect(Decoding.fixes(Decoding.date() + Decoding.sentence(body)).isEmpty)
+        #expect(Decoding.fixes(Decoding.date() + sentence(body)).isEmpty)
     }
 
     @Test(arguments: ["!AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", "!AIVDO,1,1,,,13u?etPv2;0n:dDPwUM1U1Cb069D,0"])
     func ofShipsAreNeverOurs(body: String) {
-        let text = Decoding.sentence(String(body.dropFirst()), start: "!")
+        let text = sentence(String(body.dropFirst()), start: "!")
         let outcome = Decoding.outcome(of: Array((Decoding.date() + text).utf8))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.sentences == 2)
     }
 
     @Test func needsAnotherSentenceToVouchForFewSatellites() {
-        let data = Decoding.sentence("GPGGA,101530.00,5231.50000,N,01324.25000,E,1,00,3.1,34.5,M,46.9,M,,")
+        let data = sentence("GPGGA,101530.00,5231.50000,N,01324.25000,E,1,00,3.1,34.5,M,46.9,M,,")
         let vouching = [
             "GPRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,A", "GPGSA,A,2,,,,,,,,,,,,,3.3,3.1,1.0",
         ]
         for body in vouching {
-            #expect(Decoding.fixes(Decoding.date() + data + Decoding.sentence(body)).count == 1)
+            #expect(Decoding.fixes(Decoding.date() + data + sentence(body)).count == 1)
         }
     }
 }

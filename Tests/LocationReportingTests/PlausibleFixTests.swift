@@ -2,8 +2,9 @@ import GNSS
 import LocationReporting
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
-@Suite struct Believing {
+@Suite struct PlausibleFixes {
     static let floor = UTCTime(year: 2026, month: 1, day: 1)
 
     @Test func aSteadyDrive() {

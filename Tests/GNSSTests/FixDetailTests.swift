@@ -1,12 +1,13 @@
 import GNSS
 import Testing
+import WaypostTestSupport
 
 @Suite struct FixDetails {
-    static let position = Decoding.sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,,,050126,,,A")
-    static let data = Decoding.sentence("GPGGA,101530.00,5231.2,N,01324.2,E,1,08,1.0,34.5,M,46.9,M,,")
+    static let position = sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,,,050126,,,A")
+    static let data = sentence("GPGGA,101530.00,5231.2,N,01324.2,E,1,08,1.0,34.5,M,46.9,M,,")
 
     static func fix(_ bodies: String...) throws -> Fix {
-        let fixes = Decoding.fixes(position + bodies.map { Decoding.sentence($0) }.joined())
+        let fixes = Decoding.fixes(position + bodies.map { sentence($0) }.joined())
         try #require(fixes.count == 1)
         return fixes[0]
     }
@@ -43,7 +44,7 @@ import Testing
 
     @Test(arguments: accuracies)
     func stateTheAccuracyOfTheBestSentence(bodies: [String], meters: Double?) {
-        let fixes = Decoding.fixes(Self.position + bodies.map { Decoding.sentence($0) }.joined())
+        let fixes = Decoding.fixes(Self.position + bodies.map { sentence($0) }.joined())
         #expect(fixes.count == 1)
         #expect(fixes.first?.horizontalAccuracyMeters == meters)
     }
@@ -74,7 +75,7 @@ import Testing
     }
 
     @Test func admitDeadReckoningThatGGACannotName() {
-        let reckoned = Decoding.sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,,,050126,,,E")
+        let reckoned = sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,,,050126,,,E")
         #expect(Decoding.fixes(Self.data + reckoned).map(\.quality) == [.estimated])
     }
 

@@ -65,7 +65,7 @@ struct FailingCalls {
 
     /// A log whose sync has failed is not used again while somebody's reading keeps it from being emptied.
     @Test func waitForAReader() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let disk = folder.lyingDisk(seed: 1)
         var outbox: OutboxEngine? = try folder.open(on: disk)
         _ = try outbox?.append(sample(1))
@@ -86,7 +86,7 @@ struct FailingCalls {
 
     /// The log's name is on the disk before anything is accepted, though SQLite does not insist on it.
     @Test func keepTheNameOfTheLog() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let disk = folder.lyingDisk(seed: 1)
         try folder.open(on: disk).close()
         var outbox: OutboxEngine? = try folder.open(on: disk)

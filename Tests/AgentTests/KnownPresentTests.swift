@@ -5,7 +5,7 @@ import TimeAndChance
 
 @testable import Waypost
 
-@Suite struct ThePresentAsItIsKnown {
+@Suite struct KnownPresent {
     private static let release = UTCTime(year: 2026, month: 1, day: 1)
     private static let later = UTCTime(year: 2031, month: 1, day: 1)
     private static let wrong = UTCTime(year: 2080, month: 1, day: 1)

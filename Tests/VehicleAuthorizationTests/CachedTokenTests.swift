@@ -8,7 +8,7 @@ import WaypostTestSupport
     private let clock = ManualClock()
     private let warnings = Locked([AuthorizationWarning]())
 
-    private func cached(_ provider: CountingAuthorization) -> CachedAuthorization {
+    private func cached(_ provider: ScriptedAuthorization) -> CachedAuthorization {
         CachedAuthorization(provider, clock: clock, jitter: { 0.5 }) { [warnings] warning in
             warnings.withLock { $0.append(warning) }
         }
@@ -17,8 +17,8 @@ import WaypostTestSupport
     /// Tokens of an hour, each another.
     private func issuer(
         lifetime: Int = 3600, gate: Gate? = nil
-    ) -> CountingAuthorization {
-        CountingAuthorization { context, number throws(AuthorizationError) in
+    ) -> ScriptedAuthorization {
+        ScriptedAuthorization { context, number throws(AuthorizationError) in
             if let gate, await !gate.pass() { throw AuthorizationError(.cancelled, "cancelled") }
             return AuthorizationToken(
                 value: TestTokens.driver(vehicleID: context.vehicleID, lifetime: lifetime, serial: number),
@@ -38,7 +38,7 @@ import WaypostTestSupport
         }
         #expect(values.count == 1)
         #expect(values.first != .some(nil))
-        #expect(provider.calls == 1)
+        #expect(provider.asked.count == 1)
     }
 
     @Test func surviveTheCancellationOfOneCaller() async throws {
@@ -54,7 +54,7 @@ import WaypostTestSupport
         #expect(error?.code == .cancelled)
         gate.open()
         #expect(try await second.value.lifetime == .seconds(3600))
-        #expect(provider.calls == 1)
+        #expect(provider.asked.count == 1)
     }
 
     @Test func cancelTheFetchWithTheLastCallerAndServeTheNext() async throws {
@@ -74,7 +74,7 @@ import WaypostTestSupport
     @Test func areNotWaitedForWithoutEnd() async throws {
         let gate = Gate()
         defer { gate.open() }
-        let provider = CountingAuthorization { context, number throws(AuthorizationError) in
+        let provider = ScriptedAuthorization { context, number throws(AuthorizationError) in
             _ = await Task.detached { await gate.pass() }.value
             return AuthorizationToken(
                 value: TestTokens.driver(vehicleID: context.vehicleID, lifetime: 3600, serial: number),
@@ -93,7 +93,7 @@ import WaypostTestSupport
         }
         gate.open()
         #expect(try await cached.token(for: van7).lifetime == .seconds(3480), "it counts from the call")
-        #expect(provider.calls == 1, "while a call hangs no other is made")
+        #expect(provider.asked.count == 1, "while a call hangs no other is made")
     }
 
     @Test func areRefreshedInTheBackground() async throws {
@@ -104,7 +104,7 @@ import WaypostTestSupport
         let second = try await cached.token(for: van7)
         #expect(second.value == first.value)
         try await yieldTurns { try await cached.token(for: van7).value != first.value }
-        #expect(provider.calls == 2)
+        #expect(provider.asked.count == 2)
     }
 
     @Test func areFetchedAgainAfterDiscard() async throws {
@@ -117,11 +117,11 @@ import WaypostTestSupport
         #expect(provider.discarded == [first])
         await cached.discard(first, for: van7)
         #expect(try await cached.token(for: van7).value == second.value)
-        #expect(provider.calls == 2)
+        #expect(provider.asked.count == 2)
     }
 
     @Test func spareAnIssuerThatFails() async throws {
-        let provider = CountingAuthorization { _, _ throws(AuthorizationError) in
+        let provider = ScriptedAuthorization { _, _ throws(AuthorizationError) in
             throw AuthorizationError(.unavailable, "down", retryAfter: .seconds(30))
         }
         let cached = cached(provider)
@@ -129,10 +129,10 @@ import WaypostTestSupport
             let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
             #expect(error?.code == .unavailable)
         }
-        #expect(provider.calls == 1)
+        #expect(provider.asked.count == 1)
         clock.advance(by: .seconds(30))
         _ = try? await cached.token(for: van7)
-        #expect(provider.calls == 2)
+        #expect(provider.asked.count == 2)
     }
 
     @Test(
@@ -142,7 +142,7 @@ import WaypostTestSupport
         ])
     func areNotHandedOutWhenUnfit(value: String, lifetime: Int) async {
         let cached = cached(
-            CountingAuthorization { _, _ in AuthorizationToken(value: value, lifetime: .seconds(lifetime)) })
+            ScriptedAuthorization { _, _ in AuthorizationToken(value: value, lifetime: .seconds(lifetime)) })
         let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
         #expect(error?.code == .unusableAnswer)
     }
@@ -154,7 +154,7 @@ import WaypostTestSupport
             try await cached.token(for: AuthorizationContext(vehicleID: ""))
         }
         #expect(error?.code == .missingContext)
-        #expect(provider.calls == 0)
+        #expect(provider.asked.count == 0)
     }
 
     @Test func thatLiveShortAreFetchedOnceEachAndToldOnce() async throws {
@@ -165,7 +165,7 @@ import WaypostTestSupport
             clock.advance(by: .seconds(5))
             await settle(cached)
         }
-        #expect((7...10).contains(provider.calls))
+        #expect((7...10).contains(provider.asked.count))
         #expect(warnings.withLock { $0.count } == 1)
     }
 
@@ -183,12 +183,12 @@ import WaypostTestSupport
             return await group.reduce(into: Set<String?>()) { $0.insert($1) }
         }
         #expect(values.count == 1 && !values.contains(first.value))
-        #expect(provider.calls == 2)
+        #expect(provider.asked.count == 2)
     }
 
     @Test func areGivenForATripToo() async throws {
         let cached = cached(
-            CountingAuthorization { context, _ in
+            ScriptedAuthorization { context, _ in
                 AuthorizationToken(
                     value: TestTokens.consumer(tripID: context.tripID ?? "none"), lifetime: .seconds(3600))
             })
@@ -199,7 +199,7 @@ import WaypostTestSupport
 
     /// A provider that stops by itself while somebody waits has failed; nobody waits for ever, nobody asks in a loop.
     @Test func doNotCountAProvidersOwnCancellationAsTheCallers() async throws {
-        let provider = CountingAuthorization { _, _ throws(AuthorizationError) in
+        let provider = ScriptedAuthorization { _, _ throws(AuthorizationError) in
             throw AuthorizationError(.cancelled, "the worker was restarted")
         }
         let cached = cached(provider)
@@ -207,11 +207,11 @@ import WaypostTestSupport
             let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
             #expect(error?.code == .unavailable)
         }
-        #expect(provider.calls == 1)
+        #expect(provider.asked.count == 1)
     }
 
     @Test func tellTheirProviderThatTheNetworkIsBack() async {
-        let provider = CountingAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
+        let provider = ScriptedAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
         await cached(provider).networkReturned()
         #expect(provider.networkReturns == 1)
     }

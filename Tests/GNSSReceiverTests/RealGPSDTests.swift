@@ -34,7 +34,7 @@ struct RealGPSD {
             }
             second += 1
             try await feeding.value
-            guard case .fix(let fix)? = await observer.fix() else { break }
+            guard let fix = await observer.fix() else { break }
             seconds.append(fix.timeOfFix.millisecondOfDay / 1000 % 3600 - 15 * 60)
         }
         return seconds
@@ -45,7 +45,7 @@ struct RealGPSD {
             for round in 0..<2 {
                 #expect(await observer.state(saying: "has no receiver") != nil)
                 let terminal = try PseudoTerminal()
-                try daemon.add(terminal.path)
+                try await daemon.add(terminal.path)
                 #expect(await observer.state(saying: "connected") != nil)
                 let seconds = try await drive(terminal, from: round * 30, count: 5, observer)
                 #expect(seconds.count == 5 && seconds == Set(seconds).sorted(), "\(seconds)")
@@ -62,11 +62,11 @@ struct RealGPSD {
         try await observe(receiver) { observer in
             await observer.state(saying: "has no receiver")
             for round in 0..<2 {
-                try daemon.add(terminal.path)
+                try await daemon.add(terminal.path)
                 // The line has proved itself by then.
                 #expect(await observer.state(saying: round == 0 ? "connected" : "receiving") != nil)
                 #expect(try await drive(terminal, from: round * 30, count: 3, observer).count == 3)
-                try daemon.remove(terminal.path)
+                try await daemon.remove(terminal.path)
                 #expect(await observer.state(saying: "has lost \(terminal.path); plug it in") != nil)
             }
         }
@@ -76,10 +76,10 @@ struct RealGPSD {
         let (first, second) = (try PseudoTerminal(), try PseudoTerminal())
         try await observe(receiver) { observer in
             await observer.state(saying: "has no receiver")
-            try daemon.add(first.path)
+            try await daemon.add(first.path)
             await observer.state(saying: "connected")
             #expect(try await drive(first, from: 0, count: 2, observer).count == 2)
-            try daemon.add(second.path)
+            try await daemon.add(second.path)
             // Half an hour ahead, so that its fixes would be known.
             for step in 0..<5 { try second.send(epoch(second: step, minute: 45)) }
             let seconds = try await drive(first, from: 10, count: 5, observer)
@@ -93,10 +93,10 @@ struct RealGPSD {
             host: "127.0.0.1", port: daemon.port, device: wanted.path, patience: .seconds(30))
         try await observe(receiver) { observer in
             #expect(await observer.state(saying: "does not have \(wanted.path), nor any other receiver") != nil)
-            try daemon.add(other.path)
+            try await daemon.add(other.path)
             #expect(await observer.state(saying: "does not have \(wanted.path), but \(other.path)") != nil)
             for step in 0..<5 { try other.send(epoch(second: step, minute: 45)) }
-            try daemon.add(wanted.path)
+            try await daemon.add(wanted.path)
             #expect(await observer.state(saying: "connected") != nil)
             let seconds = try await drive(wanted, from: 0, count: 3, observer)
             #expect(seconds.allSatisfy { $0 < 60 }, "\(seconds)")

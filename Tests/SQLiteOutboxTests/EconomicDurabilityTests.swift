@@ -14,14 +14,14 @@ struct EconomicDurability {
     /// A time that the test sets.
     private let uptime = Locked(Duration.zero)
 
-    private func open(_ folder: TemporaryFolder) throws -> OutboxEngine {
+    private func open(_ folder: StoreFolder) throws -> OutboxEngine {
         var settings = folder.configuration()
         settings.durability = .economy
         settings.uptime = { [uptime] in uptime.withLock { $0 } }
         return try OutboxEngine(settings)
     }
 
-    private func onDisk(_ folder: TemporaryFolder) throws -> Ledger {
+    private func onDisk(_ folder: StoreFolder) throws -> Ledger {
         try OutboxReader(path: folder.store).summary().ledger
     }
 
@@ -36,7 +36,7 @@ struct EconomicDurability {
     }
 
     @Test func writesTogetherWhatComesWithinTheWindow() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...29 { #expect(try outbox.append(sample(second)).sequence == Int64(second)) }
         #expect(try outbox.ledger() == Ledger(accepted: 29, pending: 29))
@@ -53,7 +53,7 @@ struct EconomicDurability {
     }
 
     @Test func writesNoRowForWhatWasDeliveredMeanwhile() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...29 {
             _ = try outbox.append(sample(second))
@@ -73,7 +73,7 @@ struct EconomicDurability {
 
     /// A crash at any step: the copy balances, and lacks nothing but what the window allows.
     @Test(arguments: [21, 22, 23] as [UInt64]) func losesTheWindowAtMost(seed: UInt64) throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         var chance = SplitMix64(seed: seed)
         var model = OutboxModel()
         var acceptedAt: [Int64: Duration] = [:]
@@ -123,7 +123,7 @@ struct EconomicDurability {
 
     /// Its rows reached the log, and its end did not.
     @Test func takesACommitThatWasCutOffForNoDamage() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...60 { _ = try outbox.append(sample(second)) }
         try folder.copyStore(to: "cut")
@@ -144,7 +144,7 @@ struct EconomicDurability {
     /// A commit that fails at any of its writes has left rows behind, which are in memory still.
     @Test func goesOnFromMemoryAfterACommitThatBrokeOff() throws {
         for number in 1...50 {
-            let folder = try TemporaryFolder()
+            let folder = try StoreFolder()
             let disk = folder.lyingDisk(seed: 1)
             var settings = folder.configuration(on: disk)
             settings.durability = .economy
@@ -165,7 +165,7 @@ struct EconomicDurability {
     }
 
     @Test func keepsWhatIsNotWrittenOverDamage() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...35 { _ = try outbox.append(sample(second)) }
         try folder.execute("UPDATE records SET body = zeroblob(40) WHERE id = 7; PRAGMA wal_checkpoint(TRUNCATE)")
@@ -176,7 +176,7 @@ struct EconomicDurability {
 
     /// A commit that failed by its error, and is on the disk all the same.
     @Test func countsNothingTwiceAfterACommitInDoubt() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try outbox.acknowledge(
@@ -196,7 +196,7 @@ struct EconomicDurability {
     }
 
     @Test func refusesTheUpdateWhoseCommitFindsNoRoom() throws {
-        let folder = try TemporaryFolder()
+        let folder = try StoreFolder()
         var settings = folder.configuration()
         settings.durability = .economy
         let outbox = try OutboxEngine(settings)

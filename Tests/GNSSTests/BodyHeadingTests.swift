@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import WaypostTestSupport
 
 @Suite struct BodyHeadings {
     static let stated: [(String, Double?)] = [
@@ -10,7 +11,7 @@ import Testing
 
     @Test(arguments: stated)
     func standBesideTheCourse(body: String, heading: Double?) {
-        let fixes = Decoding.fixes(Decoding.sentence(body) + FixDetails.position + FixDetails.data)
+        let fixes = Decoding.fixes(sentence(body) + FixDetails.position + FixDetails.data)
         #expect(fixes.map(\.bodyHeadingDegrees) == [heading])
         #expect(fixes.map(\.headingDegrees) == [nil])
     }
@@ -20,7 +21,7 @@ import Testing
         ("GNHDT,12.0,M", .malformedField), ("GNTHS,400,A", .outOfRange), ("GNTHS,12.0,Q", .malformedField),
     ])
     func thatCannotBeAreRefused(body: String, reason: SentenceRefusal) {
-        let outcome = Decoding.outcome(of: Array((Decoding.sentence(body) + FixDetails.position).utf8))
+        let outcome = Decoding.outcome(of: Array((sentence(body) + FixDetails.position).utf8))
         #expect(outcome.fixes.map(\.bodyHeadingDegrees) == [nil])
         #expect(outcome.statistics.refusals(reason).count == 1)
     }
@@ -37,7 +38,7 @@ import Testing
             decoder.decode(Array(text.utf8).span, receivedAt: .zero) { headings.append($0.bodyHeadingDegrees) }
             if tick > 3 { #expect(headings.count == before + 1) }
             for tenth in 0..<10 {
-                let compass = Decoding.sentence("HEHDT,\(tick).\(tenth),T")
+                let compass = sentence("HEHDT,\(tick).\(tenth),T")
                 decoder.decode(Array(compass.utf8).span, receivedAt: .zero) { headings.append($0.bodyHeadingDegrees) }
             }
         }
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test func areNotKeptBeyondAnEpoch() {
-        let compass = Decoding.sentence("GNHDT,90.0,T")
+        let compass = sentence("GNHDT,90.0,T")
         let first = Epochs.sentence("RMC", tick: 0, milliseconds: 1000)
         let second = Epochs.sentence("RMC", tick: 1, milliseconds: 1000)
         #expect(Decoding.fixes(first + compass + second).map(\.bodyHeadingDegrees) == [90, nil])

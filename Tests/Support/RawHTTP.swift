@@ -1,0 +1,124 @@
+import Glibc
+package import LinuxPlatform
+
+/// A server that writes whatever a test wants, HTTP or not, to each connection after the first bytes of a request.
+package final class RawServer: Sendable {
+    private let socket: ListeningSocket
+    private let stop: EventDescriptor
+    private let ended: EventDescriptor
+    /// Announces the first bytes of each request.
+    package let requests: AsyncStream<Void>
+
+    /// Writes `parts`, waiting `pause` before each, then keeps the connection open until the client leaves.
+    package convenience init(answering parts: [String], pause: Duration = .zero) throws {
+        try self.init(answeringBytes: parts.map { Array($0.utf8) }, pause: pause)
+    }
+
+    /// The same with bytes that need be no text.
+    package init(answeringBytes parts: [[UInt8]], pause: Duration = .zero) throws {
+        let (socket, stop, ended) = (
+            try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0)), try EventDescriptor(), try EventDescriptor()
+        )
+        (self.socket, self.stop, self.ended) = (socket, stop, ended)
+        let (requests, announcer) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(16))
+        self.requests = requests
+        startThread(named: "raw-server") {
+            while case .ready = (try? poll(socket.raw, within: nil, unless: stop)) ?? .stopped {
+                if let connection = try? socket.accept() { Self.serve(connection, parts, pause, stop, announcer) }
+            }
+            ended.signal()
+        }
+    }
+
+    deinit {
+        stop.signal()
+        ended.wait()
+    }
+
+    /// Where it listens, as `127.0.0.1:49152`.
+    package var authority: String { socket.address.description }
+
+    private static func serve(
+        _ connection: borrowing OwnedDescriptor, _ parts: [[UInt8]], _ pause: Duration, _ stop: EventDescriptor,
+        _ announcer: AsyncStream<Void>.Continuation
+    ) {
+        guard case .ready = try? poll(connection.raw, within: nil, unless: stop) else { return }
+        var request = [UInt8](repeating: 0, count: 65_536)
+        var span = request.mutableSpan
+        guard (try? connection.read(into: &span)) ?? 0 > 0 else { return }
+        announcer.yield()
+        for part in parts {
+            if pause > .zero, (try? poll(nil, within: pause, unless: stop)) == .stopped { return }
+            guard send(connection, part) else { return }
+        }
+        _ = try? poll(connection.raw, within: nil, unless: stop)
+    }
+
+    private static func send(_ connection: borrowing OwnedDescriptor, _ bytes: [UInt8]) -> Bool {
+        unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(connection.raw, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+        }
+            == bytes.count
+    }
+}
+
+/// Bytes to a service and what came back, without any HTTP client in between.
+package struct RawExchange: Sendable {
+    /// How the reading ended.
+    package enum Ending: Sendable, Hashable { case enough, closed, reset, silent, notConnected }
+
+    package let received: [UInt8]
+    package let ending: Ending
+
+    package var text: String { String(decoding: received, as: UTF8.self) }
+    /// The first line of an answer.
+    package var status: String { String(text.prefix { !$0.isNewline }) }
+    /// What comes after the head of an answer.
+    package var body: String {
+        let text = text
+        return text.firstRange(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
+    }
+
+    /// Asks for `target` and reads to the end.
+    package static func get(_ target: some StringProtocol, from address: LocalAddress) async -> RawExchange {
+        await send(["GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
+    }
+
+    /// Connects, sends the pieces, and reads until there is `enough`, the peer ends, or nothing comes for 10 seconds.
+    package static func send(
+        _ pieces: [String], to address: LocalAddress, enough: @escaping @Sendable ([UInt8]) -> Bool = { _ in false },
+        endsSending: Bool = false
+    ) async -> RawExchange {
+        await withCheckedContinuation { continuation in
+            startThread(named: "raw-exchange") {
+                continuation.resume(returning: exchange(pieces, address, enough, endsSending))
+            }
+        }
+    }
+
+    private static func exchange(
+        _ pieces: [String], _ address: LocalAddress, _ enough: ([UInt8]) -> Bool, _ endsSending: Bool
+    ) -> RawExchange {
+        guard let socket = try? connectedSocket(to: address) else {
+            return RawExchange(received: [], ending: .notConnected)
+        }
+        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        _ = unsafe setsockopt(socket.raw, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        for piece in pieces {
+            let bytes = Array(piece.utf8)
+            _ = unsafe Glibc.send(socket.raw, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+        }
+        if endsSending { shutdown(socket.raw, CInt(SHUT_WR)) }
+        var received: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while !enough(received) {
+            let count = unsafe recv(socket.raw, &chunk, chunk.count, 0)
+            if count == 0 { return RawExchange(received: received, ending: .closed) }
+            if count < 0 {
+                return RawExchange(received: received, ending: errno == ECONNRESET ? .reset : .silent)
+            }
+            received += chunk[..<count]
+        }
+        return RawExchange(received: received, ending: .enough)
+    }
+}

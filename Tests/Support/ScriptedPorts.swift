@@ -1,0 +1,91 @@
+package import HTTPMessages
+import LinuxPlatform
+package import VehicleAuthorization
+
+/// A provider that answers from a closure, and remembers what it was asked and told.
+package final class ScriptedAuthorization: VehicleAuthorization {
+    package typealias Answer =
+        @Sendable (AuthorizationContext, _ asked: Int) async throws(AuthorizationError) -> AuthorizationToken
+
+    private struct Log {
+        var asked: [AuthorizationContext] = []
+        var running: [AuthorizationContext: Int] = [:]
+        var mostAtOnce = 0
+        var discarded: [AuthorizationToken] = []
+        var networkReturns = 0
+    }
+
+    private let answer: Answer
+    private let log = Locked(Log())
+
+    /// Hands out `token-1`, `token-2` ... a new one for each asking.
+    package convenience init() {
+        self.init { (_, asked) throws(AuthorizationError) in
+            AuthorizationToken(value: "token-\(asked)", lifetime: .seconds(3600))
+        }
+    }
+
+    /// `answer` gets the context and the number of the asking, from 1.
+    package init(_ answer: @escaping Answer) { self.answer = answer }
+
+    package var asked: [AuthorizationContext] { log.withLock { $0.asked } }
+    /// The most calls that were under way for one context at the same time.
+    package var mostAtOnce: Int { log.withLock { $0.mostAtOnce } }
+    package var discarded: [AuthorizationToken] { log.withLock { $0.discarded } }
+    /// How often it was told that the network is back.
+    package var networkReturns: Int { log.withLock { $0.networkReturns } }
+
+    package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
+        let number = log.withLock { log in
+            log.asked.append(context)
+            log.running[context, default: 0] += 1
+            log.mostAtOnce = max(log.mostAtOnce, log.running[context, default: 0])
+            return log.asked.count
+        }
+        defer { log.withLock { $0.running[context, default: 0] -= 1 } }
+        return try await answer(context, number)
+    }
+
+    package func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
+        log.withLock { $0.discarded.append(token) }
+    }
+
+    package func networkReturned() async { log.withLock { $0.networkReturns += 1 } }
+}
+
+/// A transport that answers from a closure and remembers what it was asked.
+package final class ScriptedTransport: HTTPTransport {
+    package typealias Answer = @Sendable (HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
+
+    private let answer: @Sendable (HTTPRequest, _ number: Int) async throws(HTTPTransportError) -> HTTPResponse
+    private let log = Locked([HTTPRequest]())
+    private let changes = Locked(0)
+
+    package init(_ answer: @escaping Answer) {
+        self.answer = { (request, _) throws(HTTPTransportError) in try await answer(request) }
+    }
+
+    /// A server that fails a number of times and then works.
+    package init(
+        failing times: Int, then success: HTTPResponse,
+        _ failure: @escaping @Sendable () throws(HTTPTransportError) -> HTTPResponse
+    ) {
+        answer = { (_, number) throws(HTTPTransportError) in number > times ? success : try failure() }
+    }
+
+    /// Every request so far, in order.
+    package var requests: [HTTPRequest] { log.withLock { $0 } }
+
+    /// How often it was told that the network has changed.
+    package var networkChanges: Int { changes.withLock { $0 } }
+
+    package func networkChanged() { changes.withLock { $0 += 1 } }
+
+    package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+        let number = log.withLock { log in
+            log.append(request)
+            return log.count
+        }
+        return try await answer(request, number)
+    }
+}
