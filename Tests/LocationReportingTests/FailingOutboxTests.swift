@@ -1,6 +1,7 @@
-import LocationReporting
 import Testing
 import WaypostTestSupport
+
+@testable import LocationReporting
 
 extension Uploading {
     /// Neither the store's failure nor the wait after it keeps a position in memory from going out.
@@ -13,7 +14,8 @@ extension Uploading {
         var events = observer.stream.makeAsyncIterator()
         for second in 1...3 {
             while let event = await events.next() { if case .waiting = event { break } }
-            await uploader.offer(unstored: LocationUpdate(.sample(Double(second))))
+            await uploader.offer(
+                unstored: LocationUpdate(.sample(Double(second))), overrulingStored: false)
             while let event = await events.next() { if case .delivered = event { break } }
         }
         #expect(transport.requests.count == 3)

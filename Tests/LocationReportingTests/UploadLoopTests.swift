@@ -1,9 +1,10 @@
 import FleetEngine
 import HTTPMessages
-import LocationReporting
 import ReportedText
 import Testing
 import VehicleAuthorization
+
+@testable import LocationReporting
 
 /// The upload state from event to event: when what happens, what is done, and when the next thing is due.
 @Suite struct UploadLoop {

@@ -1,9 +1,10 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import ReportedText
 import Testing
+
+@testable import LocationReporting
 
 /// What the upload state selects, of what the outbox has and what is in memory only.
 @Suite struct UploadSelections {

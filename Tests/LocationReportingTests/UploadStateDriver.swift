@@ -1,9 +1,10 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import Testing
 import VehicleAuthorization
+
+@testable import LocationReporting
 
 /// Leads an upload state from one event to the next, on a time of its own, and remembers what it wants.
 final class UploadStateDriver {

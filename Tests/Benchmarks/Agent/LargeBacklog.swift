@@ -4,6 +4,7 @@ import GNSS
 import LocationReporting
 import SQLiteOutbox
 import TimeAndChance
+import WaypostTestSupport
 
 /// A service with a million updates to deliver, which it does while it is watched.
 enum LargeBacklog {
