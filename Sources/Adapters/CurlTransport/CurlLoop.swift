@@ -1,4 +1,3 @@
-import CCurl
 import HTTPMessages
 import LinuxPlatform
 import ReportedText

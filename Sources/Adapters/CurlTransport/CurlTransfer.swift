@@ -129,7 +129,7 @@ import ReportedText
 
     /// False when there is to be no connection.
     fileprivate func opened(_ socket: CInt) -> Bool {
-        guard repetition.mayConnect(words: words.description) else { return false }
+        guard repetition.mayConnect(hasFailureWords: unsafe errorText.pointee != 0) else { return false }
         let patience = exchange.request.limits.stall.wholeMilliseconds
         ccurl_limit_unacknowledged(socket, UInt32(clamping: max(1, patience)))
         sockets.opened(socket)
@@ -302,11 +302,11 @@ struct RequestRepetition: Sendable, Hashable {
 
     /// A socket was made; false when it is not to be connected.
     ///
-    /// `words` are libcurl's about what failed before. It has none for a refused stream, and some where the server
-    /// asked for HTTP/1.1.
-    mutating func mayConnect(words: String) -> Bool {
+    /// `hasFailureWords`: whether libcurl has any about what failed before. It has none for a refused stream, and some
+    /// where the server asked for HTTP/1.1.
+    mutating func mayConnect(hasFailureWords: Bool) -> Bool {
         if hasAskedOnNewConnection {
-            guard !hasChangedProtocol, !words.isEmpty else {
+            guard !hasChangedProtocol, hasFailureWords else {
                 isRefused = true
                 return false
             }
