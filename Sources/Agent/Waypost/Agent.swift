@@ -1,6 +1,4 @@
 import FleetEngine
-import GNSSReceiver
-import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting

@@ -1,6 +1,5 @@
 import BackendAuthorization
 import FleetEngine
-import GNSS
 import LinuxPlatform
 import ReportedText
 import StrictJSON

@@ -1,7 +1,6 @@
 package import BackendAuthorization
 import HTTPMessages
 import StrictJSON
-import VehicleAuthorization
 
 /// Where tokens come from.
 package enum AuthorizationConfiguration: Sendable, Hashable {

@@ -1,5 +1,4 @@
 import Glibc
-import HTTPMessages
 import LinuxPlatform
 import ReportedText
 import SQLiteOutbox

@@ -4,7 +4,6 @@ import FleetEngine
 import GNSS
 import GNSSReceiver
 package import HTTPMessages
-import LinuxPlatform
 import LocationReporting
 import TimeAndChance
 package import VehicleAuthorization

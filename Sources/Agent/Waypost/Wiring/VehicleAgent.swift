@@ -1,5 +1,4 @@
 import FleetEngine
-import GNSS
 package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting

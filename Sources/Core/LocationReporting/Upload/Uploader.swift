@@ -1,5 +1,4 @@
 package import FleetEngine
-import GNSS
 package import HTTPMessages
 import ReportedText
 import TimeAndChance
