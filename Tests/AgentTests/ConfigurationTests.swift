@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(configuration.outbox.maximumBytes == least.outbox.maximumBytes)
         #expect(configuration.outbox.maximumAge == least.outbox.maximumAge)
         #expect(configuration.outbox.durability == least.outbox.durability)
-        #expect(configuration.status == least.status)
+        #expect(configuration.statusAddress == least.statusAddress)
         #expect(configuration.log == least.log)
         #expect(configuration.stateOnStop == least.stateOnStop)
     }
@@ -102,7 +102,7 @@ import WaypostTestSupport
         #expect(configuration.outbox.maximumBytes == 64 << 20)
         #expect(configuration.outbox.maximumAge == nil)
         #expect(configuration.outbox.durability == .full)
-        #expect(configuration.status.address.description == "127.0.0.1:9464")
+        #expect(configuration.statusAddress.description == "127.0.0.1:9464")
     }
 
     @Test func theOutboxMayForgetAndMayWait() throws {
@@ -310,7 +310,7 @@ import WaypostTestSupport
         let provider = ScriptedAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
         let log = LogWriter(level: .error, format: .text)
         let configuration = try Self.read(Self.smallest)
-        await configuration.cached(provider, clock: ManualClock(), log: log) {}.networkReturned()
+        await configuration.cached(provider, clock: ManualClock(), log: log).networkReturned()
         #expect(provider.networkReturns == 1)
     }
 

@@ -6,28 +6,27 @@ import Testing
     private var repetition = RequestRepetition()
 
     @Test mutating func isRefusedAfterARequestOnANewConnection() {
-        let connects = [repetition.mayConnect(words: ""), repetition.mayConnect(words: "")]
+        let connects = [repetition.mayConnect(hasFailureWords: false), repetition.mayConnect(hasFailureWords: false)]
         #expect(connects == [true, true], "IPv6 and IPv4 at once")
         repetition.connected()
         #expect(!repetition.isRefused)
-        let again = repetition.mayConnect(words: "")
+        let again = repetition.mayConnect(hasFailureWords: false)
         #expect(!again && repetition.isRefused)
     }
 
     @Test mutating func isAllowedAfterOneOnAConnectionThatWasUsedBefore() {
         repetition.connected()
         repetition.connected()
-        let first = repetition.mayConnect(words: "")
+        let first = repetition.mayConnect(hasFailureWords: false)
         repetition.connected()
-        let second = repetition.mayConnect(words: "")
+        let second = repetition.mayConnect(hasFailureWords: false)
         #expect(first && !second)
     }
 
     @Test mutating func isAllowedOnceForAnotherProtocol() {
-        let words = "Empty reply from server"
         var answers: [Bool] = []
         for _ in 0..<3 {
-            answers.append(repetition.mayConnect(words: words))
+            answers.append(repetition.mayConnect(hasFailureWords: true))
             repetition.connected()
         }
         #expect(answers == [true, true, false])

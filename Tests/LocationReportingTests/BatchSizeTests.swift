@@ -1,5 +1,6 @@
-import LocationReporting
 import Testing
+
+@testable import LocationReporting
 
 @Suite struct BatchSizes {
     /// How long full batches take, in milliseconds, and the limit after each.

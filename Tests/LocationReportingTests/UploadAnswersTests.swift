@@ -1,11 +1,12 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import ReportedText
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport
+
+@testable import LocationReporting
 
 /// What the upload state does after an answer, and after the want of a token or of an outbox.
 @Suite struct UploadAnswers {

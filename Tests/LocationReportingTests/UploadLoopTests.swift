@@ -1,10 +1,11 @@
 import FleetEngine
 import HTTPMessages
-import LocationReporting
 import ReportedText
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport
+
+@testable import LocationReporting
 
 /// The upload state from event to event: when what happens, what is done, and when the next thing is due.
 @Suite struct UploadLoop {

@@ -1,10 +1,11 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import ReportedText
 import Testing
 import WaypostTestSupport
+
+@testable import LocationReporting
 
 /// What the upload state selects, of what the outbox has and what is in memory only.
 @Suite struct UploadSelections {

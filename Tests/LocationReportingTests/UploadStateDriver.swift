@@ -1,10 +1,11 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport
+
+@testable import LocationReporting
 
 /// Leads an upload state from one event to the next, on a time of its own, and remembers what it wants.
 final class UploadStateDriver {

@@ -1,7 +1,7 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
+@testable import LocationReporting
 import ReportedText
 import Testing
 import TimeAndChance
@@ -264,7 +264,8 @@ import WaypostTestSupport
         var events = observer.stream.makeAsyncIterator()
         for second in 1...3 {
             while let event = await events.next() { if case .waiting = event { break } }
-            await uploader.offer(unstored: LocationUpdate(.sample(Double(second))))
+            await uploader.offer(
+                unstored: LocationUpdate(.sample(Double(second))), overrulingStored: false)
             while let event = await events.next() { if case .delivered = event { break } }
         }
         #expect(transport.requests.count == 3)

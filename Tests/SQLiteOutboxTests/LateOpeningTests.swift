@@ -2,6 +2,7 @@ import LinuxPlatform
 import LocationReporting
 import LyingDisk
 import Testing
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 

@@ -3,6 +3,7 @@ import LocationReporting
 import ReportedText
 import Testing
 import TimeAndChance
+import WaypostTestSupport
 
 /// What every outbox does, step by step; `check` runs it on an empty one.
 struct OutboxConduct: Sendable, CustomTestStringConvertible {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocationReporting
 import ReportedText
 import Testing
+import WaypostTestSupport
 
 @testable import SQLiteOutbox
 

@@ -79,3 +79,11 @@ package actor InMemoryOutbox: Outbox {
         return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one
     }
 }
+
+extension Outbox {
+    /// Accepts `update`, which is the newest if its time of fix is.
+    @discardableResult
+    package func append(_ update: LocationUpdate) async throws(OutboxError) -> StoredUpdate {
+        try await append(update, overrulingEarlier: false)
+    }
+}

@@ -127,7 +127,7 @@ extension CurlEasy {
     init(_ headers: HTTPHeaders, origin: String) throws(HTTPTransportError) {
         unsafe head = nil
         for field in headers.fields {
-            guard Self.isToken(field.name) else {
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy(HTTPHeaders.isTokenByte) else {
                 throw HTTPTransportError(.transportFailed, "\(origin): a request header has an unusable name")
             }
             guard !field.value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
@@ -146,18 +146,5 @@ extension CurlEasy {
 
     private mutating func append(_ line: String) {
         if let longer = unsafe curl_slist_append(head, line) { unsafe head = unsafe longer }
-    }
-
-    /// RFC 9110, section 5.6.2.
-    private static func isToken(_ name: String) -> Bool {
-        !name.isEmpty
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
     }
 }

@@ -1,4 +1,3 @@
-import CCurl
 import HTTPMessages
 import LinuxPlatform
 import ReportedText
@@ -6,30 +5,27 @@ import ReportedText
 /// The life of libcurl's thread: take messages, let libcurl work, hand out what is finished, wait.
 struct CurlLoop {
     private let multi: CurlMulti
-    private let share: CurlShare
     private let mailbox: CurlMailbox
     private let options: CurlTransportOptions
     private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
-    private var identities: [ObjectIdentifier: CurlEasy.Identity] = [:]
     /// Whether connections that lie idle may be dead, and addresses may have changed.
     private var startsAfresh = false
 
-    init(multi: CurlMulti, share: CurlShare, mailbox: CurlMailbox, options: CurlTransportOptions) {
-        (self.multi, self.share, self.mailbox, self.options) = (multi, share, mailbox, options)
+    init(multi: CurlMulti, mailbox: CurlMailbox, options: CurlTransportOptions) {
+        (self.multi, self.mailbox, self.options) = (multi, mailbox, options)
     }
 
     /// Until the transport is released; no exchange is left without an answer.
     consuming func run() {
         while true {
-            let (messages, isStopped) = mailbox.take()
-            for message in messages {
+            for message in mailbox.take() {
                 switch message {
                 case .start(let exchange): start(exchange)
                 case .cancel(let exchange): cancel(exchange)
                 case .networkChanged: networkChanged()
+                case .stop: return stop()
                 }
             }
-            if isStopped { break }
             multi.perform()
             while let (identity, code) = multi.nextFinished() {
                 if let transfer = transfers[identity] { finish(transfer, with: transfer.outcome(code)) }
@@ -37,6 +33,9 @@ struct CurlLoop {
             endLate()
             multi.wait(timeToNextDeadline())
         }
+    }
+
+    private mutating func stop() {
         for transfer in transfers.values {
             finish(transfer, with: transfer.outcome(.cancelled, "the transport was closed"))
         }
@@ -49,8 +48,7 @@ struct CurlLoop {
             return
         }
         do throws(HTTPTransportError) {
-            let transfer = try CurlTransfer(
-                exchange, options: options, share: share, sockets: multi.sockets, now: .now)
+            let transfer = try CurlTransfer(exchange, options: options, multi: multi, now: .now)
             if startsAfresh { transfer.startAfresh() }
             startsAfresh = false
             guard multi.add(transfer.easy) else {
@@ -58,7 +56,6 @@ struct CurlLoop {
             }
             multi.sockets.exchangeBegan(allowing: exchange.request.limits)
             transfers[transfer.easy.identity] = transfer
-            identities[ObjectIdentifier(exchange)] = transfer.easy.identity
         } catch {
             exchange.finish(.failure(error))
         }
@@ -66,7 +63,7 @@ struct CurlLoop {
 
     /// Ends an exchange that may be finished already. Its connection goes too: it may be why nobody waits any more.
     private mutating func cancel(_ exchange: CurlExchange) {
-        guard let identity = identities[ObjectIdentifier(exchange)], let transfer = transfers[identity] else { return }
+        guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else { return }
         transfer.abandonConnection()
         finish(transfer, with: transfer.outcome(.cancelled, "cancelled"))
     }
@@ -87,7 +84,7 @@ struct CurlLoop {
             guard let expiry = transfer.deadlines.expiry(at: now) else { continue }
             let limits = transfer.exchange.request.limits
             transfer.abandonConnection()
-            let cause =
+            let cause: ReportedText =
                 switch expiry {
                 case .total: "no complete answer within \(limits.total.formattedSeconds)"
                 case .stall: "not a byte for \(transfer.deadlines.patience.formattedSeconds)"
@@ -102,7 +99,6 @@ struct CurlLoop {
         multi.remove(transfer.easy)
         multi.sockets.exchangeEnded()
         transfers[transfer.easy.identity] = nil
-        identities[ObjectIdentifier(transfer.exchange)] = nil
         transfer.exchange.finish(outcome)
     }
 
@@ -130,43 +126,25 @@ final class CurlMailbox: Sendable {
         case start(CurlExchange)
         case cancel(CurlExchange)
         case networkChanged
+        /// The last message.
+        case stop
     }
 
-    private struct Content {
-        var messages: [Message] = []
-        var isStopped = false
-    }
-
-    private let content = Locked(Content())
+    private let messages = Locked<[Message]>([])
     private let multi: CurlMulti
 
     init(multi: CurlMulti) { self.multi = multi }
 
-    func submit(_ exchange: CurlExchange) { leave(.start(exchange)) }
-
-    func cancel(_ exchange: CurlExchange) {
-        exchange.markCancelled()
-        leave(.cancel(exchange))
-    }
-
-    func networkChanged() { leave(.networkChanged) }
-
-    /// Asks the thread to end.
-    func stop() {
-        content.withLock { $0.isStopped = true }
+    func leave(_ message: Message) {
+        messages.withLock { $0.append(message) }
         multi.wakeUp()
     }
 
     /// Everything left since the last call; for the thread.
-    func take() -> (messages: [Message], isStopped: Bool) {
-        content.withLock { content in
-            defer { content.messages.removeAll(keepingCapacity: true) }
-            return (content.messages, content.isStopped)
+    func take() -> [Message] {
+        messages.withLock { messages in
+            defer { messages.removeAll(keepingCapacity: true) }
+            return messages
         }
-    }
-
-    private func leave(_ message: Message) {
-        content.withLock { $0.messages.append(message) }
-        multi.wakeUp()
     }
 }

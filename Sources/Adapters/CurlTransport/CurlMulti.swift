@@ -2,30 +2,40 @@ import CCurl
 import HTTPMessages
 import ReportedText
 
-/// libcurl's set of running transfers, with its connections and its cache of names.
+/// libcurl's set of running transfers, with its connections, its cache of names, and the TLS sessions that all share:
+/// a new connection resumes one instead of sending certificates again.
 ///
 /// `@unchecked Sendable`: only the transport's thread calls anything but `wakeUp`, which libcurl allows from any
-/// thread (curl_multi_wakeup(3)); the last owner frees the handle, when the thread has ended.
+/// thread (curl_multi_wakeup(3)), so that the sessions need no lock functions (curl_share_setopt(3)); the last owner
+/// frees the handles, when the thread has ended.
 @safe final class CurlMulti: @unchecked Sendable {
     private let handle: UnsafeMutableRawPointer
+    /// The TLS sessions, for the transfers.
+    let share: UnsafeMutableRawPointer
     /// Those of its connections; its end closes them.
     let sockets: CurlSockets
 
     /// Whether libcurl is ready for use in this process; asked once.
     private static let libraryCode: CURLcode = ccurl_global_init()
+    /// To one server at once; HTTP/2 needs one.
+    private static let mostConnections = 16
 
-    init(sockets: CurlSockets, maximumConnectionsPerHost: Int) throws(HTTPTransportError) {
-        guard Self.libraryCode == CURLE_OK, let handle = unsafe curl_multi_init() else {
-            throw HTTPTransportError(.transportFailed, "libcurl could not be started")
-        }
+    init(sockets: CurlSockets) throws(HTTPTransportError) {
+        guard Self.libraryCode == CURLE_OK, let share = unsafe curl_share_init(), let handle = unsafe curl_multi_init()
+        else { throw HTTPTransportError(.transportFailed, "libcurl could not be started") }
         unsafe self.handle = unsafe handle
+        unsafe self.share = unsafe share
         self.sockets = sockets
         unsafe ccurl_multi_set_long(handle, CURLMOPT_PIPELINING, ccurl_multiplex)
-        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, maximumConnectionsPerHost)
-        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, maximumConnectionsPerHost)
+        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, Self.mostConnections)
+        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, Self.mostConnections)
+        unsafe ccurl_share_set_long(share, CURLSHOPT_SHARE, CInt(CURL_LOCK_DATA_SSL_SESSION.rawValue))
     }
 
-    deinit { _ = unsafe curl_multi_cleanup(handle) }
+    deinit {
+        unsafe curl_multi_cleanup(handle)
+        unsafe curl_share_cleanup(share)
+    }
 
     /// Ends the current or the next `wait`; from any thread.
     func wakeUp() { _ = unsafe curl_multi_wakeup(handle) }
@@ -55,22 +65,4 @@ import ReportedText
         }
         return nil
     }
-}
-
-/// TLS sessions shared by all transfers, so that a new connection resumes instead of sending certificates again.
-///
-/// `@unchecked Sendable`: made on one thread and then used by the transport's thread alone, so it needs no lock
-/// functions (curl_share_setopt(3)).
-@safe final class CurlShare: @unchecked Sendable {
-    let handle: UnsafeMutableRawPointer
-
-    init() throws(HTTPTransportError) {
-        guard let handle = unsafe curl_share_init() else {
-            throw HTTPTransportError(.transportFailed, "libcurl could not be started")
-        }
-        unsafe self.handle = unsafe handle
-        _ = unsafe ccurl_share_set_long(handle, CURLSHOPT_SHARE, CInt(CURL_LOCK_DATA_SSL_SESSION.rawValue))
-    }
-
-    deinit { _ = unsafe curl_share_cleanup(handle) }
 }

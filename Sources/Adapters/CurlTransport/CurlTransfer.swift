@@ -23,8 +23,7 @@ import ReportedText
 
     /// - Throws: `.transportFailed` when the request cannot be put into libcurl's terms.
     init(
-        _ exchange: CurlExchange, options: CurlTransportOptions, share: CurlShare, sockets: CurlSockets,
-        now: ContinuousClock.Instant
+        _ exchange: CurlExchange, options: CurlTransportOptions, multi: CurlMulti, now: ContinuousClock.Instant
     ) throws(HTTPTransportError) {
         let request = exchange.request
         let origin = request.url.origin
@@ -33,11 +32,11 @@ import ReportedText
         easy.applySafety(options)
         easy.apply(request)
         unsafe easy.note(ccurl_set_list(easy.handle, CURLOPT_HTTPHEADER, headerLines.head))
-        unsafe easy.note(ccurl_set_pointer(easy.handle, CURLOPT_SHARE, share.handle))
+        unsafe easy.note(ccurl_set_pointer(easy.handle, CURLOPT_SHARE, multi.share))
         self.exchange = exchange
         self.headerLines = headerLines
         self.easy = easy
-        (self.sockets, earlierFloods) = (sockets, sockets.floods)
+        (sockets, earlierFloods) = (multi.sockets, multi.sockets.floods)
         answer = CurlAnswer(bodyLimit: request.limits.responseBytes)
         deadlines = TransferDeadlines(limits: request.limits, begun: now)
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -73,35 +72,27 @@ import ReportedText
                     status: easy.number(CURLINFO_RESPONSE_CODE), headers: answer.headers, body: answer.body,
                     traffic: traffic))
         }
-        let origin = exchange.request.url.origin
-        if let excess = answer.excess {
-            return .failure(HTTPTransportError(.responseTooLarge, "\(origin): \(excess)", traffic: traffic))
-        }
+        if let excess = answer.excess { return outcome(.responseTooLarge, excess) }
         if sockets.floods > earlierFloods {
-            return .failure(
-                HTTPTransportError(
-                    .responseTooLarge,
-                    "\(origin): the server sent data without end and no complete answer; the connection was closed",
-                    traffic: traffic))
+            return outcome(
+                .responseTooLarge,
+                "the server sent data without end and no complete answer; the connection was closed")
         }
         if repetition.isRefused {
-            return .failure(
-                HTTPTransportError(
-                    .connectionLost, "\(origin): the server refused the request before it looked at it",
-                    traffic: traffic))
+            return outcome(.connectionLost, "the server refused the request before it looked at it")
         }
         let words = words
         let failure = CurlFailure(code, words: words.isEmpty ? curlWords(code) : words, limits: exchange.request.limits)
-        return .failure(HTTPTransportError(failure.code, "\(origin): \(failure.cause)", traffic: traffic))
+        return outcome(failure.code, failure.cause)
+    }
+
+    /// A failure with its words, and what the exchange has cost until then.
+    func outcome(_ code: HTTPTransportError.Code, _ cause: ReportedText) -> CurlExchange.Outcome {
+        .failure(HTTPTransportError(code, "\(exchange.request.url.origin): \(cause)", traffic: traffic))
     }
 
     private var words: ReportedText {
         ReportedText(unsafe String(cString: errorText), without: exchange.request.secrets)
-    }
-
-    /// What a transfer that this transport ends itself is answered with.
-    func outcome(_ code: HTTPTransportError.Code, _ cause: String) -> CurlExchange.Outcome {
-        .failure(HTTPTransportError(code, "\(exchange.request.url.origin): \(cause)", traffic: traffic))
     }
 
     /// Closes the connection with the transfer, unless others still use it: after a time limit it is likely dead, and
@@ -138,7 +129,7 @@ import ReportedText
 
     /// False when there is to be no connection.
     fileprivate func opened(_ socket: CInt) -> Bool {
-        guard repetition.mayConnect(words: words.description) else { return false }
+        guard repetition.mayConnect(hasFailureWords: unsafe errorText.pointee != 0) else { return false }
         let patience = exchange.request.limits.stall.wholeMilliseconds
         ccurl_limit_unacknowledged(socket, UInt32(clamping: max(1, patience)))
         sockets.opened(socket)
@@ -217,8 +208,8 @@ final class CurlExchange: Sendable {
     typealias Outcome = Result<HTTPResponse, HTTPTransportError>
 
     let request: HTTPRequest
-    /// Who waits for the outcome; set before the exchange is submitted, taken by whoever answers first.
-    let waiter = Locked<CheckedContinuation<Outcome, Never>?>(nil)
+    /// Who waits for the outcome; taken by whoever answers first.
+    private let waiter = Locked<CheckedContinuation<Outcome, Never>?>(nil)
     private let cancelled = Locked(false)
 
     init(request: HTTPRequest) { self.request = request }
@@ -227,6 +218,14 @@ final class CurlExchange: Sendable {
     var isCancelled: Bool { cancelled.withLock { $0 } }
 
     func markCancelled() { cancelled.withLock { $0 = true } }
+
+    /// Waits for the outcome, from before `submit` on, which gives the exchange to whoever answers it.
+    func outcome(_ submit: () -> Void) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            waiter.withLock { $0 = continuation }
+            submit()
+        }
+    }
 
     /// Answers the task; a second answer goes nowhere.
     func finish(_ outcome: Outcome) {
@@ -246,7 +245,7 @@ struct CurlAnswer {
     private(set) var headers = HTTPHeaders()
     private(set) var body: [UInt8] = []
     /// Which limit was passed, in words.
-    private(set) var excess: String?
+    private(set) var excess: ReportedText?
     private let bodyLimit: Int
     private var headerBytes = 0
 
@@ -303,11 +302,11 @@ struct RequestRepetition: Sendable, Hashable {
 
     /// A socket was made; false when it is not to be connected.
     ///
-    /// `words` are libcurl's about what failed before. It has none for a refused stream, and some where the server
-    /// asked for HTTP/1.1.
-    mutating func mayConnect(words: String) -> Bool {
+    /// `hasFailureWords`: whether libcurl has any about what failed before. It has none for a refused stream, and some
+    /// where the server asked for HTTP/1.1.
+    mutating func mayConnect(hasFailureWords: Bool) -> Bool {
         if hasAskedOnNewConnection {
-            guard !hasChangedProtocol, !words.isEmpty else {
+            guard !hasChangedProtocol, hasFailureWords else {
                 isRefused = true
                 return false
             }

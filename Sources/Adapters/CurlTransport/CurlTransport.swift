@@ -21,31 +21,28 @@ package final class CurlTransport: HTTPTransport {
     ///
     /// - Throws: `.transportFailed` when libcurl cannot be set up, or a file that `options` names cannot be read.
     package init(options: CurlTransportOptions) throws(HTTPTransportError) {
-        for path in [
-            options.caFile, options.clientCertificate?.certificateFile, options.clientCertificate?.keyFile,
-        ] {
-            if let path { try Self.requireReadable(path) }
+        let certificate = options.clientCertificate
+        for case let path? in [options.caFile, certificate?.certificateFile, certificate?.keyFile] {
+            try Self.requireReadable(path)
         }
         do throws(SystemError) {
             (ended, guardian) = (try EventDescriptor(), try FloodGuard())
         } catch {
             throw HTTPTransportError(.transportFailed, "\(error)")
         }
-        let multi = try CurlMulti(
-            sockets: guardian.sockets, maximumConnectionsPerHost: options.maximumConnectionsPerHost)
-        let share = try CurlShare()
+        let multi = try CurlMulti(sockets: guardian.sockets)
         let mailbox = CurlMailbox(multi: multi)
         self.mailbox = mailbox
         let ended = ended
         guardian.start()
         startThread(named: "waypost-curl") {
-            CurlLoop(multi: multi, share: share, mailbox: mailbox, options: options).run()
+            CurlLoop(multi: multi, mailbox: mailbox, options: options).run()
             ended.signal()
         }
     }
 
     deinit {
-        mailbox.stop()
+        mailbox.leave(.stop)
         ended.wait()
         guardian.stop()
     }
@@ -53,17 +50,15 @@ package final class CurlTransport: HTTPTransport {
     package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
         let exchange = CurlExchange(request: request)
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                exchange.waiter.withLock { $0 = continuation }
-                mailbox.submit(exchange)
-            }
+            await exchange.outcome { mailbox.leave(.start(exchange)) }
         } onCancel: {
-            mailbox.cancel(exchange)
+            exchange.markCancelled()
+            mailbox.leave(.cancel(exchange))
         }
         return try result.get()
     }
 
-    package func networkChanged() { mailbox.networkChanged() }
+    package func networkChanged() { mailbox.leave(.networkChanged) }
 
     private static func requireReadable(_ path: String) throws(HTTPTransportError) {
         // libcurl would wait for a pipe, and read a file of any size.
@@ -89,17 +84,9 @@ package struct CurlTransportOptions: Sendable, Hashable {
     package var caFile: String?
     /// A client certificate, for backends that ask for one.
     package var clientCertificate: CurlClientCertificate?
-    /// How many connections to one server may be open at once; HTTP/2 needs one.
-    package var maximumConnectionsPerHost: Int
 
-    package init(
-        userAgent: String, caFile: String? = nil, clientCertificate: CurlClientCertificate? = nil,
-        maximumConnectionsPerHost: Int = 16
-    ) {
-        self.userAgent = userAgent
-        self.caFile = caFile
-        self.clientCertificate = clientCertificate
-        self.maximumConnectionsPerHost = maximumConnectionsPerHost
+    package init(userAgent: String, caFile: String? = nil, clientCertificate: CurlClientCertificate? = nil) {
+        (self.userAgent, self.caFile, self.clientCertificate) = (userAgent, caFile, clientCertificate)
     }
 }
 

@@ -143,7 +143,7 @@ package struct HTTPRequestParser: Sendable {
 
     private mutating func startRequest(_ line: ArraySlice<UInt8>) throws(HTTPRequestError) {
         let parts = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[0].isEmpty, parts[0].allSatisfy(isTokenByte),
+        guard parts.count == 3, !parts[0].isEmpty, parts[0].allSatisfy(HTTPHeaders.isTokenByte),
             parts[1].first == UInt8(ascii: "/"),
             parts[1].allSatisfy({ (0x21...0x7E).contains($0) }), parts[2].starts(with: "HTTP/".utf8)
         else { throw .malformedRequestLine }
@@ -166,7 +166,7 @@ package struct HTTPRequestParser: Sendable {
 
     private func field(_ line: ArraySlice<UInt8>) throws(HTTPRequestError) -> (name: String, value: String) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
-            line[..<colon].allSatisfy(isTokenByte)
+            line[..<colon].allSatisfy(HTTPHeaders.isTokenByte)
         else { throw .malformedHeader }
         var value = line[(colon + 1)...]
         while let first = value.first, isBlank(first) { value.removeFirst() }
@@ -255,16 +255,6 @@ package struct HTTPRequestParser: Sendable {
 }
 
 private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-/// RFC 9110, 5.6.2.
-private func isTokenByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
-}
 
 extension Substring {
     fileprivate var trimmingBlanks: Substring {

@@ -1,6 +1,4 @@
 import FleetEngine
-import GNSSReceiver
-import HTTPMessages
 import HTTPService
 import LinuxPlatform
 import LocationReporting
@@ -56,8 +54,8 @@ public struct Agent: Sendable {
         let recorder = recordingFolder.map { _ in RunRecorder(clock: clock, progress: progress) }
         let agent = try await makeVehicleAgent(
             log: log, clock: clock, monitor: monitor, progress: progress, recorder: recorder)
-        let report = reporter(of: agent, clock: clock)
-        await status.routes.set(StatusRoutes(report: report))
+        let report = reporter(of: agent)
+        status.routes.withLock { $0 = StatusRoutes(report: report) }
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
         log.write(
@@ -71,8 +69,8 @@ public struct Agent: Sendable {
         }
         let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) {
             await runServices(
-                status: status.service, watchdog: watchdog, recorder: recorder, manager: manager, log: log,
-                clock: clock, report: report, agent)
+                of: agent, status: status.service, watchdog: watchdog, recorder: recorder, manager: manager,
+                report: report)
         }
 
         manager.tell(["STOPPING=1", "STATUS=stopping"])
@@ -83,7 +81,7 @@ public struct Agent: Sendable {
     }
 
     /// Tells once why the last run ended itself, and takes the file away.
-    private func tellLastStall(log: LogWriter, monitor: AgentMonitor) async {
+    private func tellLastStall(_ agent: VehicleAgent) async {
         let path = StallRecord.path(besideOutbox: configuration.outbox.path)
         let record = await onThread(named: "last-stall") {
             guard (try? FileStatus(at: path))??.isOwnFile == true else { return StallRecord?.none }
@@ -92,17 +90,21 @@ public struct Agent: Sendable {
             return record
         }
         guard let record else { return }
-        monitor.note(lastStall: record)
-        log.write(.warning, "the last run ended itself at \(record.time): \(record.reason)")
+        agent.monitor.note(lastStall: record)
+        agent.log.write(.warning, "the last run ended itself at \(record.time): \(record.reason)")
     }
 
-    private func startStatusService() throws(AgentError) -> (service: HTTPService, routes: StatusResponder) {
-        let routes = StatusResponder()
+    /// Listens before there is anything to tell: a taken port is found first.
+    private func startStatusService() throws(AgentError) -> (service: HTTPService, routes: Locked<StatusRoutes?>) {
+        let routes = Locked<StatusRoutes?>(nil)
         do {
             // Nobody has anything to send here, and whoever asks without end is not to cost the reports anything.
             let limits = HTTPServiceLimits(bodyBytes: 1024, isPaced: true)
-            let service = try HTTPService(listeningOn: configuration.status.address, limits: limits) {
-                await routes.answer($0)
+            let service = try HTTPService(listeningOn: configuration.statusAddress, limits: limits) {
+                guard let routes = routes.withLock({ $0 }) else {
+                    return .refusal(status: 503, "the service is starting")
+                }
+                return await routes.answer($0)
             }
             return (service, routes)
         } catch {
@@ -134,19 +136,20 @@ public struct Agent: Sendable {
                 }, answered: { progress.rests(.token) }),
             transport: transport, earliestFix: isRecording ? nil : Release.date,
             expectedFix: isRecording ? nil : UTCTime.system,
-            latestFix: { isRecording ? nil : UTCTime.latestPlausible }, clock: clock, log: log, monitor: monitor,
+            latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
+            monitor: monitor,
             observers: [progress] + [recorder].compactMap { $0 }
                 + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
             present: isRecording ? nil : present, progress: progress)
         parts.storeGaveUp = {
-            monitor.countStoreGivenUp()
+            monitor.countStoreRepair()
             recorder?.note(.repair(stage: Stage.store.rawValue, number: 1))
         }
         if let recorder { parts.jitter = { recorder.draw(of: .upload) } }
         return try await VehicleAgent(configuration, parts)
     }
 
-    private func reporter(of agent: VehicleAgent, clock: MonotonicClock) -> @Sendable () async -> StatusReport? {
+    private func reporter(of agent: VehicleAgent) -> @Sendable () async -> StatusReport {
         let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
         let last = Locked(StoreSummary(Ledger()))
         return {
@@ -154,20 +157,21 @@ public struct Agent: Sendable {
             if let summary = try? await agent.summary() { last.withLock { $0 = summary } }
             return StatusReport(
                 vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: last.withLock { $0 },
-                durability: durability, at: clock.now)
+                durability: durability, at: agent.clock.now)
         }
     }
 
     /// Runs the pipeline with the status service and the watch of its progress beside it; ends when the pipeline does.
     private func runServices(
-        status: HTTPService, watchdog: Watchdog, recorder: RunRecorder?, manager: ServiceManager, log: LogWriter,
-        clock: MonotonicClock, report: @escaping @Sendable () async -> StatusReport?, _ agent: VehicleAgent
+        of agent: VehicleAgent, status: HTTPService, watchdog: Watchdog, recorder: RunRecorder?,
+        manager: ServiceManager, report: @escaping @Sendable () async -> StatusReport
     ) async -> AgentError? {
-        await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
+        let (log, clock) = (agent.log, agent.clock)
+        return await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run() }
-            group.addTask { await tellLastStall(log: log, monitor: agent.monitor) }
+            group.addTask { await tellLastStall(agent) }
             group.addTask { await agent.tellOwedState() }
-            group.addTask { await watchNetwork(log: log, agent) }
+            group.addTask { await watchNetwork(agent) }
             group.addTask {
                 // Once the service is up, and once more when connections and tokens have been set up.
                 ResidentCode.giveBack()
@@ -194,12 +198,12 @@ public struct Agent: Sendable {
     }
 
     /// Passes on the kernel's word that there is a new way out; without it delivery goes on by its own attempts.
-    private func watchNetwork(log: LogWriter, _ agent: VehicleAgent) async {
+    private func watchNetwork(_ agent: VehicleAgent) async {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup { group in
             group.addTask {
                 do throws(SystemError) { try await NetworkWatch().run { arrival.yield() } } catch {
-                    log.write(.warning, "\(error); the network's return is found by retries alone")
+                    agent.log.write(.warning, "\(error); the network's return is found by retries alone")
                 }
                 arrival.finish()
             }
@@ -210,14 +214,13 @@ public struct Agent: Sendable {
     /// One line of state for the service manager, each 10 s; a recording hears of the account.
     private func tellStatus(
         _ manager: ServiceManager, clock: MonotonicClock, recorder: RunRecorder?,
-        report: @Sendable () async -> StatusReport?
+        report: @Sendable () async -> StatusReport
     ) async {
         guard manager.isThere || recorder != nil else { return }
         while !Task.isCancelled {
-            if let report = await report() {
-                recorder?.note(evicted: report.ledger.evicted)
-                manager.tell(["STATUS=\(report.headline)"])
-            }
+            let report = await report()
+            recorder?.note(evicted: report.ledger.evicted)
+            manager.tell(["STATUS=\(report.headline)"])
             await clock.sleep(for: .seconds(10))
         }
     }
@@ -252,4 +255,10 @@ package enum Release {
     package static let version = "0.1.0"
     /// When this release was made: no live receiver can truthfully state an earlier time.
     package static let date = UTCTime(year: 2026, month: 11, day: 1)
+
+    /// The latest time that a fix can truthfully state: ten minutes past `present`, when anything trustworthy knows it,
+    /// else the 1024 weeks after the release within which a receiver's date is unambiguous.
+    package static func latestFix(at present: UTCTime?) -> UTCTime {
+        present?.advanced(by: .seconds(600)) ?? date.advanced(by: .seconds(1024 * 7 * 86_400))
+    }
 }

@@ -28,6 +28,16 @@ package struct HTTPHeaders: Sendable, Hashable {
         fields.append(Field(name: name, value: value))
     }
 
+    /// Whether `byte` may stand in the name of a field or a method, a token (RFC 9110, section 5.6.2).
+    package static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
     /// Field names are ASCII tokens, so folding A–Z is the whole comparison.
     private static func matches(_ one: String, _ other: String) -> Bool {
         one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }

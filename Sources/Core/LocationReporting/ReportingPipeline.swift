@@ -12,21 +12,11 @@ package struct ReportingPipeline: Sendable {
     ///
     /// - Throws: what only a person can mend of a recorded log; what was accepted before it is delivered all the same.
     package func run() async throws(FixSourceError) {
-        let failure = await withTaskGroup(of: FixSourceError?.self) { group in
-            group.addTask {
-                await uploader.run()
-                return nil
-            }
-            group.addTask {
-                var failure: FixSourceError?
-                do throws(FixSourceError) {
-                    try await source.run { await intake.take($0) }
-                } catch { failure = error }
-                await uploader.finishWhenEmpty()
-                return failure
-            }
+        let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
+            group.addTask { await uploader.run() }
             var failure: FixSourceError?
-            for await result in group where result != nil { failure = result }
+            do throws(FixSourceError) { try await source.run { await intake.take($0) } } catch { failure = error }
+            await uploader.finishWhenEmpty()
             return failure
         }
         if let failure, failure.code != .cancelled { throw failure }

@@ -45,7 +45,7 @@ import TimeAndChance
         let before = try DiskUse.now()
         for second in 0..<updates {
             let start = ContinuousClock.now
-            try await outbox.append(update(second))
+            try await outbox.append(update(second), overrulingEarlier: false)
             append.append(start.duration(to: ContinuousClock.now))
             if let batch = try await outbox.nextBatch(maximumPastLocations: 50) { try await outbox.acknowledge(batch) }
         }
@@ -72,7 +72,7 @@ import TimeAndChance
         for second in 0..<updates {
             uptime.withLock { $0 += .seconds(10) }
             _ = try await outbox.maintain()
-            try await outbox.append(update(second))
+            try await outbox.append(update(second), overrulingEarlier: false)
             if let batch = try await outbox.nextBatch(maximumPastLocations: 50) { try await outbox.acknowledge(batch) }
         }
         try await outbox.close()
@@ -95,7 +95,7 @@ import TimeAndChance
             var (all, thinning, thinned) = (Samples(), Samples(), Int64(0))
             for index in 0..<300 {
                 let start = ContinuousClock.now
-                try await outbox.append(turning(pending + index))
+                try await outbox.append(turning(pending + index), overrulingEarlier: false)
                 let took = start.duration(to: ContinuousClock.now)
                 all.append(took)
                 let count = try await outbox.summary().evictions[.thinned].count
@@ -131,7 +131,7 @@ import TimeAndChance
     private static func offline(_ folder: URL, updates: Int, _ bare: [BareInsert]) async throws {
         let outbox = try await SQLiteOutbox.open(configuration(folder, "offline.sqlite"))
         let before = try DiskUse.now()
-        for second in 0..<updates { try await outbox.append(update(second)) }
+        for second in 0..<updates { try await outbox.append(update(second), overrulingEarlier: false) }
         let used = try DiskUse.now().since(before)
         try await outbox.close()
         try BenchmarkCase("outbox.offline.bytes", Double(used.written) / Double(updates), "B")
@@ -180,7 +180,7 @@ import TimeAndChance
         var configuration = configuration
         configuration.durability = .economy
         let outbox = try await SQLiteOutbox.open(configuration)
-        for index in 0..<count { try await outbox.append(update(index)) }
+        for index in 0..<count { try await outbox.append(update(index), overrulingEarlier: false) }
         try await outbox.close()
     }
 

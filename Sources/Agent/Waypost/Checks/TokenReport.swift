@@ -1,6 +1,5 @@
 import BackendAuthorization
 import FleetEngine
-import GNSS
 import LinuxPlatform
 import ReportedText
 import StrictJSON
@@ -107,9 +106,8 @@ package struct TokenReport: Sendable {
 }
 
 /// Header or claims as lines of key and value, for a person at a terminal.
-enum ClaimText {
+private enum ClaimText {
     /// Keys in order, those of objects joined with dots, elements of arrays with commas.
-    ///
     static func lines(of members: [String: JSONValue], under path: String = "") -> [String] {
         members.sorted { $0.key < $1.key }.flatMap { key, value in
             if let members = value.objectValue {

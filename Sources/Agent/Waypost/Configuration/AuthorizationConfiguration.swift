@@ -1,7 +1,6 @@
 package import BackendAuthorization
 import HTTPMessages
 import StrictJSON
-import VehicleAuthorization
 
 /// Where tokens come from.
 package enum AuthorizationConfiguration: Sendable, Hashable {
@@ -28,7 +27,7 @@ extension AuthorizationConfiguration {
     init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
         var section = root.section(forConsumers ? "consumerAuthorization" : "authorization", isRequired: true)
         if forConsumers { section.placeholders = ["tripId", "providerId"] }
-        guard let kind = section.choice("type", default: Kind?.none) else { return nil }
+        guard let kind = section.choice("type") as Kind? else { return nil }
         defer { section.finish() }
         switch kind {
         case .http: self = .http(HTTPTokenSettings(&section), TokenEndpointTrust(&section))
@@ -50,9 +49,7 @@ package struct TokenEndpointTrust: Sendable, Hashable {
     package var caFile: String?
     package var clientCertificateFile: String?
     package var clientKeyFile: String?
-}
 
-extension TokenEndpointTrust {
     init(_ section: inout ConfigurationSection) {
         caFile = section.optionalString("caFile")
         clientCertificateFile = section.optionalString("clientCertificateFile")
@@ -76,7 +73,7 @@ extension HTTPTokenSettings {
             return text
         }
         if let url { section.reportUnknownPlaceholders(in: url, "url") }
-        let method = section.choice("method", default: Method.get) ?? .get
+        let method = section.choice("method", default: Method.get)
         let body = section.optionalSecret("body")
         if body != nil, method == .get {
             section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
@@ -106,20 +103,18 @@ extension TokenAnswerFormat {
 
     /// A ready-made shape, and single keys that differ from it.
     init(_ section: inout ConfigurationSection) {
-        let shape = (section.choice("tokenShape", default: Shape.guide) ?? .guide).format
+        let shape = section.choice("tokenShape", default: Shape.guide).format
         self.init(
             tokenKey: section.string("tokenKey", default: shape.tokenKey),
             expirationKey: section.string("expirationKey", default: shape.expirationKey),
-            expirationFormat: section.choice("expirationFormat", default: shape.expirationFormat)
-                ?? shape.expirationFormat)
+            expirationFormat: section.choice("expirationFormat", default: shape.expirationFormat))
     }
 }
 
 extension ConfigurationSection {
     /// A text, `{"file": PATH}` or `{"environment": NAME}`, if there is one.
     mutating func optionalSecret(_ key: String) -> Secret? {
-        guard let value = optionalValue(key) else { return nil }
-        return secret(value, key)?.secret
+        member(key).flatMap { secret($0, key)?.secret }
     }
 
     /// The secrets under `key` by their names, each with its scheme where `schemes` allows one.

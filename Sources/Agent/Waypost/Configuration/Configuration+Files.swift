@@ -10,15 +10,15 @@ extension Configuration {
     func reportSharedPaths(to problems: ConfigurationProblems, file: String) {
         let outboxFiles = (OutboxConfiguration.companions + [StallRecord.path(besideOutbox: ""), OwedState.suffix])
             .map { outbox.path + $0 }
-        if let used = read(file).first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
+        if let used = filesRead(file).first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
             problems.add("outbox.path", "is \(outbox.path), whose files would replace \(used.name); use another path")
         }
-        guard case .unix(let socket) = status.address else { return }
+        guard case .unix(let socket) = statusAddress else { return }
         if outboxFiles.contains(where: { Self.isSame($0, socket) }) {
             problems.add(
                 "status.listen",
                 "is unix:\(socket), a file of the outbox; use another path, as unix:/run/waypost/status")
-        } else if let used = read(file).first(where: { Self.isSame(socket, $0.path) }) {
+        } else if let used = filesRead(file).first(where: { Self.isSame(socket, $0.path) }) {
             problems.add(
                 "status.listen",
                 "is unix:\(socket), which is \(used.name); use another path, as unix:/run/waypost/status")
@@ -26,7 +26,7 @@ extension Configuration {
     }
 
     /// What is only read, and what it is for.
-    private func read(_ file: String) -> [(name: String, path: String)] {
+    private func filesRead(_ file: String) -> [(name: String, path: String)] {
         var files = [(name: "this configuration", path: file)]
         func add(_ key: String, _ path: String?) {
             guard let path else { return }
@@ -76,7 +76,7 @@ extension Configuration {
         do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal)") }
         }
-        guard case .unix(let socket) = status.address else { return }
+        guard case .unix(let socket) = statusAddress else { return }
         do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal)") }
         }

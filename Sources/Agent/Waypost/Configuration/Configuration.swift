@@ -22,7 +22,8 @@ public struct Configuration: Sendable {
     package var reporting: ReportingConfiguration
     package var upload: UploadConfiguration
     package var outbox: OutboxConfiguration
-    package var status: StatusConfiguration
+    /// Where the running service answers questions.
+    package var statusAddress: LocalAddress
     package var log: LogConfiguration
 }
 
@@ -93,13 +94,15 @@ extension Configuration {
         let reporting = ReportingConfiguration(&root)
         let upload = UploadConfiguration(&root)
         let outbox = OutboxConfiguration(&root)
-        let status = StatusConfiguration(&root)
+        var status = root.section("status")
+        let statusAddress = status.converted("listen", default: "127.0.0.1:9464", LocalAddress.init)
+        status.finish()
         let log = LogConfiguration(&root)
-        guard let vehicle, let receiver, let authorization, let upload, let status else { return nil }
+        guard let vehicle, let receiver, let authorization, let upload, let statusAddress else { return nil }
         self.vehicle = vehicle.name
         (stateWhileRunning, stateOnStop) = (vehicle.whileRunning, vehicle.onStop)
         (self.receiver, self.authorization, self.reporting) = (receiver, authorization, reporting)
-        (self.upload, self.outbox, self.status, self.log) = (upload, outbox, status, log)
+        (self.upload, self.outbox, self.statusAddress, self.log) = (upload, outbox, statusAddress, log)
     }
 
     private static func vehicle(
@@ -107,9 +110,9 @@ extension Configuration {
     ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState)? {
         var section = root.section("vehicle", isRequired: true)
         defer { section.finish() }
-        let service = section.choice("service", default: FleetService.onDemandTrips) ?? .onDemandTrips
-        let whileRunning = section.choice("stateWhileRunning", default: VehicleState.online) ?? .online
-        let onStop = section.choice("stateOnStop", default: VehicleState.offline) ?? .offline
+        let service = section.choice("service", default: FleetService.onDemandTrips)
+        let whileRunning = section.choice("stateWhileRunning", default: VehicleState.online)
+        let onStop = section.choice("stateOnStop", default: VehicleState.offline)
         func checked(_ id: String) throws(VehicleName.Problem) -> String {
             try VehicleName.validate(id)
             return id
@@ -130,7 +133,7 @@ extension OutboxConfiguration {
             path: section.string("path", default: "/var/lib/waypost/outbox.sqlite"),
             maximumBytes: Int64(section.integer("maximumMegabytes", in: 1...4096, default: 64)) << 20)
         maximumAge = section.integer("maximumAgeDays", in: 1...3650, or: "unlimited").map { .seconds($0 * 86_400) }
-        durability = section.choice("durability", default: OutboxDurability.full) ?? .full
+        durability = section.choice("durability", default: .full)
         section.finish()
     }
 }
@@ -139,9 +142,7 @@ extension OutboxConfiguration {
 package struct ReportingConfiguration: Sendable, Hashable {
     package var interval: Duration
     package var heartbeat: Duration
-}
 
-extension ReportingConfiguration {
     init(_ root: inout ConfigurationSection) {
         var section = root.section("reporting")
         interval = section.seconds("intervalSeconds", in: 5...60, default: 10)
@@ -162,9 +163,7 @@ package struct UploadConfiguration: Sendable, Hashable {
     package var backlogUpdatesPerSecond: Double?
     package var retry: RetryPolicy
     package var caFile: String?
-}
 
-extension UploadConfiguration {
     init?(_ root: inout ConfigurationSection) {
         var section = root.section("upload")
         let endpoint = section.url("endpoint", default: "https://fleetengine.googleapis.com", HTTPURL.init)
@@ -187,33 +186,15 @@ extension UploadConfiguration {
     }
 }
 
-/// Where the running service answers questions.
-package struct StatusConfiguration: Sendable, Hashable {
-    package var address: LocalAddress
-}
-
-extension StatusConfiguration {
-    init?(_ root: inout ConfigurationSection) {
-        var section = root.section("status")
-        defer { section.finish() }
-        guard let address = section.converted("listen", default: "127.0.0.1:9464", LocalAddress.init) else {
-            return nil
-        }
-        self.address = address
-    }
-}
-
 /// What goes to the log.
 package struct LogConfiguration: Sendable, Hashable {
     package var level: LogLevel
     package var format: LogFormat
-}
 
-extension LogConfiguration {
     init(_ root: inout ConfigurationSection) {
         var section = root.section("log")
-        level = section.choice("level", default: LogLevel.info) ?? .info
-        format = section.choice("format", default: LogFormat.text) ?? .text
+        level = section.choice("level", default: .info)
+        format = section.choice("format", default: .text)
         section.finish()
     }
 }

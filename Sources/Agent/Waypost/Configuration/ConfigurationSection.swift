@@ -18,6 +18,12 @@ struct ConfigurationSection {
     /// Whether there is anything under `key`.
     func has(_ key: String) -> Bool { members[key] != nil }
 
+    /// Whatever is under `key`, if anything is; the key is known from now on.
+    mutating func member(_ key: String) -> JSONValue? {
+        known.insert(key)
+        return members[key]
+    }
+
     /// The object under `key`; an empty one when it is missing, which is a problem if `isRequired`.
     mutating func section(_ key: String, isRequired: Bool = false) -> ConfigurationSection {
         switch member(key) {
@@ -94,20 +100,27 @@ struct ConfigurationSection {
 
     /// Seconds, which may be a fraction, within `range`.
     mutating func seconds(_ key: String, in range: ClosedRange<Double>, default fallback: Double) -> Duration {
-        let advice = "use seconds from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
-        switch member(key) {
-        case let value? where value.doubleValue.map(range.contains) ?? false:
-            return .milliseconds(Int64(((value.doubleValue ?? fallback) * 1000).rounded()))
-        case nil: return .milliseconds(Int64(fallback * 1000))
-        case let other?:
-            wrong(key, other, advice)
-            return .milliseconds(Int64(fallback * 1000))
+        var seconds = fallback
+        if let value = member(key) {
+            if let number = value.doubleValue, range.contains(number) {
+                seconds = number
+            } else {
+                wrong(key, value, "use seconds from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))")
+            }
         }
+        return .milliseconds(Int64((seconds * 1000).rounded()))
     }
 
-    /// One of the words of `Choice`.
+    /// One of the words of `Choice`; `fallback` when it is missing.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ key: String, default fallback: Choice?
+        _ key: String, default fallback: Choice
+    ) -> Choice where Choice.RawValue == String {
+        member(key) == nil ? fallback : choice(key) ?? fallback
+    }
+
+    /// One of the words of `Choice`, which has to be there.
+    mutating func choice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String
     ) -> Choice? where Choice.RawValue == String {
         let words = Choice.allCases.map(\.rawValue)
         let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" }))"
@@ -116,14 +129,10 @@ struct ConfigurationSection {
             if let choice = Choice(rawValue: text) { return choice }
             let guess = Spelling.nearest(to: text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
             problems.add(keyPath(key), "is \"\(text)\"; \(advice)\(guess)")
-            return fallback
-        case nil:
-            if fallback == nil { problems.add(keyPath(key), "is missing; \(advice)") }
-            return fallback
-        case let other?:
-            wrong(key, other, advice)
-            return fallback
+        case nil: problems.add(keyPath(key), "is missing; \(advice)")
+        case let other?: wrong(key, other, advice)
         }
+        return nil
     }
 
     /// A list of texts, at least one.
@@ -139,9 +148,6 @@ struct ConfigurationSection {
         }
         return texts
     }
-
-    /// Whatever is under `key`, if anything is.
-    mutating func optionalValue(_ key: String) -> JSONValue? { member(key) }
 
     /// The members of the object under `key`, whatever their names are; empty when it is missing. They may be secrets.
     mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
@@ -176,11 +182,6 @@ struct ConfigurationSection {
             let guess = Spelling.nearest(to: key, among: known.sorted()).map { "did you mean \"\($0)\"?" }
             problems.add(keyPath(key), "is not a key of Waypost; \(guess ?? "remove it")")
         }
-    }
-
-    private mutating func member(_ key: String) -> JSONValue? {
-        known.insert(key)
-        return members[key]
     }
 
     private func sub(_ key: String, _ members: [String: JSONValue]) -> ConfigurationSection {

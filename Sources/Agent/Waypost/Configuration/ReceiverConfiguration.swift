@@ -20,13 +20,11 @@ package struct ReceiverConfiguration: Sendable, Hashable {
     package var source: Source
     /// Whether sentences without a checksum count; old receivers send none.
     package var acceptsMissingChecksum: Bool
-}
 
-extension ReceiverConfiguration {
     /// `nil` when the type is missing or none of Waypost's.
     init?(_ root: inout ConfigurationSection) {
         var section = root.section("receiver", isRequired: true)
-        guard let kind = section.choice("type", default: Kind?.none) else { return nil }
+        guard let kind = section.choice("type") as Kind? else { return nil }
         defer { section.finish() }
         source = Self.source(kind, &section)
         // gpsd has read the sentences already.

@@ -15,6 +15,9 @@ package struct FollowDecisions: Sendable {
         case end
     }
 
+    /// What is told, and what comes next.
+    package typealias Decision = (tell: [FollowEvent], next: Step)
+
     /// Between two questions: what the consumer SDKs ask for.
     private static let interval = Duration.seconds(5)
     /// An active vehicle reports at least once a minute (Fleet Engine guide).
@@ -35,9 +38,7 @@ package struct FollowDecisions: Sendable {
     package var routeVersion: String? { last?.routeVersion }
 
     /// Decides after an answer; `jitter` is drawn from 0...1.
-    package mutating func receive(
-        _ outcome: ReadOutcome, at now: Duration, jitter: Double
-    ) -> (tell: [FollowEvent], next: Step) {
+    package mutating func receive(_ outcome: ReadOutcome, at now: Duration, jitter: Double) -> Decision {
         switch outcome {
         case .seen(let snapshot): return see(snapshot, at: now, jitter: jitter)
         case .tokenRefused(let reason):
@@ -57,15 +58,11 @@ package struct FollowDecisions: Sendable {
     }
 
     /// Decides when there is no token to ask with.
-    package mutating func receive(noToken error: AuthorizationError, jitter: Double) -> (
-        tell: [FollowEvent], next: Step
-    ) {
+    package mutating func receive(noToken error: AuthorizationError, jitter: Double) -> Decision {
         fail("\(error)", after: error.retryAfter, jitter: jitter)
     }
 
-    private mutating func see(
-        _ snapshot: FollowedSnapshot, at now: Duration, jitter: Double
-    ) -> (tell: [FollowEvent], next: Step) {
+    private mutating func see(_ snapshot: FollowedSnapshot, at now: Duration, jitter: Double) -> Decision {
         var events: [FollowEvent] = trouble == nil ? [] : [.recovered]
         (failures, hasRenewedToken, trouble) = (0, false, nil)
         if last.map(snapshot.differs) ?? true {
@@ -82,9 +79,7 @@ package struct FollowDecisions: Sendable {
         return (events, snapshot.isOver ? .end : .read(after: pause(jitter)))
     }
 
-    private mutating func fail(
-        _ reason: ReportedText, after: Duration?, jitter: Double
-    ) -> (tell: [FollowEvent], next: Step) {
+    private mutating func fail(_ reason: ReportedText, after: Duration?, jitter: Double) -> Decision {
         failures += 1
         let backoff = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
         return (complain(reason), .read(after: max(pause(jitter), backoff)))

@@ -72,7 +72,7 @@ public struct Follower: Sendable {
         }
     }
 
-    private func ask(_ decisions: inout FollowDecisions) async -> (tell: [FollowEvent], next: FollowDecisions.Step) {
+    private func ask(_ decisions: inout FollowDecisions) async -> FollowDecisions.Decision {
         let token: AuthorizationToken
         do { token = try await authorization.token(for: settings.context) } catch {
             return decisions.receive(noToken: error, jitter: jitter())
@@ -117,19 +117,16 @@ extension Follower {
         _ configuration: Configuration, _ subject: Subject, authorization: (any VehicleAuthorization)? = nil
     ) throws(AgentError) {
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
+        let asked = try authorization == nil ? configuration.asked(for: subject) : configuration
         let provider: any VehicleAuthorization
-        if let authorization {
-            provider = configuration.cached(authorization, clock: ContinuousClock(), log: log) {}
-        } else {
-            provider = try configuration.asked(for: subject).makeAuthorization(
-                clock: ContinuousClock(), log: log, fetched: {})
-        }
+        if let authorization { provider = authorization } else { provider = try asked.makeProvider(log: log) }
         let settings = Settings(
             try configuration.resource(of: subject), context: AuthorizationContext(subject),
             endpoint: configuration.upload.endpoint, limits: HTTPLimits(total: configuration.upload.timeout),
             retry: configuration.upload.retry)
         self.init(
-            settings, authorization: provider, transport: try configuration.makeTransport(),
+            settings, authorization: asked.cached(provider, clock: ContinuousClock(), log: log),
+            transport: try configuration.makeTransport(),
             clock: MonotonicClock(ContinuousClock()), jitter: { Double.random(in: 0...1) })
     }
 }

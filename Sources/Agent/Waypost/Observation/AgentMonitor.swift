@@ -1,10 +1,9 @@
 import FleetEngine
 package import GNSS
-import HTTPMessages
+package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
 package import ReportedText
-package import SQLiteOutbox
 package import TimeAndChance
 
 /// Keeps what status, metrics and summaries tell of one agent.
@@ -15,24 +14,17 @@ package final class AgentMonitor: ReportingObserver {
         package var receiver: ReceiverState?
         /// When each of the receiver's warnings came last.
         package var warningsAt: [ReceiverWarning: Duration] = [:]
-        package var lastFix: Fix?
-        package var lastFixAt: Duration?
-        package var lastDeliveryAt: Duration?
-        /// Time of fix of the newest position that Fleet Engine has.
-        package var deliveredTimeOfFix: UTCTime?
+        package var lastFix: (fix: Fix, at: Duration)?
+        /// When Fleet Engine took the last position, and the time of its fix.
+        package var lastDelivery: (timeOfFix: UTCTime, at: Duration)?
         /// Why nothing is sent at this moment; `nil` while all is well.
-        package var trouble: ReportedText?
-        package var troubleSince: Duration?
+        package var trouble: (reason: ReportedText, since: Duration)?
         /// Why the outbox takes no updates, so that positions are sent from memory only; `nil` while it does.
-        package var memoryOnly: ReportedText?
-        package var memoryOnlySince: Duration?
-        package var isIdle = true
-        /// When the request under way went out; `nil` when there is none.
-        package var requestSince: Duration?
+        package var memoryOnly: (reason: ReportedText, since: Duration)?
         /// Until when nothing is sent, as the upload loop said.
         package var waitsUntil: Duration?
-        /// How often a stage was bypassed that goes on by itself: the outbox alone is.
-        package var repairs: [Stage: Int] = [:]
+        /// How often the outbox did not answer and was bypassed.
+        package var storeRepairs = 0
         /// Why the last run ended itself.
         package var lastStall: StallRecord?
         package var progress: (bytesRead: Int64, totalBytes: Int64?) = (0, nil)
@@ -52,12 +44,12 @@ package final class AgentMonitor: ReportingObserver {
     package func countTokenFetch() { state.withLock { $0.counts.tokenFetches += 1 } }
 
     /// Counts that the outbox did not answer and was bypassed.
-    func countStoreGivenUp() { state.withLock { $0.repairs[.store, default: 0] += 1 } }
+    func countStoreRepair() { state.withLock { $0.storeRepairs += 1 } }
 
     /// Notes why the outbox is not open, or that it is.
     func note(notOpen error: OutboxError?) {
         let now = clock.now
-        state.withLock { ($0.memoryOnly, $0.memoryOnlySince) = (error.map { "\($0)" }, error.map { _ in now }) }
+        state.withLock { $0.memoryOnly = error.map { ("\($0)", now) } }
     }
 
     /// Notes why the last run ended itself.
@@ -71,34 +63,20 @@ package final class AgentMonitor: ReportingObserver {
             case .receiver(let receiver): state.receiver = receiver
             case .receiverWarning(let warning): state.warningsAt[warning] = now
             case .progress(let bytesRead, let totalBytes): state.progress = (bytesRead, totalBytes)
-            case .fix(let fix): (state.lastFix, state.lastFixAt) = (fix, now)
-            case .uploading: (state.isIdle, state.requestSince, state.waitsUntil) = (false, now, nil)
+            case .fix(let fix): state.lastFix = (fix, now)
+            case .uploading: state.waitsUntil = nil
             case .delivered(let batch, _, _):
-                state.requestSince = nil
-                state.lastDeliveryAt = now
-                state.deliveredTimeOfFix = batch.last.update.timeOfFix
-                (state.trouble, state.troubleSince) = (nil, nil)
-            case .failed(let outcome, _):
-                state.requestSince = nil
-                state.note(trouble: outcome.reason, at: now)
-            case .noToken(let error): state.note(trouble: "no token: \(error)", at: now)
-            case .outboxFailed(let error): state.note(trouble: "\(error)", at: now)
-            case .notStored(let error):
-                state.memoryOnly = "\(error)"
-                state.memoryOnlySince = state.memoryOnlySince ?? now
-            case .accepted: (state.memoryOnly, state.memoryOnlySince) = (nil, nil)
-            case .idle: state.isIdle = true
+                state.lastDelivery = (batch.last.update.timeOfFix, now)
+                state.trouble = nil
+            case .failed(let outcome, _): state.trouble = (outcome.reason, state.trouble?.since ?? now)
+            case .noToken(let error): state.trouble = ("no token: \(error)", state.trouble?.since ?? now)
+            case .outboxFailed(let error): state.trouble = ("\(error)", state.trouble?.since ?? now)
+            case .notStored(let error): state.memoryOnly = ("\(error)", state.memoryOnly?.since ?? now)
+            case .accepted: state.memoryOnly = nil
             case .waiting(let delay, _): state.waitsUntil = now + delay
-            case .refused, .quarantined, .stateSent, .serverTime: break
+            case .refused, .quarantined, .stateSent, .serverTime, .idle: break
             }
         }
-    }
-}
-
-extension AgentMonitor.Snapshot {
-    fileprivate mutating func note(trouble text: ReportedText, at now: Duration) {
-        if troubleSince == nil { troubleSince = now }
-        trouble = text
     }
 }
 
@@ -110,8 +88,7 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var requests = 0
     package var retries = 0
     package var tokenFetches = 0
-    package var bytesSent = 0
-    package var bytesReceived = 0
+    package var traffic = HTTPTraffic()
     package var refusedFixes: [String: Int] = [:]
     package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
@@ -130,16 +107,13 @@ package struct DeliveryCounts: Sendable, Hashable {
         case .uploading: requests += 1
         case .delivered(let batch, let traffic, _):
             delivered += batch.pending.count
-            bytesSent += traffic.bytesSent
-            bytesReceived += traffic.bytesReceived
+            self.traffic += traffic
         case .failed(let outcome, let traffic):
             if outcome.isFailedAttempt { retries += 1 }
-            bytesSent += traffic.bytesSent
-            bytesReceived += traffic.bytesReceived
+            self.traffic += traffic
         case .stateSent(_, let traffic):
             requests += 1
-            bytesSent += traffic.bytesSent
-            bytesReceived += traffic.bytesReceived
+            self.traffic += traffic
         case .quarantined: quarantined += 1
         case .receiver, .progress, .noToken, .outboxFailed, .waiting, .serverTime, .idle: break
         }
@@ -153,8 +127,7 @@ package struct DeliveryCounts: Sendable, Hashable {
         sum.requests += other.requests
         sum.retries += other.retries
         sum.tokenFetches += other.tokenFetches
-        sum.bytesSent += other.bytesSent
-        sum.bytesReceived += other.bytesReceived
+        sum.traffic += other.traffic
         sum.refusedFixes.merge(other.refusedFixes) { $0 + $1 }
         sum.receiverWarnings.merge(other.receiverWarnings) { $0 + $1 }
         sum.notStored += other.notStored
@@ -164,31 +137,12 @@ package struct DeliveryCounts: Sendable, Hashable {
 }
 
 /// Several observers as one.
-package struct ReportingObservers: ReportingObserver {
+struct ReportingObservers: ReportingObserver {
     private let observers: [any ReportingObserver]
 
-    package init(_ observers: [any ReportingObserver]) { self.observers = observers }
+    init(_ observers: [any ReportingObserver]) { self.observers = observers }
 
-    package func observe(_ event: ReportingEvent) {
+    func observe(_ event: ReportingEvent) {
         for observer in observers { observer.observe(event) }
-    }
-}
-
-/// How many updates met one fate and from which time, as status and listings print it.
-package struct TallyReport: Sendable, Hashable, Codable {
-    package let count: Int64
-    /// Of the fixes; absent when none is known.
-    package let firstTimeOfFix: String?
-    package let lastTimeOfFix: String?
-
-    package init(_ tally: UpdateTally) {
-        count = tally.count
-        firstTimeOfFix = tally.timesOfFix?.lowerBound.description
-        lastTimeOfFix = tally.timesOfFix?.upperBound.description
-    }
-
-    /// All reasons, also those that have no update.
-    package static func byReason(_ evictions: Evictions) -> [String: Self] {
-        Dictionary(uniqueKeysWithValues: EvictionReason.allCases.map { ($0.rawValue, Self(evictions[$0])) })
     }
 }

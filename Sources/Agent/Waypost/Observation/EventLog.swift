@@ -22,11 +22,16 @@ package final class EventLog: ReportingObserver {
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
         case .refused(_, let refusal): remind(of: refusal.label, "fix rejected: \(refusal)")
         case .accepted(let stored):
-            tellStored()
+            if end("unstored") { log.write(.info, "the outbox takes updates again") }
             log.write(.debug, "accepted update \(stored.sequence)")
-        case .notStored(let error): tellUnstored("positions are sent from memory only: \(error)")
+        case .notStored(let error):
+            if count("\(error)", of: "unstored") != nil {
+                log.write(.error, "positions are sent from memory only: \(error)")
+            }
         case .delivered(let batch, let traffic, let took):
-            tellRecovery(delivered: batch.pending.count)
+            if end("trouble") {
+                log.write(.info, "delivery works again; \(batch.pending.count) updates delivered at once")
+            }
             log.write(
                 .debug,
                 "delivered \(batch.pending.count) in \(took), \(traffic.bytesSent) bytes sent, "
@@ -53,28 +58,17 @@ package final class EventLog: ReportingObserver {
         if count("", of: "reminder: \(label)") != nil { log.write(level, text) }
     }
 
-    private func tellUnstored(_ text: String) {
-        if count(text, of: "unstored") != nil { log.write(.error, text) }
-    }
-
-    private func tellStored() {
-        if topics.withLock({ $0.end("unstored") }) { log.write(.info, "the outbox takes updates again") }
-    }
-
     private func tellTrouble(_ text: String, _ level: LogLevel) {
         guard let told = count(text, of: "trouble") else { return }
         log.write(level, told > 0 ? "\(text) (\(told) more times since last told)" : text)
-    }
-
-    private func tellRecovery(delivered: Int) {
-        guard topics.withLock({ $0.end("trouble") }) else { return }
-        log.write(.info, "delivery works again; \(delivered) updates delivered at once")
     }
 
     private func count(_ words: String, of topic: String, again interval: Duration? = reminderInterval) -> Int? {
         let now = clock.now
         return topics.withLock { $0.tell(words, of: topic, again: interval, at: now) }
     }
+
+    private func end(_ topic: String) -> Bool { topics.withLock { $0.end(topic) } }
 
     private static func words(for outcome: UploadOutcome) -> String {
         switch outcome {

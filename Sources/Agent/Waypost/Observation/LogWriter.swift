@@ -51,7 +51,15 @@ package final class LogWriter: Sendable {
     }
 }
 
-extension LogLevel {
+/// How a log line is written.
+package enum LogFormat: String, Sendable, Hashable, CaseIterable { case text, json }
+
+/// How much is logged; each level includes those before it.
+package enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
+    case error, warning, info, debug
+
+    package static func < (one: Self, other: Self) -> Bool { one.journalPriority < other.journalPriority }
+
     /// The priorities of syslog(3).
     fileprivate var journalPriority: Int {
         switch self {
@@ -61,16 +69,4 @@ extension LogLevel {
         case .debug: 7
         }
     }
-}
-
-/// How a log line is written.
-package enum LogFormat: String, Sendable, Hashable, CaseIterable { case text, json }
-
-/// How much is logged; each level includes those before it.
-package enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
-    case error, warning, info, debug
-
-    package static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
-
-    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

@@ -1,5 +1,4 @@
 import Glibc
-import HTTPMessages
 import LinuxPlatform
 import ReportedText
 import SQLiteOutbox
@@ -16,7 +15,7 @@ package struct RunningService: Sendable {
 
     /// As `configuration` has it; without one, where the service is by default.
     package init(_ configuration: Configuration?) {
-        address = configuration?.status.address ?? .loopback(host: "127.0.0.1", port: 9464)
+        address = configuration?.statusAddress ?? .loopback(host: "127.0.0.1", port: 9464)
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
     }
 

@@ -1,4 +1,3 @@
-import Glibc
 import LinuxPlatform
 
 /// The service manager, as the service speaks to it: what it had no room for is told again with the next word.

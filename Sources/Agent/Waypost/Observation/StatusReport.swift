@@ -1,4 +1,5 @@
 import GNSS
+import HTTPMessages
 package import LocationReporting
 import ReportedText
 package import SQLiteOutbox
@@ -33,10 +34,6 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var nextAttemptSeconds: Int?
     }
 
-    package struct Account: Sendable, Hashable, Codable {
-        package var accepted, delivered, pending, evicted, quarantined: Int64
-    }
-
     /// What an accepted update has to fear.
     package struct Durability: Sendable, Hashable, Codable {
         /// `full` or `economy`.
@@ -52,7 +49,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var uptimeSeconds: Int
     package var receiver: Receiver
     package var delivery: Delivery
-    package var ledger: Account
+    package var ledger: Ledger
     /// What was evicted, by reason.
     package var evictions: [String: TallyReport]
     package var quarantine: TallyReport
@@ -81,29 +78,31 @@ package struct StatusReport: Sendable, Hashable, Codable {
         uptimeSeconds = Int(now / .seconds(1))
         receiver = Receiver(
             state: snapshot.receiver?.description ?? "starting",
-            kind: (snapshot.receiver?.kind ?? .starting).rawValue, secondsSinceFix: seconds(since: snapshot.lastFixAt),
-            timeOfFix: snapshot.lastFix?.timeOfFix.description, quality: snapshot.lastFix?.quality.rawValue,
+            kind: (snapshot.receiver?.kind ?? .starting).rawValue,
+            secondsSinceFix: seconds(since: snapshot.lastFix?.at),
+            timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, quality: snapshot.lastFix?.fix.quality.rawValue,
             warnings: snapshot.warningsAt.filter { now - $0.value < .seconds(600) }.map(\.key.description).sorted())
         delivery = Delivery(
-            secondsSinceDelivery: seconds(since: snapshot.lastDeliveryAt),
-            timeOfFix: snapshot.deliveredTimeOfFix?.description, trouble: snapshot.trouble?.description,
-            troubleSeconds: seconds(since: snapshot.troubleSince), memoryOnly: snapshot.memoryOnly?.description,
-            memoryOnlySeconds: seconds(since: snapshot.memoryOnlySince),
+            secondsSinceDelivery: seconds(since: snapshot.lastDelivery?.at),
+            timeOfFix: snapshot.lastDelivery?.timeOfFix.description, trouble: snapshot.trouble?.reason.description,
+            troubleSeconds: seconds(since: snapshot.trouble?.since),
+            memoryOnly: snapshot.memoryOnly?.reason.description,
+            memoryOnlySeconds: seconds(since: snapshot.memoryOnly?.since),
             nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? Int(($0 - now) / .seconds(1)) : nil })
-        ledger = Account(outbox.ledger)
+        ledger = outbox.ledger
         evictions = TallyReport.byReason(outbox.evictions)
         quarantine = TallyReport(outbox.quarantined)
         self.durability = Durability(durability)
         requests = snapshot.counts.requests
         retries = snapshot.counts.retries
         tokenFetches = snapshot.counts.tokenFetches
-        bytesSent = snapshot.counts.bytesSent
-        bytesReceived = snapshot.counts.bytesReceived
+        bytesSent = snapshot.counts.traffic.bytesSent
+        bytesReceived = snapshot.counts.traffic.bytesReceived
         fixes = snapshot.counts.fixes
         refusedFixes = snapshot.counts.refusedFixes
         receiverWarnings = snapshot.counts.receiverWarnings
         notStored = snapshot.counts.notStored
-        repairs = Dictionary(uniqueKeysWithValues: snapshot.repairs.map { ($0.key.rawValue, $0.value) })
+        repairs = snapshot.storeRepairs > 0 ? [Stage.store.rawValue: snapshot.storeRepairs] : [:]
         lastStall = snapshot.lastStall
     }
 
@@ -129,20 +128,31 @@ package struct StatusReport: Sendable, Hashable, Codable {
     }
 }
 
-extension StatusReport.Account {
-    package init(_ ledger: Ledger) {
-        self.init(
-            accepted: ledger.accepted, delivered: ledger.delivered, pending: ledger.pending, evicted: ledger.evicted,
-            quarantined: ledger.quarantined)
-    }
-}
-
 extension StatusReport.Durability {
     package init(_ durability: OutboxDurability) {
         let window = durability.window
         self.init(
             mode: durability.rawValue, updatesAtRisk: window?.updates ?? 0,
             secondsAtRisk: window.map { Int($0.span / .seconds(1)) } ?? 0)
+    }
+}
+
+/// How many updates met one fate and from which time, as status and listings print it.
+package struct TallyReport: Sendable, Hashable, Codable {
+    package let count: Int64
+    /// Of the fixes; absent when none is known.
+    package let firstTimeOfFix: String?
+    package let lastTimeOfFix: String?
+
+    package init(_ tally: UpdateTally) {
+        count = tally.count
+        firstTimeOfFix = tally.timesOfFix?.lowerBound.description
+        lastTimeOfFix = tally.timesOfFix?.upperBound.description
+    }
+
+    /// All reasons, also those that have no update.
+    package static func byReason(_ evictions: Evictions) -> [String: Self] {
+        Dictionary(uniqueKeysWithValues: EvictionReason.allCases.map { ($0.rawValue, Self(evictions[$0])) })
     }
 }
 
@@ -231,11 +241,9 @@ extension StatusReport {
         let state = receiver.state
         let last = receiver.secondsSinceFix.map { Self.moment($0, before: now) }
         switch ReceiverState.Kind(rawValue: receiver.kind) {
-        case .waiting, .noPosition:
-            return "There is no new position since \(last ?? "the start"): \(state); \(repetition)."
         case .starting where last == nil:
             return "There is no position yet: \(state); \(repetition)."
-        case .ended:
+        case .waiting, .noPosition, .ended:
             return "There is no new position since \(last ?? "the start"): \(state); \(repetition)."
         case .receiving, .starting, nil:
             guard (receiver.secondsSinceFix ?? uptimeSeconds) > Self.longestWithoutFix else { return nil }

@@ -4,10 +4,9 @@ import StrictJSON
 
 /// What the status address answers: `/healthz`, `/metrics` and `/status`.
 package struct StatusRoutes: Sendable {
-    private let report: @Sendable () async -> StatusReport?
+    private let report: @Sendable () async -> StatusReport
 
-    /// - Parameter report: `nil` when the outbox cannot be asked.
-    package init(report: @escaping @Sendable () async -> StatusReport?) { self.report = report }
+    package init(report: @escaping @Sendable () async -> StatusReport) { self.report = report }
 
     package func answer(_ request: ServedRequest) async -> ServedResponse {
         guard ["/healthz", "/metrics", "/status"].contains(request.path) else {
@@ -16,7 +15,7 @@ package struct StatusRoutes: Sendable {
         guard request.method == .get || request.method == .head else {
             return .refusal(status: 405, "only GET is answered here")
         }
-        guard let report = await report() else { return .refusal(status: 503, "the outbox does not answer") }
+        let report = await report()
         switch request.path {
         case "/healthz":
             return ServedResponse(
@@ -31,17 +30,5 @@ package struct StatusRoutes: Sendable {
             }
             return ServedResponse(status: 200, contentType: "application/json", body + "\n")
         }
-    }
-}
-
-/// Answers for the status address, which listens before there is anything to tell: a taken port is found first.
-actor StatusResponder {
-    private var routes: StatusRoutes?
-
-    func set(_ routes: StatusRoutes) { self.routes = routes }
-
-    func answer(_ request: ServedRequest) async -> ServedResponse {
-        guard let routes else { return .refusal(status: 503, "the service is starting") }
-        return await routes.answer(request)
     }
 }

@@ -26,12 +26,11 @@ final class AbandonableCall<Value: Sendable>: Sendable {
             abandon()
         }
         let value: Value? = await withCheckedContinuation { continuation in
-            let ended: Value?? = state.withLock { state in
-                if case .over(let value) = state { return .some(value) }
-                state = .awaited(continuation)
-                return .none
+            let before = state.withLock { state in
+                defer { if case .pending = state { state = .awaited(continuation) } }
+                return state
             }
-            if case .some(let value) = ended { continuation.resume(returning: value) }
+            if case .over(let value) = before { continuation.resume(returning: value) }
         }
         alarm.cancel()
         if value == nil { calling.cancel() }
@@ -57,18 +56,13 @@ final class AbandonableCall<Value: Sendable>: Sendable {
 
     /// What comes first counts.
     private func end(with value: Value?) {
-        let continuation: CheckedContinuation<Value?, Never>? = state.withLock { state in
-            switch state {
-            case .over: return nil
-            case .pending:
-                state = .over(value)
-                return nil
-            case .awaited(let continuation):
-                state = .over(value)
-                return continuation
-            }
+        let before = state.withLock { state in
+            let before = state
+            if case .over = before { return before }
+            state = .over(value)
+            return before
         }
-        continuation?.resume(returning: value)
+        if case .awaited(let continuation) = before { continuation.resume(returning: value) }
     }
 }
 

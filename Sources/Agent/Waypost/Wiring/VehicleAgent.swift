@@ -1,5 +1,4 @@
 import FleetEngine
-import GNSS
 package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
@@ -48,6 +47,8 @@ package struct VehicleAgent: Sendable {
     }
 
     package let monitor: AgentMonitor
+    let clock: MonotonicClock
+    let log: LogWriter
     private let vehicle: VehicleName
     private let stateOnStop: VehicleState
     private let outbox: PromptOutbox<SQLiteOutbox>
@@ -56,8 +57,6 @@ package struct VehicleAgent: Sendable {
     private let owedState: OwedState
     private let uploader: Uploader
     private let pipeline: ReportingPipeline
-    private let clock: MonotonicClock
-    private let log: LogWriter
     private let observer: any ReportingObserver
 
     /// Opens the outbox and puts everything together; nothing moves before `run`.
@@ -148,7 +147,7 @@ package struct VehicleAgent: Sendable {
         do { return try await outbox.ledger() } catch { throw AgentError(.unavailable, error.description) }
     }
 
-    /// The same with reasons and times.
+    /// The account with reasons and times.
     package func summary() async throws(AgentError) -> StoreSummary {
         do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
@@ -156,16 +155,16 @@ package struct VehicleAgent: Sendable {
     /// Tells Fleet Engine that the vehicle has stopped, and closes the outbox, as far as `Stopping` has time for it.
     ///
     /// A state that could not be told is owed: the next start tells it, unless its first update comes before.
-    package func shutDown() async {
+    func shutDown() async {
         var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
-            let isTold = await AbandonableCall<Bool>().run(within: Stopping.longestFarewell, on: clock) {
-                await tell(stateOnStop)
-            }
-            if isTold != true {
+            let telling = AbandonableCall<Bool>()
+            let isTold =
+                await telling.run(within: Stopping.longestFarewell, on: clock) { await tell(stateOnStop) } ?? false
+            if !isTold {
                 log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start does it")
             }
-            isOwed = isTold != true
+            isOwed = !isTold
         }
         let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isOwed] in
             if let isOwed { await owedState.set(isOwed, log: log) }
@@ -184,7 +183,7 @@ package struct VehicleAgent: Sendable {
     package func tellOwedState() async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var (level, pause) = (LogLevel.warning, Duration.seconds(30))
-        while !Task.isCancelled, monitor.snapshot.lastDeliveryAt == nil {
+        while !Task.isCancelled, monitor.snapshot.lastDelivery == nil {
             if await tell(stateOnStop, complainingAt: level) { break }
             level = .debug  // the updates' own trouble is told beside it
             await clock.sleep(for: pause)

@@ -1,5 +1,6 @@
 import GNSS
 import LinuxPlatform
+import LocationReporting
 import TimeAndChance
 import Waypost
 

@@ -22,9 +22,9 @@ struct ReplayRun: Sendable {
         let transport = try configuration.makeTransport()
         let monitors = (0..<options.vehicles).map { _ in AgentMonitor(clock: clock) }
         // One cache for all vehicles, as in a backend; the fetches are counted once.
-        let authorization = try configuration.makeAuthorization(clock: ContinuousClock(), log: log) {
-            monitors[0].countTokenFetch()
-        }
+        let authorization = configuration.cached(
+            try configuration.makeProvider(log: log), clock: ContinuousClock(), log: log,
+            fetched: { monitors[0].countTokenFetch() })
         var agents: [VehicleAgent] = []
         for (index, monitor) in monitors.enumerated() {
             let source = LogReplay(
@@ -108,7 +108,7 @@ struct ReplayRun: Sendable {
                 name: name, bytesRead: snapshots.map(\.progress.bytesRead).reduce(0, +),
                 totalBytes: snapshots.compactMap(\.progress.totalBytes).reduce(0, +), fixes: counts.fixes,
                 accepted: counts.accepted, delivered: counts.delivered, elapsed: clock.now,
-                trouble: snapshots.compactMap(\.trouble).first)
+                trouble: snapshots.compactMap { $0.trouble?.reason }.first)
             Terminal.draw(line.text)
         }
         Terminal.draw("")

@@ -1,3 +1,4 @@
+import HTTPMessages
 import LocationReporting
 import RunRecording
 import StrictJSON
@@ -19,7 +20,7 @@ struct ReplaySummary: Encodable {
         (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
         (evicted, quarantined) = (ledger.evicted, ledger.quarantined)
         (fixes, tokenFetches, requests, retries) = (counts.fixes, counts.tokenFetches, counts.requests, counts.retries)
-        (bytesSent, bytesReceived) = (counts.bytesSent, counts.bytesReceived)
+        (bytesSent, bytesReceived) = (counts.traffic.bytesSent, counts.traffic.bytesReceived)
         seconds = (duration / .milliseconds(1)).rounded() / 1000
     }
 

@@ -44,17 +44,13 @@ struct RunReenactment: Sendable {
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let (uploads, tokens) = (ReenactedChance(run.entries, of: .upload), ReenactedChance(run.entries, of: .token))
         let authorization = configuration.cached(
-            ReenactedAuthorization(run.entries, clock: clock), clock: scaled, log: log, jitter: tokens.draw,
-            fetched: {})
+            ReenactedAuthorization(run.entries, clock: clock), clock: scaled, log: log, jitter: tokens.draw)
         var parts = VehicleAgent.Parts(
             source: source(began: began, clock), authorization: authorization,
             transport: ReenactedTransport(run.entries, vehicle: configuration.vehicle, clock: clock),
             earliestFix: Release.date, expectedFix: began,
-            latestFix: {
-                run.header.isSynchronized
-                    ? began.advanced(by: clock.now + .seconds(600))
-                    : Release.date.advanced(by: .seconds(1024 * 7 * 86_400))
-            }, clock: clock, log: log, monitor: AgentMonitor(clock: clock), observers: [decisions])
+            latestFix: { Release.latestFix(at: run.header.isSynchronized ? began.advanced(by: clock.now) : nil) },
+            clock: clock, log: log, monitor: AgentMonitor(clock: clock), observers: [decisions])
         parts.jitter = uploads.draw
         return parts
     }

@@ -1,16 +1,14 @@
-package import GNSS
+import GNSS
 import TimeAndChance
 
 /// What a vehicle's motion says about its fixes: accepted fixes in, fixes worth reporting out.
-package struct MotionFilter: Sendable {
+struct MotionFilter: Sendable {
     private var deadReckoning = DeadReckoningAccuracy()
     private var place = StationaryHold()
     private var heading = HeadingHold()
 
-    package init() {}
-
     /// `fix` with the accuracy, place and heading that it is reported with; its time never changes.
-    package mutating func filtered(_ fix: Fix) -> Fix {
+    mutating func filtered(_ fix: Fix) -> Fix {
         heading.steadied(place.held(deadReckoning.widened(fix)))
     }
 }
@@ -24,14 +22,12 @@ struct StationaryHold: Sendable {
     private static let settlingTime = Duration.seconds(5)
     /// The least that a position may wander, in metres, and what counts as its error when none is stated.
     private static let leastReach = 15.0
-    static let usualError = 25.0
+    private static let usualError = 25.0
     /// How far two fixes of one place may be apart, in sums of their 68 % radii: 99 of 100 are nearer.
-    static let spread = 1.5
+    private static let spread = 1.5
 
     private var standingSince: UTCTime?
     private var place: Fix?
-
-    init() {}
 
     /// `fix` at the place held, or as it is.
     mutating func held(_ fix: Fix) -> Fix {
@@ -39,7 +35,7 @@ struct StationaryHold: Sendable {
             (standingSince, place) = (nil, nil)
             return fix
         }
-        if let place { return at(place, fix) }
+        if let place { return repetition(of: place, for: fix) }
         guard speed < Motion.stillSpeed else {
             standingSince = nil
             return fix
@@ -59,7 +55,7 @@ struct StationaryHold: Sendable {
     }
 
     /// A place that turns out much better than the one held takes its place: a receiver that has just started errs.
-    private mutating func at(_ place: Fix, _ fix: Fix) -> Fix {
+    private mutating func repetition(of place: Fix, for fix: Fix) -> Fix {
         if let worse = place.horizontalAccuracyMeters, let better = fix.horizontalAccuracyMeters, better < worse / 2 {
             self.place = fix
             return fix
@@ -84,8 +80,6 @@ struct HeadingHold: Sendable {
 
     private var isMoving = false
     private var course: (degrees: Double, at: UTCTime)?
-
-    init() {}
 
     /// `fix` with the heading that is true of the vehicle; absent where there is none.
     mutating func steadied(_ fix: Fix) -> Fix {
@@ -113,15 +107,13 @@ struct HeadingHold: Sendable {
 /// satellite: what it states then is often the accuracy from before the tunnel.
 struct DeadReckoningAccuracy: Sendable {
     /// Metres a second by which the radius grows: some per cent of the way at the speed of traffic.
-    static let growth = 1.0
+    private static let growth = 1.0
     /// Radius in metres from which it grows when none was stated.
     private static let usualRadius = 10.0
 
     /// When satellites gave the position last, or, before they ever did, when reckoning was met first.
     private var since: UTCTime?
     private var radius = usualRadius
-
-    init() {}
 
     /// `fix` with the radius that it deserves; a fix from satellites stays as it is.
     mutating func widened(_ fix: Fix) -> Fix {

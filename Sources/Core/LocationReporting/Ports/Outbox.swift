@@ -7,9 +7,7 @@ package protocol Outbox: Sendable {
     ///
     /// `overrulingEarlier` makes it the newest though its time of fix is earlier: those before it were wrong.
     @discardableResult
-    func append(
-        _ update: LocationUpdate, overrulingEarlier: Bool
-    ) async throws(OutboxError) -> StoredUpdate
+    func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate
 
     /// The newest update with up to `maximumPastLocations` of the oldest pending ones; `nil` when nothing is pending.
     func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch?
@@ -29,14 +27,6 @@ package protocol Outbox: Sendable {
 
     /// Writes what is still only in memory (acknowledgements) and releases the store.
     func close() async throws(OutboxError)
-}
-
-extension Outbox {
-    /// Accepts `update`, which is the newest if its time of fix is.
-    @discardableResult
-    package func append(_ update: LocationUpdate) async throws(OutboxError) -> StoredUpdate {
-        try await append(update, overrulingEarlier: false)
-    }
 }
 
 /// An update with its place in the order of acceptance.
@@ -81,7 +71,7 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The account of every update that was ever accepted.
-package struct Ledger: Sendable, Hashable {
+package struct Ledger: Sendable, Hashable, Codable {
     package var accepted: Int64
     package var delivered: Int64
     package var pending: Int64

@@ -4,7 +4,7 @@
 /// It begins small, grows while full batches are answered sooner, and shrinks with slow ones: the live position waits
 /// behind a batch no longer than that. What is rejected, or gets no answer, halves it; after a rejection it grows half
 /// of the way to what was rejected, so that an unpublished limit is found and not run into again and again.
-package struct BatchSize: Sendable, Hashable {
+struct BatchSize: Sendable, Hashable {
     /// What the first upload carries, and the first after a failure: with token and header about 3 kB, which leave at
     /// once on a new connection (RFC 6928) and take a second at 25 kbit/s.
     static let first = 8
@@ -19,21 +19,21 @@ package struct BatchSize: Sendable, Hashable {
 
     private let maximum: Int
     /// How many past locations the next upload may carry.
-    package private(set) var limit: Int
+    private(set) var limit: Int
     /// What it becomes after an upload that carries the newest position alone.
     private var resumed: Int
     private var smallestRejected: Int?
     /// Full batches since then.
     private var takenSince = 0
 
-    package init(maximum: Int) {
+    init(maximum: Int) {
         self.maximum = maximum
         resumed = min(Self.first, maximum)
         limit = resumed
     }
 
     /// A batch with `past` locations has arrived and took so long.
-    package mutating func delivered(past: Int, took: Duration) {
+    mutating func delivered(past: Int, took: Duration) {
         if limit == 0 {
             limit = resumed
         } else if took > Self.longest {
@@ -48,21 +48,21 @@ package struct BatchSize: Sendable, Hashable {
     }
 
     /// The server takes no batch with `past` locations; `least` are needed to deliver anything.
-    package mutating func rejected(past: Int, least: Int) {
+    mutating func rejected(past: Int, least: Int) {
         (smallestRejected, takenSince) = (past, 0)
         limit = max(least, past / 2)
         resumed = max(1, limit)
     }
 
     /// It was one update that the server did not take, whatever the size of its batch.
-    package mutating func foundRejectedUpdate() {
+    mutating func foundRejectedUpdate() {
         smallestRejected = nil
         limit = max(1, limit)  // behind a repeated newest, only past locations can deliver the rest
         resumed = limit
     }
 
     /// No answer came to a batch with `past` locations: perhaps the way takes no large requests.
-    package mutating func unanswered(past: Int) {
+    mutating func unanswered(past: Int) {
         startAgain()
         if past > Self.light {
             limit = min(limit, past / 2)
@@ -71,19 +71,19 @@ package struct BatchSize: Sendable, Hashable {
     }
 
     /// The way may be another when it is whole again.
-    package mutating func startAgain() {
+    mutating func startAgain() {
         if limit > 0 { resumed = min(Self.first, limit) }
         limit = min(limit, resumed)
     }
 
     /// The next uploads are probes of something that only somebody else can mend: they carry the newest alone.
-    package mutating func held() {
+    mutating func held() {
         startAgain()
         limit = 0
     }
 
     /// A batch with `past` locations was aborted for a newer position, which goes alone.
-    package mutating func aborted(past: Int) {
+    mutating func aborted(past: Int) {
         (smallestRejected, takenSince) = (past, 0)
         resumed = min(maximum, max(Self.light, past / 4))
         limit = 0

@@ -1,5 +1,4 @@
 package import FleetEngine
-import GNSS
 import TimeAndChance
 
 /// What one upload carries.

@@ -1,10 +1,10 @@
-package import FleetEngine
-package import HTTPMessages
-package import ReportedText
-package import VehicleAuthorization
+import FleetEngine
+import HTTPMessages
+import ReportedText
+import VehicleAuthorization
 
 /// What the upload loop hears of.
-package enum UploadEvent: Sendable {
+enum UploadEvent: Sendable {
     case started
     /// The outbox has a newer update.
     case updateAccepted
@@ -31,7 +31,7 @@ package enum UploadEvent: Sendable {
 }
 
 /// What the upload loop does next; except for the last three, another event tells how it ended.
-package enum UploadAction: Sendable, Hashable {
+enum UploadAction: Sendable, Hashable {
     /// Ask for a batch; `orNewest`: when nothing is pending, for the newest update.
     case readOutbox(maximumPastLocations: Int, orNewest: Bool)
     case fetchToken
@@ -47,11 +47,11 @@ package enum UploadAction: Sendable, Hashable {
 
 /// What follows from an event: what the observer hears, in this order, and then the action; without one, whatever
 /// is under way goes on.
-package struct UploadStep: Sendable, Hashable {
-    package var reports: [ReportingEvent]
-    package var action: UploadAction?
+struct UploadStep: Sendable, Hashable {
+    let reports: [ReportingEvent]
+    let action: UploadAction?
 
-    package init(_ action: UploadAction? = nil, reporting reports: [ReportingEvent] = []) {
+    init(_ action: UploadAction? = nil, reporting reports: [ReportingEvent] = []) {
         (self.action, self.reports) = (action, reports)
     }
 

@@ -8,7 +8,7 @@ import VehicleAuthorization
 /// One thing is under way at a time: the outbox is read, a token fetched, a batch sent, the outbox or the token cache
 /// told what came of that; or the loop waits, for something to send or for a time. `dueAt` is the time at which
 /// `.timeReached` is to be told.
-package struct UploadState: Sendable {
+struct UploadState: Sendable {
     /// Why an exchange is aborted before its time limits.
     private enum AbortReason: String {
         case networkChanged = "the network changed, and no answer came on the old connection"
@@ -88,7 +88,7 @@ package struct UploadState: Sendable {
     private var taken: LocationUpdate?
 
     /// `now`: the heartbeat counts from here until something is delivered.
-    package init(_ settings: UploadSettings, at now: Duration) {
+    init(_ settings: UploadSettings, at now: Duration) {
         (self.settings, self.now) = (settings, now)
         selection = UploadSelection(heartbeat: settings.heartbeat, at: now)
         batchSize = BatchSize(maximum: settings.maximumPastLocations)
@@ -96,7 +96,7 @@ package struct UploadState: Sendable {
     }
 
     /// When `.timeReached` is to be told; `nil` when no time is waited for.
-    package var dueAt: Duration? {
+    var dueAt: Duration? {
         switch phase {
         case .awaitingNews(let end): min(end ?? selection.heartbeatReadAt, selection.heartbeatReadAt)
         case .backingOff(let end, _): end
@@ -108,9 +108,9 @@ package struct UploadState: Sendable {
 
     /// Takes what has happened at `now`, and says what follows; `jitter` draws from 0...1, once for each answer, for a
     /// token that does not come, and for an outbox that fails.
-    package mutating func handle(_ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double)
-        -> UploadStep
-    {
+    mutating func handle(
+        _ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double
+    ) -> UploadStep {
         self.now = now
         switch event {
         case .started: return readOutbox()
@@ -157,11 +157,10 @@ extension UploadState {
             pending: pending, newest: batch?.last.stored ?? newest, maximumPastLocations: limit, at: now)
         if let selected { return attempt(selected) }
         if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now)) }
-        let reports = isIdle ? [] : [ReportingEvent.idle]
+        let step = finishesWhenEmpty ? finish() : awaitNews(for: nil)
+        guard !isIdle else { return step }
         isIdle = true
-        var step = finishesWhenEmpty ? finish() : awaitNews(for: nil)
-        step.reports = reports + step.reports
-        return step
+        return step.after(.idle)
     }
 
     private mutating func attempt(_ batch: UploadBatch) -> UploadStep {

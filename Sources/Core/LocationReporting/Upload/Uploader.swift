@@ -1,5 +1,4 @@
 package import FleetEngine
-import GNSS
 package import HTTPMessages
 import ReportedText
 import TimeAndChance
@@ -44,13 +43,13 @@ package actor Uploader {
     /// Takes the newest position although the outbox cannot: it is sent from memory, and lost if the process ends.
     ///
     /// `overrulingStored` when what the outbox holds was wrong and it could not be told so.
-    package func offer(unstored update: LocationUpdate, overrulingStored: Bool = false) {
+    func offer(unstored update: LocationUpdate, overrulingStored: Bool) {
         take(.offered(update, overrulingStored: overrulingStored))
     }
 
     /// Tells that the positions in memory were wrong, or that the outbox knows better now: none of them is to lead any
     /// more.
-    package func forgetUnstored() { take(.forgetUnstored) }
+    func forgetUnstored() { take(.forgetUnstored) }
 
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
     package func finishWhenEmpty() { take(.finishWhenEmpty) }

@@ -2,11 +2,10 @@ package import BackendAuthorization
 import CurlTransport
 import FleetEngine
 import GNSS
-package import GNSSReceiver
+import GNSSReceiver
 package import HTTPMessages
-import LinuxPlatform
-package import LocationReporting
-package import TimeAndChance
+import LocationReporting
+import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
@@ -27,7 +26,7 @@ extension Configuration {
     /// The receiver that is configured; a live one is heard by `tap`.
     ///
     /// `present`: the present to within years, by which week roll-overs are repaired.
-    package func makeSource(
+    func makeSource(
         present: @escaping @Sendable () -> UTCTime, tap: (any ReceiverTap)? = nil
     ) -> any FixSource {
         let accepts = receiver.acceptsMissingChecksum
@@ -51,27 +50,16 @@ extension Configuration {
     /// Whether the receiver's dates are those of a recording.
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
-    /// The provider that is configured, with the cache around it.
-    ///
-    /// `fetched`: called at each token that is asked of the issuer.
-    package func makeAuthorization(
-        clock: any Clock<Duration>, log: LogWriter,
-        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
-        fetched: @escaping @Sendable () -> Void
-    ) throws(AgentError) -> any VehicleAuthorization {
-        cached(try makeProvider(log: log), clock: clock, log: log, jitter: jitter, fetched: fetched)
-    }
-
-    /// `provider` with the rules of reuse around it; `answered` is called when it has given a token or an error.
+    /// `provider` with the rules of reuse around it; `fetched` is called when it is really asked, `answered` when it
+    /// has given a token or an error.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
-        fetched: @escaping @Sendable () -> Void, answered: @escaping @Sendable () -> Void = {}
+        fetched: @escaping @Sendable () -> Void = {}, answered: @escaping @Sendable () -> Void = {}
     ) -> any VehicleAuthorization {
         CachedAuthorization(
-            CountedAuthorization(provider: provider, fetched: fetched, answered: answered), clock: clock,
-            patience: tokenPatience, jitter: jitter,
-            report: { log.write(.warning, "\($0)") })
+            ObservedAuthorization(provider: provider, fetched: fetched, answered: answered), clock: clock,
+            patience: tokenPatience, jitter: jitter, report: { log.write(.warning, "\($0)") })
     }
 
     /// The provider that is configured, which asks its issuer each time.
@@ -118,7 +106,7 @@ extension Configuration {
 }
 
 /// Tells each time that a provider is really asked, which is beyond the cache, and that it has answered.
-struct CountedAuthorization: VehicleAuthorization {
+private struct ObservedAuthorization: VehicleAuthorization {
     let provider: any VehicleAuthorization
     let fetched: @Sendable () -> Void
     let answered: @Sendable () -> Void
@@ -134,12 +122,4 @@ struct CountedAuthorization: VehicleAuthorization {
     }
 
     func networkReturned() async { await provider.networkReturned() }
-}
-
-extension UTCTime {
-    /// The latest time that a fix can truthfully state now: ten minutes past the host's clock when something keeps that
-    /// right, else the 1024 weeks after the release within which a receiver's date is unambiguous.
-    package static var latestPlausible: UTCTime {
-        synchronizedSystem?.advanced(by: .seconds(600)) ?? Release.date.advanced(by: .seconds(1024 * 7 * 86_400))
-    }
 }
