@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GNSS
+import GNSSReceiver
 import LinuxPlatform
 import Testing
 import TimeAndChance
@@ -12,7 +13,7 @@ import WaypostTestSupport
     static func page(_ fixes: [Fix], name: String = "drive.nmea", failure: String? = nil) -> String? {
         var survey = TrackSurvey()
         for fix in fixes { survey.add(fix) }
-        let log = LogDecoding.Outcome(name: name, statistics: NMEADecoder().statistics)
+        let log = LogReader.Outcome(name: name, statistics: NMEADecoder().statistics)
         return MapPage(logs: [log], survey: survey, failure: failure).bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -28,13 +29,14 @@ import WaypostTestSupport
     @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedLogs.names)
     func showEveryRecordedReceiverThatHasAFix(log: String) async throws {
         let recorded = try #require(Fixtures.recordedReceivers).appending(path: "gpsd/\(log)").path
-        let fixes = Locked<[Fix]>([])
-        let result = await LogDecoding(paths: [recorded]).run(progress: { _, _, _ in }) { some throws(SystemError) in
-            fixes.withLock { $0 += some }
+        let (decoding, fixes) = try await LogReader(paths: [recorded]).read { reader in
+            var fixes: [Fix] = []
+            let decoding = reader.decodeAll(progress: .silent) { chunk throws(SystemError) in fixes += chunk.fixes }
+            return (decoding, fixes)
         }
-        #expect(result.failure == nil)
-        let page = Self.page(fixes.withLock { $0 }, name: log)
-        #expect((page == nil) == fixes.withLock { $0.isEmpty })
+        #expect(decoding.failure == nil)
+        let page = Self.page(fixes, name: log)
+        #expect((page == nil) == fixes.isEmpty)
     }
 
     @Test func showTrackGapAndFigures() throws {

@@ -1,20 +1,21 @@
 import FoundationEssentials
 import GNSS
+import GNSSReceiver
 import Testing
 import WaypostTestSupport
 
 @testable import WaypostCommand
 
 @Suite struct Summary {
-    static func text(_ paths: String...) async -> String {
-        let (logs, total, _) = await LogSummary.survey(LogDecoding(paths: paths))
+    static func text(_ paths: String...) async throws -> String {
+        let (logs, total, _) = await LogSummary.survey(try LogReader(paths: paths))
         return FixesSummary(logs: logs, total: total).text
     }
 
-    @Test func isASectionALog() async {
+    @Test func isASectionALog() async throws {
         let path = Fixtures.url("nmea/tunnel.nmea").path
         #expect(
-            await Self.text(path) == """
+            try await Self.text(path) == """
                 \(path)
                   receiver     not named in the log
                   talkers      GN several constellations, GP GPS
@@ -29,9 +30,9 @@ import WaypostTestSupport
                 """)
     }
 
-    @Test func ofSeveralLogsEndsWithTheirTotal() async {
+    @Test func ofSeveralLogsEndsWithTheirTotal() async throws {
         let (town, tunnel) = (Fixtures.url("nmea/town.nmea").path, Fixtures.url("nmea/tunnel.nmea").path)
-        let text = await Self.text(town, tunnel, "/nonexistent.nmea")
+        let text = try await Self.text(town, tunnel, "/nonexistent.nmea")
         #expect(text.contains("\n\ntotal of 2 logs\n  fixes        808\n"))
         #expect(text.contains("1 gap of 1 min 33 s; time goes back once\n"))
         #expect(!text.contains("nonexistent"))
@@ -45,7 +46,7 @@ import WaypostTestSupport
         ]
         let lines = bodies.map { sentence($0, ending: "\n") }
         let log = try folder.write((lines.joined() + "$GPGLL,1*00\n$GPGLL,1*00\n$GPGLL,1\n").utf8, to: "drive.log")
-        let text = await Self.text(log)
+        let text = try await Self.text(log)
         for words in [
             "receiver     u-blox ag - www.u-blox.com\n", "talkers      GP GPS\n",
             "refused      2  checksum does not agree, first in line 5\n",
@@ -61,13 +62,13 @@ import WaypostTestSupport
     func isAtMostAHundredColumnsWide(log: String) async throws {
         let folder = try #require(Fixtures.recordedReceivers)
         let path = folder.appending(path: "gpsd/\(log)").path
-        let text = await Self.text(path)
+        let text = try await Self.text(path)
         for line in text.split(separator: "\n").dropFirst() { #expect(line.count <= 100, "\(line)") }
         #expect(!text.contains(" 1 fixes") && !text.contains(" 1 lines") && !text.contains(" 1 epochs"))
     }
 
-    @Test func ofNothingSaysSo() async {
-        #expect(await Self.text() == "total of 0 logs\n  fixes        none")
+    @Test func ofNothingSaysSo() async throws {
+        #expect(try await Self.text() == "total of 0 logs\n  fixes        none")
     }
 }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GNSS
+import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
 import Testing
@@ -69,19 +70,24 @@ import WaypostTestSupport
 
     @Test(arguments: ["town", "tunnel", "midnight"]) func agreeWithTheTruth(drive: String) async throws {
         let path = Fixtures.url("nmea/\(drive).nmea").path
-        let output = Locked([UInt8]())
-        let result = await LogDecoding(paths: [path]).run(progress: { _, _, _ in }) { fixes throws(SystemError) in
-            output.withLock { bytes in for fix in fixes { JSONLinesFormat.append(fix, to: &bytes) } }
+        let (decoding, output) = try await LogReader(paths: [path]).read { reader in
+            var output: [UInt8] = []
+            let decoding = reader.decodeAll(progress: .silent) { chunk throws(SystemError) in
+                for fix in chunk.fixes { JSONLinesFormat.append(fix, to: &output) }
+            }
+            return (decoding, output)
         }
-        #expect(result.failure == nil)
+        #expect(decoding.failure == nil)
         let expected = try Data(contentsOf: Fixtures.url("nmea/\(drive).expected"))
-        #expect(output.withLock { $0 } == Array(expected))
+        #expect(output == Array(expected))
     }
 
     @Test func ofADamagedLogAreKeptAndTheDamageIsNamed() async throws {
         let good = Fixtures.url("nmea/town.nmea").path
-        let result = await LogDecoding(paths: [good, "/nonexistent.nmea"]).run(progress: { _, _, _ in }) { _ in }
-        #expect(result.outcomes.first?.statistics.fixes == 600)
-        #expect(result.failure is FixSourceError)
+        let decoding = try await LogReader(paths: [good, "/nonexistent.nmea"]).read { reader in
+            reader.decodeAll(progress: .silent) { _ in }
+        }
+        #expect(decoding.outcomes.first?.statistics.fixes == 600)
+        #expect(decoding.failure is FixSourceError)
     }
 }

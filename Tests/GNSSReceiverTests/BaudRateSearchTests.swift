@@ -9,7 +9,7 @@ import Testing
     /// The rates that are opened when each trial brings `evidence`.
     private func rates(_ search: inout BaudRateSearch, trials: Int, _ evidence: Evidence = .noise) -> [Int] {
         (0..<trials).map { _ in
-            defer { _ = search.lineGivenUp(after: evidence) }
+            defer { _ = search.lineClosed(after: evidence) }
             return search.rate
         }
     }
@@ -24,7 +24,7 @@ import Testing
         var search = BaudRateSearch()
         for _ in 0..<8 {
             #expect(search.trial > .seconds(2) && search.trial < .seconds(3))
-            _ = search.lineGivenUp(after: .silence)
+            _ = search.lineClosed(after: .silence)
         }
     }
 
@@ -36,7 +36,7 @@ import Testing
         let good = Self.all[place]
         #expect(search.rate == good)
         // Nothing usable for long: once more at the same rate, which has time to start, then the others.
-        #expect(search.lineGivenUp(after: .sentences) == .open(at: good))
+        #expect(search.lineClosed(after: .sentences) == .open(at: good))
         #expect(search.trial == .seconds(5))
         #expect(rates(&search, trials: 7) == [good] + Self.all.filter { $0 != good })
         #expect(search.rate == good)
@@ -59,7 +59,7 @@ import Testing
     @Test func saysWhatIsTriedAndWhatWasInVain() {
         var search = BaudRateSearch()
         let greetings = (0..<4).map { _ in
-            defer { _ = search.lineGivenUp(after: .noise) }
+            defer { _ = search.lineClosed(after: .noise) }
             #expect(search.isOpeningNews)
             return search.greeting
         }
@@ -92,7 +92,7 @@ import Testing
         for round in 1...2 {
             for place in Self.all.indices {
                 #expect(search.isOpeningNews == (round == 1))
-                switch search.lineGivenUp(after: search.rate == 4800 ? at4800 : elsewhere) {
+                switch search.lineClosed(after: search.rate == 4800 ? at4800 : elsewhere) {
                 case .open(let rate):
                     #expect(place < 6)
                     #expect(rate == search.rate)
@@ -110,9 +110,9 @@ import Testing
         var search = BaudRateSearch()
         search.sentenceArrived()
         #expect(search.isOpeningNews)
-        _ = search.lineGivenUp(after: .sentences)
+        _ = search.lineClosed(after: .sentences)
         #expect(!search.isOpeningNews)
-        _ = search.lineGivenUp(after: .noise)
+        _ = search.lineClosed(after: .noise)
         #expect(!search.isOpeningNews)
         search.sentenceArrived()
         #expect(search.isOpeningNews)

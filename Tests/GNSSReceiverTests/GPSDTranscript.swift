@@ -36,18 +36,18 @@ enum GPSDTranscript {
 
         init() { (hasEnded, end) = AsyncStream.makeStream() }
 
-        mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> LineContent {
+        mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
             let isOver = heard.withLock { heard in
                 for index in bytes.indices { heard.append(bytes[index]) }
                 return String(decoding: heard.suffix(4096 + bytes.count), as: UTF8.self).contains(
                     GPSDTranscript.endReport)
             }
             if isOver { end.finish() }
-            return decoder.take(bytes, at: now)
+            return decoder.take(bytes, at: now, emit)
         }
 
-        mutating func lineIsIdle(at now: Duration) -> Fix? { decoder.lineIsIdle(at: now) }
-        mutating func finish() -> Fix? { decoder.finish() }
+        mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { decoder.lineIsIdle(at: now, emit) }
+        mutating func finish(_ emit: (Fix) -> Void) { decoder.finish(emit) }
         var idleDeadline: Duration? { decoder.idleDeadline }
         var complaint: String? { decoder.complaint }
     }

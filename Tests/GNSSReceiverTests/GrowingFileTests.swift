@@ -10,17 +10,19 @@ import WaypostTestSupport
 @testable import GNSSReceiver
 
 @Suite struct GrowthChanges {
-    private static func file(_ inode: UInt64, _ size: Int64) -> FileMark { FileMark(inode: inode, size: size) }
+    private static func file(_ number: UInt64, _ bytes: Int64, volume: UInt64 = 0) -> FileStatus {
+        FileStatus(kind: .file, owner: 0, bytes: bytes, identity: FileStatus.Identity(volume: volume, number: number))
+    }
 
-    static let looks: [(Int64, FileMark, FileMark?, GrowthChange)] = [
+    static let looks: [(Int64, FileStatus, FileStatus?, GrowthChange)] = [
         (10, file(1, 10), file(1, 10), .none), (10, file(1, 10), nil, .none), (10, file(1, 9), file(1, 9), .truncated),
         (10, file(1, 0), file(1, 0), .truncated), (10, file(1, 9), nil, .truncated),
-        (10, file(1, 10), file(2, 0), .replaced), (10, file(1, 10), FileMark(device: 7, inode: 1, size: 10), .replaced),
+        (10, file(1, 10), file(2, 0), .replaced), (10, file(1, 10), file(1, 10, volume: 7), .replaced),
         (10, file(1, 0), file(2, 0), .replaced), (0, file(1, 0), file(1, 0), .none),
     ]
 
     @Test(arguments: looks)
-    func areTold(offset: Int64, open: FileMark, there: FileMark?, change: GrowthChange) {
+    func areTold(offset: Int64, open: FileStatus, there: FileStatus?, change: GrowthChange) {
         #expect(GrowthChange(readTo: offset, of: open, there: there) == change)
     }
 }
@@ -106,25 +108,37 @@ import WaypostTestSupport
     }
 
     /// What is gone for the moment is no failure: it is waited for, and what is there then is read.
-    @Test(.timeLimit(.minutes(1))) func areWaitedForWhenTheirPipeIsRemoved() throws {
+    @Test(.timeLimit(.minutes(1))) func areWaitedForWhenTheirPipeIsRemoved() async throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
-        var words: [String] = []
+        let words = Locked([String]())
         var seconds: [Int] = []
-        let log = try DecodedLog(
-            path: path, decoder: NMEADecoder(), follows: true, chunkBytes: 1000, stop: try EventDescriptor()
-        ) { words.append($0) }
-        let read = { try log.next { seconds.append($0.timeOfFix.millisecondOfDay / 1000 % 60) } }
+        let reader = try LogReader(paths: [path], follows: true) { text in words.withLock { $0.append(text) } }
+        func read() async throws {
+            let chunk = await reader.next()
+            #expect(!chunk.isLast)
+            seconds += chunk.fixes.map { $0.timeOfFix.millisecondOfDay / 1000 % 60 }
+        }
         do {
             let writer = try OwnedDescriptor(opening: path, O_RDWR)
             try writer.writeAll(Array((epoch(second: 1) + epoch(second: 2)).utf8).span)
-            #expect(try read())
+            try await read()
             unsafe unlink(path)
         }
-        while seconds.count < 2 { #expect(try read()) }
-        #expect(words == ["\(path) is gone; waiting for it"])
+        while seconds.count < 2 { try await read() }
+        #expect(words.withLock { $0 } == ["\(path) is gone; waiting for it"])
         try append(epoch(second: 3), to: path)
-        while seconds.count < 3 { #expect(try read()) }
+        while seconds.count < 3 { try await read() }
         #expect(seconds == [1, 2, 3])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func areAnotherRecordingAfterATruncation() async throws {
+        try append("# longer than what comes then\n" + epoch(second: 1), to: path)
+        let reader = try LogReader(paths: [path], follows: true)
+        #expect(await reader.next().fixes.isEmpty)
+        unsafe truncate(path, 0)
+        try append(epoch(second: 1), to: path)
+        #expect(await reader.next().fixes.count == 1)
+        #expect(await reader.next().fixes.count == 1)
     }
 
     @Test func mustBeAbleToGrow() throws {
@@ -132,7 +146,7 @@ import WaypostTestSupport
         try folder.write([0x1F, 0x8B, 8, 0], to: "log.gz")
         let archive = try GrowingFile(path: folder.path("log.gz"), from: .start)
         #expect(archive.problem?.detail.contains("is a gzip archive, which cannot be followed") == true)
-        #expect(DecodedLog.isArchive(at: folder.path("log.gz")) && !DecodedLog.isArchive(at: path))
+        #expect(RecordedLog.isArchive(folder.path("log.gz")) && !RecordedLog.isArchive(path))
         try folder.write([0xFF, 0xFE, 0x24, 0], to: "wide.nmea")
         let wide = try GrowingFile(path: folder.path("wide.nmea"), from: .start)
         #expect(wide.problem?.detail.contains("is UTF-16 text") == true)
@@ -140,27 +154,32 @@ import WaypostTestSupport
 }
 
 @Suite struct GrowingBytes {
-    private var decoding = GrowingDecoding(decoder: NMEADecoder())
+    private var decoder = NMEADecoder()
+    private var pause = GrowthPause()
 
     private mutating func take(_ text: some StringProtocol) -> Int {
         var fixes = 0
-        decoding.take(Array(text.utf8).span) { _ in fixes += 1 }
+        let bytes = Array(text.utf8)
+        decoder.decode(bytes.span, receivedAt: pause.time) { _ in fixes += 1 }
+        pause.bytesArrived(bytes.span)
         return fixes
     }
 
     private mutating func wait(_ duration: Duration) -> Int {
         var fixes = 0
-        decoding.waited(duration) { _ in fixes += 1 }
+        if pause.waited(duration) { decoder.lineIsIdle(at: pause.time) { _ in fixes += 1 } }
         return fixes
     }
 
+    private var patience: Duration? { pause.patience(until: decoder.idleDeadline) }
+
     @Test mutating func giveAFixAfterAPause() throws {
         #expect(take(epoch(second: 1)) == 0)
-        let patience = try #require(decoding.patience)
+        let patience = try #require(self.patience)
         #expect(patience <= .milliseconds(250))
         #expect(wait(patience - .milliseconds(1)) == 0)
         #expect(wait(.milliseconds(1)) == 1)
-        #expect(decoding.patience == nil)
+        #expect(self.patience == nil)
     }
 
     /// A program that writes by the block stops anywhere; the rest comes with the next block, seconds later.
@@ -168,7 +187,7 @@ import WaypostTestSupport
         let text = epoch(second: 1) + epoch(second: 2)
         let cut = text.index(text.startIndex, offsetBy: 100)
         #expect(take(text[..<cut]) == 0)
-        #expect(decoding.patience == nil)
+        #expect(patience == nil)
         #expect(wait(.seconds(9)) == 0)
         #expect(take(text[cut...]) == 1)
         #expect(wait(.seconds(1)) == 1)
@@ -179,15 +198,6 @@ import WaypostTestSupport
         let lines = epoch(second: 1).split(separator: "\r\n").map { $0 + "\r\n" }
         #expect(take(lines[0]) == 0)
         #expect(take(lines[1]) == 0)
-        #expect(wait(.seconds(1)) == 1)
-    }
-
-    @Test mutating func areAnotherRecordingAfterATruncation() {
-        #expect(take(epoch(second: 1)) == 0)
-        var fixes = 0
-        decoding.startAgain { _ in fixes += 1 }
-        #expect(fixes == 1)
-        #expect(take(epoch(second: 1)) == 0)
         #expect(wait(.seconds(1)) == 1)
     }
 }

@@ -63,7 +63,7 @@ import WaypostTestSupport
         let again = epoch(second: 1)
         var told: [Int64] = []
         await #expect(throws: FixSourceError.self) {
-            try await LogReceiver(paths: [path], follows: true).run(progressStep: 1000) {
+            try await LogReader(paths: [path], follows: true).deliverAll(progressStep: 1000) {
                 event throws(FixSourceError) in
                 guard case .progress(let bytesRead, _) = event else { return }
                 told.append(bytesRead)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import LinuxPlatform
 import LocationReporting
 import Testing
 import WaypostTestSupport
@@ -9,13 +10,15 @@ import WaypostTestSupport
 @Suite struct RecordedLogs {
     private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    private let stop: EventDescriptor
+
+    init() throws { (folder, stop) = (try TemporaryFolder(), try EventDescriptor()) }
 
     /// Everything in a log, read in steps of `step` bytes, and what ended the reading early.
     private func contents(of path: String, step: Int = 1000) -> (bytes: [UInt8], error: FixSourceError?) {
         var bytes: [UInt8] = []
         do throws(FixSourceError) {
-            let log = try RecordedLog(path: path)
+            let log = try RecordedLog(path: path, stop: stop)
             var buffer = [UInt8](repeating: 0, count: step)
             while true {
                 var span = buffer.mutableSpan
@@ -104,7 +107,7 @@ import WaypostTestSupport
 
     @Test func areReadOnWhenTheirNamesAreGone() throws {
         let path = try folder.write(Self.text, to: "gone.nmea")
-        let log = try RecordedLog(path: path)
+        let log = try RecordedLog(path: path, stop: stop)
         unsafe unlink(path)
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         var span = buffer.mutableSpan
@@ -113,7 +116,7 @@ import WaypostTestSupport
 
     @Test func tellHowFarTheFileHasBeenRead() throws {
         let archive = try gzip(Self.text)
-        let log = try RecordedLog(path: try folder.write(archive, to: "log.gz"))
+        let log = try RecordedLog(path: try folder.write(archive, to: "log.gz"), stop: stop)
         #expect(log.totalBytes == Int64(archive.count))
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         var span = buffer.mutableSpan

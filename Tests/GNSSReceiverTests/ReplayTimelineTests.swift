@@ -56,8 +56,6 @@ import TimeAndChance
         var survey = LogSurvey()
         for seconds: Double in [50, 51, 10_000, 40] { survey.add(Self.time(seconds)) }
         #expect(survey.fixes == 4)
-        #expect(survey.firstTimeOfFix == Self.time(50))
-        #expect(survey.lastTimeOfFix == Self.time(40))
         #expect(survey.span == .seconds(9960))
         #expect(survey.length == .milliseconds(11_001))
     }

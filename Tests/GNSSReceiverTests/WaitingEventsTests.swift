@@ -14,33 +14,33 @@ import TimeAndChance
 
     @Test func keepTheNewestFixAlone() {
         var events = LatestEvents()
-        for second in 1...3 { events.put(Self.fix(Int64(second))) }
+        for second in 1...3 { events.put(.fix(Self.fix(Int64(second)))) }
         #expect(events.take() == [.fix(Self.fix(3))])
         #expect(events.take() == [])
     }
 
     @Test func keepTheirOrder() {
         var events = LatestEvents()
-        events.put(Self.receiving)
-        events.put(Self.fix(1))
+        events.put(.state(Self.receiving))
+        events.put(.fix(Self.fix(1)))
         #expect(events.take() == [.state(Self.receiving), .fix(Self.fix(1))])
-        events.put(Self.fix(2))
-        events.put(Self.waiting)
+        events.put(.fix(Self.fix(2)))
+        events.put(.state(Self.waiting))
         #expect(events.take() == [.fix(Self.fix(2)), .state(Self.waiting)])
     }
 
     @Test func keepEachKindOfWarningOnce() {
         var events = LatestEvents()
-        for warning in [ReceiverWarning.antennaOpen, .foreignDatum, .antennaOpen] { events.put(warning) }
-        events.put(Self.fix(1))
+        for warning in [ReceiverWarning.antennaOpen, .foreignDatum, .antennaOpen] { events.put(.warning(warning)) }
+        events.put(.fix(Self.fix(1)))
         #expect(events.take() == [.warning(.antennaOpen), .warning(.foreignDatum), .fix(Self.fix(1))])
         #expect(events.take() == [])
     }
 
     @Test func neverLoseAStateToAFix() {
         var events = LatestEvents()
-        events.put(Self.waiting)
-        for second in 1...3 { events.put(Self.fix(Int64(second))) }
+        events.put(.state(Self.waiting))
+        for second in 1...3 { events.put(.fix(Self.fix(Int64(second)))) }
         #expect(events.take() == [.state(Self.waiting), .fix(Self.fix(3))])
     }
 }

@@ -7,29 +7,17 @@ struct GPSDDecoder: LineDecoder {
 
     init(_ session: GPSDSession = GPSDSession()) { self.session = session }
 
-    mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> LineContent {
-        var content = LineContent()
+    mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
+        var proofs = 0
         splitter.take(bytes) { line in
-            guard let report = GPSDReport(line) else { return }
-            if session.take(report, at: now, { content.newestFix = $0 }) { content.sentences += 1 }
+            if let report = GPSDReport(line), session.take(report, at: now, emit) { proofs += 1 }
         }
-        return content
+        return proofs
     }
 
-    mutating func lineIsIdle(at now: Duration) -> Fix? {
-        var newest: Fix?
-        session.lineIsIdle(at: now) { newest = $0 }
-        return newest
-    }
-
-    mutating func finish() -> Fix? {
-        var newest: Fix?
-        session.finish { newest = $0 }
-        return newest
-    }
-
+    mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { session.lineIsIdle(at: now, emit) }
+    mutating func finish(_ emit: (Fix) -> Void) { session.finish(emit) }
     mutating func takeWarning() -> ReceiverWarning? { session.takeWarning() }
-
     var idleDeadline: Duration? { session.idleDeadline }
     var complaint: String? { session.complaint }
 }

@@ -68,7 +68,7 @@ enum GPSDReport: Sendable, Hashable {
 
 extension Fix {
     /// A TPV object; `nil` where it has no position, no time, or one that no receiver has found (simulated, typed in).
-    init?(positionReport object: JSONValue) {
+    fileprivate init?(positionReport object: JSONValue) {
         guard let mode = FixMode(gpsdMode: object["mode"]?.integerValue),
             let quality = FixQuality(gpsdStatus: object["status"]?.integerValue), let time = object.time,
             let latitude = object["lat"]?.doubleValue, let longitude = object["lon"]?.doubleValue,
@@ -134,10 +134,10 @@ extension FixQuality {
 
 extension JSONValue {
     /// The member `time`: RFC 3339 in UTC.
-    var time: UTCTime? { self["time"]?.stringValue.flatMap(UTCTime.init(rfc3339:)) }
+    fileprivate var time: UTCTime? { self["time"]?.stringValue.flatMap(UTCTime.init(rfc3339:)) }
 
     /// An estimated error in metres, if there is one.
-    func error(_ key: String) -> Double? { self[key]?.doubleValue.flatMap { $0 > 0 && $0 < 1e6 ? $0 : nil } }
+    fileprivate func error(_ key: String) -> Double? { meters(key).flatMap { $0 > 0 ? $0 : nil } }
 
     fileprivate func meters(_ key: String) -> Double? { self[key]?.doubleValue.flatMap { abs($0) < 1e6 ? $0 : nil } }
 }

@@ -1,4 +1,3 @@
-import GNSS
 import LinuxPlatform
 import LocationReporting
 
@@ -11,18 +10,8 @@ final class EventMailbox: Sendable {
 
     init() { (arrivals, alarm) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
-    func post(_ fix: Fix) {
-        latest.withLock { $0.put(fix) }
-        alarm.yield()
-    }
-
-    func post(_ state: ReceiverState) {
-        latest.withLock { $0.put(state) }
-        alarm.yield()
-    }
-
-    func post(_ warning: ReceiverWarning) {
-        latest.withLock { $0.put(warning) }
+    func post(_ event: FixSourceEvent) {
+        latest.withLock { $0.put(event) }
         alarm.yield()
     }
 
@@ -36,23 +25,23 @@ final class EventMailbox: Sendable {
 /// What is kept for a consumer that is busy: the newest fix and the newest state, in the order in which they came, and
 /// each kind of warning once.
 struct LatestEvents: Sendable {
-    private var fix: Fix?
-    private var state: ReceiverState?
+    private var fix: FixSourceEvent?
+    private var state: FixSourceEvent?
     private var isFixNewer = false
-    private var warnings: [ReceiverWarning] = []
+    private var warnings: [FixSourceEvent] = []
 
-    mutating func put(_ newer: Fix) { (fix, isFixNewer) = (newer, true) }
-
-    mutating func put(_ newer: ReceiverState) { (state, isFixNewer) = (newer, false) }
-
-    mutating func put(_ warning: ReceiverWarning) {
-        if !warnings.contains(warning) { warnings.append(warning) }
+    mutating func put(_ event: FixSourceEvent) {
+        switch event {
+        case .fix: (fix, isFixNewer) = (event, true)
+        case .state: (state, isFixNewer) = (event, false)
+        case .warning: if !warnings.contains(event) { warnings.append(event) }
+        case .progress: break  // is of logs
+        }
     }
 
     /// Empties the store.
     mutating func take() -> [FixSourceEvent] {
         defer { (fix, state, warnings) = (nil, nil, []) }
-        let events = [state.map(FixSourceEvent.state), fix.map(FixSourceEvent.fix)]
-        return warnings.map(FixSourceEvent.warning) + (isFixNewer ? events : events.reversed()).compactMap { $0 }
+        return warnings + (isFixNewer ? [state, fix] : [fix, state]).compactMap(\.self)
     }
 }

@@ -4,12 +4,13 @@ import GNSS
 ///
 /// It is called once a read, not once a sentence.
 protocol LineDecoder: Sendable {
-    /// Takes the next bytes.
-    mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> LineContent
+    /// Takes the next bytes; gives how many sentences were in them, or what stands for one: each proves that a receiver
+    /// is there.
+    mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
     /// Nothing has come until `now`: completes the epoch under way if its time is over.
-    mutating func lineIsIdle(at now: Duration) -> Fix?
+    mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void)
     /// The line has ended: completes the epoch under way.
-    mutating func finish() -> Fix?
+    mutating func finish(_ emit: (Fix) -> Void)
     /// When a quiet line completes the epoch under way; `nil` when none is.
     var idleDeadline: Duration? { get }
     /// A kind of warning that has come since it was last taken; `nil` when all are.
@@ -29,13 +30,6 @@ extension LineDecoder {
     var complaint: String? { nil }
 }
 
-/// What was found in the bytes of one read.
-struct LineContent: Sendable, Hashable {
-    var newestFix: Fix?
-    /// Whole sentences, or what stands for one: each proves that a receiver is there.
-    var sentences = 0
-}
-
 /// NMEA 0183 as live receivers send it.
 struct SentenceDecoder: LineDecoder {
     private var decoder: NMEADecoder
@@ -44,26 +38,15 @@ struct SentenceDecoder: LineDecoder {
 
     init(_ decoder: NMEADecoder = NMEADecoder()) { self.decoder = decoder }
 
-    mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> LineContent {
-        var newest: Fix?
-        decoder.decode(bytes, receivedAt: now) { newest = $0 }
+    mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
+        decoder.decode(bytes, receivedAt: now, emit)
         let before = sentences
         sentences = decoder.statistics.sentences
-        return LineContent(newestFix: newest, sentences: sentences - before)
+        return sentences - before
     }
 
-    mutating func lineIsIdle(at now: Duration) -> Fix? {
-        var newest: Fix?
-        decoder.lineIsIdle(at: now) { newest = $0 }
-        return newest
-    }
-
-    mutating func finish() -> Fix? {
-        var newest: Fix?
-        decoder.finish { newest = $0 }
-        return newest
-    }
-
+    mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { decoder.lineIsIdle(at: now, emit) }
+    mutating func finish(_ emit: (Fix) -> Void) { decoder.finish(emit) }
     mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
 
     /// Sentences that lack nothing but their checksums.
@@ -76,6 +59,5 @@ struct SentenceDecoder: LineDecoder {
     }
 
     var hasBinaryFrames: Bool { decoder.statistics.binaryBytes > 0 }
-
     var idleDeadline: Duration? { decoder.idleDeadline }
 }

@@ -11,8 +11,9 @@ struct LineSession: Sendable {
 
     init(decoder: any LineDecoder, watch: LineWatch) { (self.decoder, self.watch) = (decoder, watch) }
 
-    /// What the other side says that keeps fixes from coming, if it says so.
+    /// See `LineDecoder`.
     var complaint: String? { decoder.complaint }
+    var causeOfNoise: String? { decoder.causeOfNoise }
 
     /// What the bytes so far say of the rate at which they were read.
     var evidence: BaudRateSearch.Evidence {
@@ -24,26 +25,30 @@ struct LineSession: Sendable {
 
     /// Takes the next bytes and gives the newest fix in them.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> Fix? {
-        let content = decoder.take(bytes, at: now)
-        watch.bytesArrived(sentences: content.sentences, at: now)
-        return content.newestFix
+        var newest: Fix?
+        let sentences = decoder.take(bytes, at: now) { newest = $0 }
+        watch.bytesArrived(sentences: sentences, at: now)
+        return newest
     }
 
     /// What the receiver has warned of since the last call.
     mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
 
-    /// What is wrong with bytes that are no sentences, if the decoder knows.
-    var cause: String? { decoder.causeOfNoise }
-
     /// Nothing has come until `now`: completes the epoch under way if its time is over.
     mutating func lineIsIdle(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline
         if let deadline, deadline <= now { passedDeadline = deadline }
-        return decoder.lineIsIdle(at: now)
+        var newest: Fix?
+        decoder.lineIsIdle(at: now) { newest = $0 }
+        return newest
     }
 
     /// The line has ended: completes the epoch under way.
-    mutating func finish() -> Fix? { decoder.finish() }
+    mutating func finish() -> Fix? {
+        var newest: Fix?
+        decoder.finish { newest = $0 }
+        return newest
+    }
 
     /// When, after `now`, there is something to do though nothing arrives.
     func wakeUp(after now: Duration) -> Duration {

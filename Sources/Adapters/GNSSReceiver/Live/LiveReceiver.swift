@@ -66,7 +66,7 @@ extension EventDescriptor {
 }
 
 /// What a live receiver's thread does: open, poll, read, decode, and begin again after each loss.
-struct ReceiverLoop {
+private struct ReceiverLoop {
     /// Why the line is no longer read.
     private enum Ending {
         case stopped
@@ -76,12 +76,16 @@ struct ReceiverLoop {
         case overdue
     }
 
-    private let endpoint: any ReceiverEndpoint
-    private let newDecoder: any LineDecoder
+    /// How an open line stands.
+    private struct Judgement: Equatable {
+        let condition: LineWatch.Condition
+        /// What the other side says that keeps fixes from coming.
+        let complaint: String?
+    }
+
+    private let receiver: LiveReceiver
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
-    private let patience: Duration
-    private let tap: (any ReceiverTap)?
     /// Takes one datagram of any size; a tty gives 4 KiB at most.
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var reopening: ReopenWait
@@ -92,12 +96,13 @@ struct ReceiverLoop {
     private var isSecondChance = false
 
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
-        (endpoint, newDecoder, patience) = (receiver.endpoint, receiver.decoder, receiver.patience)
-        (self.stop, self.mailbox) = (stop, mailbox)
+        (self.receiver, self.stop, self.mailbox) = (receiver, stop, mailbox)
         reopening = ReopenWait(schedule: receiver.schedule)
         position = PositionWatch(patience: receiver.positionPatience)
-        tap = receiver.tap
     }
+
+    private var endpoint: any ReceiverEndpoint { receiver.endpoint }
+    private var tap: (any ReceiverTap)? { receiver.tap }
 
     /// Until stopped, or until the end of an input that cannot be opened again.
     mutating func run() throws(FixSourceError) {
@@ -114,9 +119,9 @@ struct ReceiverLoop {
                 isSecondChance = true
                 continue
             case .endOfInput:
-                report(.waiting(source: endpoint.name, reason: "closed by the other side; it is opened again"))
+                report(complaint: "closed by the other side; it is opened again")
             case .lost(let reason):
-                report(.waiting(source: endpoint.name, reason: reason))
+                report(complaint: reason)
             }
             isSecondChance = false
             guard waitForReturn() else { return }
@@ -146,39 +151,23 @@ struct ReceiverLoop {
 
     private mutating func receive(from line: any ReceiverLine) -> Ending {
         let watch = LineWatch(
-            openedAt: MonotonicTime.now, interval: interval, patience: patience, trial: line.trial?.limit)
-        var session = LineSession(decoder: newDecoder, watch: watch)
+            openedAt: MonotonicTime.now, interval: interval, patience: receiver.patience, trial: line.trial?.limit)
+        var session = LineSession(decoder: receiver.decoder, watch: watch)
         var pace = ReadPace(openedAt: MonotonicTime.now)
-        var judged: LineWatch.Condition?
-        var heard: String?
+        var judgement: Judgement?
         position.lineOpened()
         tap?.lineOpened()
         defer {
             tap?.lineClosed()
             interval = session.watch.interval
             if session.watch.hasSentence { reopening.lineProvedGood() }
-            if let last = session.finish() { mailbox.post(last) }
-            while let warning = session.takeWarning() { mailbox.post(warning) }
+            if let last = session.finish() { mailbox.post(.fix(last)) }
+            while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
         }
         while true {
             tap?.turned()
             let now = MonotonicTime.now
-            if endpoint.canReopen, session.watch.isOverdue(at: now) {
-                if let complaint = line.trial?.givenUp(after: session.evidence) {
-                    report(.waiting(source: endpoint.name, reason: complaint))
-                }
-                return .overdue
-            }
-            let condition = session.watch.condition(at: now)
-            if let complaint = session.complaint {
-                report(complaint: complaint)
-            } else if condition != judged || heard != nil {
-                report(condition, of: line, in: session)
-            } else if condition == .receiving {
-                report(positionsOn: line, at: now)
-            }
-            (judged, heard) = (condition, session.complaint)
-
+            if let ending = judge(line, in: session, at: now, after: &judgement) { return ending }
             let wakeUp = session.wakeUp(after: now)
             let pause = min(wakeUp, position.nextChange(after: now) ?? wakeUp) - now
             let rest = pace.rest(at: now)
@@ -192,11 +181,31 @@ struct ReceiverLoop {
             case .success(.timedOut):
                 guard let fix = session.lineIsIdle(at: MonotonicTime.now) else { continue }
                 position.sentencesArrived(withPosition: true, at: MonotonicTime.now)
-                mailbox.post(fix)
+                mailbox.post(.fix(fix))
             case .success(.ready(let isHungUp)):
                 if let ending = drain(line, isHungUp: isHungUp, into: &session, at: &pace) { return ending }
             }
         }
+    }
+
+    /// Tells what has changed since the line was last judged.
+    private mutating func judge(
+        _ line: any ReceiverLine, in session: LineSession, at now: Duration, after last: inout Judgement?
+    ) -> Ending? {
+        if endpoint.canReopen, session.watch.isOverdue(at: now) {
+            if let complaint = line.trial?.lineClosed(after: session.evidence) { report(complaint: complaint) }
+            return .overdue
+        }
+        let next = Judgement(condition: session.watch.condition(at: now), complaint: session.complaint)
+        defer { last = next }
+        if let complaint = next.complaint {
+            report(complaint: complaint)
+        } else if next != last {
+            report(next.condition, of: line, in: session)
+        } else if next.condition == .receiving {
+            report(positionsOn: line, at: now)
+        }
+        return nil
     }
 
     /// Reads all there is, or as much as `pace` allows, and posts the newest fix in it.
@@ -212,10 +221,10 @@ struct ReceiverLoop {
                 position.sentencesArrived(withPosition: newest != nil, at: now)
                 report(positionsOn: line, at: now)
             }
-            while let warning = session.takeWarning() { mailbox.post(warning) }
+            while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
             if let newest {
                 tap?.fixMade()
-                mailbox.post(newest)
+                mailbox.post(.fix(newest))
             }
         }
         while pace.mayRead {
@@ -258,7 +267,7 @@ struct ReceiverLoop {
         case .opened: report(.starting(source: endpoint.name, detail: line.greeting))
         case .receiving: report(positionsOn: line, at: MonotonicTime.now)
         case .silent: report(complaint: endpoint.complaint(about: .silence, for: limit))
-        case .noise: report(complaint: session.cause ?? endpoint.complaint(about: .noise, for: limit))
+        case .noise: report(complaint: session.causeOfNoise ?? endpoint.complaint(about: .noise, for: limit))
         }
     }
 
@@ -279,6 +288,6 @@ struct ReceiverLoop {
     private mutating func report(_ state: ReceiverState) {
         guard state != reported else { return }
         reported = state
-        mailbox.post(state)
+        mailbox.post(.state(state))
     }
 }

@@ -2,11 +2,6 @@ import Glibc
 import LinuxPlatform
 import LocationReporting
 
-extension SystemError {
-    /// Whether a file is not there, or not yet to be read: its writer creates it first and permits reading then.
-    var isOfAMissingFile: Bool { number == ENOENT || number == EACCES }
-}
-
 /// A file that another program writes to, read as `tail -F` does: what is appended, through rotation and truncation; or
 /// a FIFO, through one writer after another.
 ///
@@ -17,7 +12,7 @@ final class GrowingFile {
     enum Beginning: Sendable, Hashable {
         case start, end
         /// Where it was left off, if the same file is still there; else at the start.
-        case place(FileMark, offset: Int64)
+        case place(FileStatus.Identity?, offset: Int64)
     }
 
     /// What one look gave.
@@ -34,15 +29,18 @@ final class GrowingFile {
 
     /// How often a file is looked at.
     static let interval = Duration.milliseconds(250)
+    /// What the system says of one that is not there, or not yet to be read: its writer creates it first and permits
+    /// reading then.
+    static let missing = [ENOENT, EACCES]
 
     private final class OpenFile {
         let descriptor: OwnedDescriptor
-        let mark: FileMark
+        let status: FileStatus
 
         init(_ path: String) throws(SystemError) {
             // Without O_NONBLOCK, opening a FIFO waits for a writer.
             descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
-            mark = try FileMark(of: descriptor.raw)
+            status = try FileStatus(of: descriptor)
         }
     }
 
@@ -59,18 +57,19 @@ final class GrowingFile {
         let start: Int64 =
             switch beginning {
             case .start: 0
-            case .end: file.mark.size
-            case .place(let mark, let offset): mark.isSameFile(as: file.mark) && offset <= file.mark.size ? offset : 0
+            case .end: file.status.bytes
+            case .place(let identity, let offset):
+                identity == file.status.identity && offset <= file.status.bytes ? offset : 0
             }
-        if file.mark.kind == .file, start > 0 { offset = Int64(lseek(file.descriptor.raw, off_t(start), SEEK_SET)) }
+        if file.status.kind == .file, start > 0 { offset = Int64(lseek(file.descriptor.raw, off_t(start), SEEK_SET)) }
     }
 
     /// What was opened.
-    var mark: FileMark { file.mark }
+    var kind: FileStatus.Kind { file.status.kind }
     /// Where another opening goes on.
-    var place: Beginning { .place(file.mark, offset: offset) }
+    var place: Beginning { .place(file.status.identity, offset: offset) }
     /// Readable when a look is worth while.
-    var raw: CInt { file.mark.kind == .file ? ticker.raw : file.descriptor.raw }
+    var raw: CInt { kind == .file ? ticker.raw : file.descriptor.raw }
 
     /// The first bytes of a file, which tell what it is; empty for a FIFO, whose bytes can be read only once.
     private var firstBytes: [UInt8] {
@@ -79,32 +78,29 @@ final class GrowingFile {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// What it is, as far as its first bytes tell.
-    var kind: LogFileKind { LogFileKind(firstBytes: firstBytes.span) }
-
     /// Why it cannot be followed; `nil` when it can, as far as its first bytes tell.
     var problem: FixSourceError? {
-        if file.mark.kind == .folder { return FixSourceError(.notALog, "\(path) is a folder; name the logs in it") }
-        if file.mark.kind == .device, !firstBytes.isEmpty, firstBytes.allSatisfy({ $0 == 0 }) {
+        if kind == .folder { return FixSourceError(.notALog, "\(path) is a folder; name the logs in it") }
+        let firstBytes = firstBytes
+        if kind == .device, !firstBytes.isEmpty, firstBytes.allSatisfy({ $0 == 0 }) {
             return FixSourceError(.notALog, "\(path) is a device that gives only zeros; name a log or a serial line")
         }
-        return kind == .gzip
-            ? FixSourceError(.notALog, "\(path) is a gzip archive, which cannot be followed") : kind.problem(of: path)
+        let format = LogFileKind(firstBytes: firstBytes.span)
+        return format == .gzip
+            ? FixSourceError(.notALog, "\(path) is a gzip archive, which cannot be followed") : format.problem(of: path)
     }
 
     /// Takes what is there, without waiting.
     func look(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Look {
         ticker.clear()
-        let read = try LineRead { () throws(SystemError) in try file.descriptor.read(into: &buffer) }
-        switch read {
-        case .bytes(let count):
-            offset += Int64(count)
-            return .bytes(count)
+        switch try read(into: &buffer) {
+        case .bytes(let count): return .bytes(count)
         case .nothingYet: return .nothingYet
-        case .end where file.mark.kind != .file: return .writersGone
+        case .end where kind != .file: return .writersGone
         case .end: break
         }
-        switch GrowthChange(readTo: offset, of: try FileMark(of: file.descriptor.raw), there: FileMark(at: path)) {
+        let open = try FileStatus(of: file.descriptor)
+        switch GrowthChange(readTo: offset, of: open, there: try? FileStatus(behind: path)) {
         case .none: return .nothingYet
         case .truncated:
             try valueOrSystemError("begin \(path) again") { lseek(file.descriptor.raw, 0, SEEK_SET) }
@@ -112,14 +108,15 @@ final class GrowingFile {
             return .truncated
         case .replaced:
             // What the writer said last, before it turned to the new file.
-            if case .bytes(let count) = try LineRead({ () throws(SystemError) in
-                try file.descriptor.read(into: &buffer)
-            }) {
-                offset += Int64(count)
-                return .bytes(count)
-            }
+            if case .bytes(let count) = try read(into: &buffer) { return .bytes(count) }
             return try reopen() ? .replaced : .nothingYet
         }
+    }
+
+    private func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
+        let read = try LineRead { () throws(SystemError) in try file.descriptor.read(into: &buffer) }
+        if case .bytes(let count) = read { offset += Int64(count) }
+        return read
     }
 
     /// Opens what is at the path now, before what was open is closed: the writer of a FIFO finds a reader all the time.
@@ -127,57 +124,12 @@ final class GrowingFile {
     /// False, with what was open still open, when there is nothing that may be read for the moment.
     func reopen() throws(SystemError) -> Bool {
         do throws(SystemError) { file = try OpenFile(path) } catch {
-            guard error.isOfAMissingFile else { throw error }
+            guard Self.missing.contains(error.number) else { throw error }
             return false
         }
         offset = 0
         return true
     }
-}
-
-/// Which file it is, and how long: what two looks at a path are compared by.
-struct FileMark: Sendable, Hashable {
-    var device: UInt64
-    var inode: UInt64
-    var size: Int64
-    var kind: Kind
-
-    enum Kind: Sendable, Hashable { case file, folder, pipe, device }
-
-    private init(_ status: stat) {
-        (device, inode, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int64(status.st_size))
-        kind =
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: .file
-            case S_IFDIR: .folder
-            case S_IFIFO, S_IFSOCK: .pipe
-            default: .device
-            }
-    }
-
-    init(device: UInt64 = 0, inode: UInt64, size: Int64, kind: Kind = .file) {
-        (self.device, self.inode, self.size, self.kind) = (device, inode, size, kind)
-    }
-
-    /// What lies at `path`, links followed; `nil` when nothing does, or nothing that may be seen.
-    init?(at path: String) {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    /// What an open descriptor leads to.
-    init(of raw: CInt) throws(SystemError) {
-        var status = stat()
-        try valueOrSystemError("look at the open file") { unsafe fstat(raw, &status) }
-        self.init(status)
-    }
-
-    /// Whether a descriptor leads to a device.
-    static func isDevice(_ raw: CInt) -> Bool { (try? FileMark(of: raw))?.kind == .device }
-
-    /// Whether both are the same file, however long.
-    func isSameFile(as other: Self) -> Bool { device == other.device && inode == other.inode }
 }
 
 /// What has become of a growing file that has been read to its end: a decision, as `tail -F` makes it.
@@ -192,11 +144,42 @@ enum GrowthChange: Sendable, Hashable {
     ///   - offset: how far the open file has been read.
     ///   - open: the open file.
     ///   - there: what lies at its path; `nil` when nothing does, which may be for the moment only.
-    init(readTo offset: Int64, of open: FileMark, there: FileMark?) {
-        if let there, !there.isSameFile(as: open) {
+    init(readTo offset: Int64, of open: FileStatus, there: FileStatus?) {
+        if let there, there.identity != open.identity {
             self = .replaced
         } else {
-            self = open.size < offset ? .truncated : .none
+            self = open.bytes < offset ? .truncated : .none
         }
+    }
+}
+
+/// When a pause of a growing file completes an epoch: a decision, without a clock of its own.
+///
+/// It does as on a live line, but only where the file ends with a line: a program that writes by the block stops in the
+/// midst of a sentence.
+struct GrowthPause: Sendable {
+    private static let shortestPatience = Duration.milliseconds(10)
+
+    /// The file's own time, for the decoder: so long has been waited for bytes. It stands still while what is there is
+    /// read and used.
+    private(set) var time = Duration.zero
+    private var isAtLineEnd = true
+
+    /// Bytes have come; they are decoded as of `time`.
+    mutating func bytesArrived(_ bytes: Span<UInt8>) {
+        guard let last = bytes.indices.last else { return }
+        isAtLineEnd = bytes[last] == UInt8(ascii: "\n") || bytes[last] == UInt8(ascii: "\r")
+    }
+
+    /// Nothing has come for `duration` more; whether the decoder is to hear of it.
+    mutating func waited(_ duration: Duration) -> Bool {
+        if isAtLineEnd { time += duration }
+        return isAtLineEnd
+    }
+
+    /// How long to wait for bytes at most, when a pause until `deadline` would complete an epoch.
+    func patience(until deadline: Duration?) -> Duration? {
+        guard isAtLineEnd, let deadline else { return nil }
+        return max(deadline - time, Self.shortestPatience)
     }
 }

@@ -16,7 +16,7 @@ extension LiveReceiver {
 }
 
 /// A growing file by its path.
-struct GrowingFileEndpoint: ReceiverEndpoint {
+private struct GrowingFileEndpoint: ReceiverEndpoint {
     let path: String
     /// Where the next opening begins: what was in the file before us is of the past, what comes later is not.
     private let beginning = Locked(GrowingFile.Beginning.end)
@@ -33,8 +33,7 @@ struct GrowingFileEndpoint: ReceiverEndpoint {
             throw .notNow("is not there; it is read as soon as it is")
         }
         if let problem = file.problem { throw .notNow(problem.detail) }
-        let beginning = beginning
-        return GrowingFileLine(file) { place in beginning.withLock { $0 = place } }
+        return GrowingFileLine(file, next: beginning)
     }
 
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
@@ -48,12 +47,12 @@ struct GrowingFileEndpoint: ReceiverEndpoint {
 /// A growing file as the loop sees it.
 private final class GrowingFileLine: ReceiverLine {
     private let file: GrowingFile
-    private let moved: (GrowingFile.Beginning) -> Void
+    /// Where another opening would go on.
+    private let next: Locked<GrowingFile.Beginning>
 
-    /// `moved` is called with the place at which another opening would go on.
-    init(_ file: GrowingFile, moved: @escaping (GrowingFile.Beginning) -> Void) {
-        (self.file, self.moved) = (file, moved)
-        moved(file.place)
+    init(_ file: GrowingFile, next: Locked<GrowingFile.Beginning>) {
+        (self.file, self.next) = (file, next)
+        next.withLock { $0 = file.place }
     }
 
     var raw: CInt { file.raw }
@@ -62,7 +61,7 @@ private final class GrowingFileLine: ReceiverLine {
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
         while true {
             let look = try file.look(into: &buffer)
-            moved(file.place)
+            next.withLock { $0 = file.place }
             switch look {
             case .bytes(let count): return .bytes(count)
             case .nothingYet: return .nothingYet
@@ -71,49 +70,4 @@ private final class GrowingFileLine: ReceiverLine {
             }
         }
     }
-}
-
-/// What is made of the bytes of a growing file: fixes, each as soon as its epoch is complete.
-///
-/// Knows no file and no clock. A pause completes an epoch, as on a live line, but only where the file ends with a line:
-/// a program that writes by the block stops in the midst of a sentence.
-struct GrowingDecoding: Sendable {
-    private let newDecoder: NMEADecoder
-    private(set) var decoder: NMEADecoder
-    /// The line's time: so long has been waited for bytes. It stands still while what is there is read and used.
-    private var time = Duration.zero
-    private var endsLine = true
-    private static let shortestPatience = Duration.milliseconds(10)
-
-    init(decoder: NMEADecoder) { (newDecoder, self.decoder) = (decoder, decoder) }
-
-    mutating func take(_ bytes: Span<UInt8>, _ emit: (Fix) -> Void) {
-        guard bytes.count > 0 else { return }
-        decoder.decode(bytes, receivedAt: time, emit)
-        endsLine = bytes[bytes.count - 1] == UInt8(ascii: "\n") || bytes[bytes.count - 1] == UInt8(ascii: "\r")
-    }
-
-    /// Nothing has come for `duration` more.
-    mutating func waited(_ duration: Duration, _ emit: (Fix) -> Void) {
-        guard endsLine else { return }
-        time += duration
-        decoder.lineIsIdle(at: time, emit)
-    }
-
-    /// How long to wait for bytes at most before that means something.
-    var patience: Duration? {
-        guard endsLine, let deadline = decoder.idleDeadline else { return nil }
-        return max(deadline - time, Self.shortestPatience)
-    }
-
-    /// The file has been begun again by its writer: what follows is another recording.
-    mutating func startAgain(_ emit: (Fix) -> Void) {
-        decoder.finish(emit)
-        (decoder, endsLine) = (newDecoder, true)
-    }
-
-    /// What the receiver has warned of since it was last asked.
-    mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
-
-    mutating func finish(_ emit: (Fix) -> Void) { decoder.finish(emit) }
 }

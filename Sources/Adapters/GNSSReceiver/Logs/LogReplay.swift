@@ -24,13 +24,9 @@ package struct LogReplay: FixSource {
         }
     }
 
-    /// While the replay keeps the pace of the log, progress is told often enough to be watched.
-    private static let pacedChunkBytes = 4 << 10
-
-    private let log: LogReceiver
-    /// The same without its following: what the logs hold by now.
-    private let present: LogReceiver
+    private let paths: [String]
     private let options: Options
+    private let decoder: NMEADecoder
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> UTCTime
 
@@ -39,75 +35,75 @@ package struct LogReplay: FixSource {
         paths: [String], options: Options = Options(), decoder: NMEADecoder = NMEADecoder(),
         clock: any Clock<Duration>, now: @escaping @Sendable () -> UTCTime
     ) {
-        let chunkBytes = options.speed == .maximum ? 64 << 10 : Self.pacedChunkBytes
-        log = LogReceiver(paths: paths, decoder: decoder, follows: options.follows, chunkBytes: chunkBytes)
-        present = LogReceiver(paths: paths, decoder: decoder, chunkBytes: chunkBytes)
-        (self.options, self.clock, self.now) = (options, clock, now)
+        (self.paths, self.options, self.decoder, self.clock, self.now) = (paths, options, decoder, clock, now)
     }
+
+    /// What the operator calls the logs.
+    private var name: String { LogReader.name(of: paths) }
+
+    /// Whether one of the logs is a pipe.
+    private var isReadOnce: Bool { paths.contains(where: RecordedLog.isReadOnce) }
 
     /// Reads everything once; a log that is damaged further on counts up to there.
     ///
     /// - Throws: when there is no fix to be replayed, unless there may yet be one in a log that is followed.
     package func survey() async throws(FixSourceError) -> LogSurvey {
-        if options.follows, log.isReadOnce { return LogSurvey() }
+        if options.follows, isReadOnce { return LogSurvey() }
         do throws(FixSourceError) { return try await surveyPresent() } catch {
             guard options.follows, error.code != .cancelled else { throw error }
             return LogSurvey()
         }
     }
 
+    /// The same of what the logs hold by now.
     private func surveyPresent() async throws(FixSourceError) -> LogSurvey {
-        guard !log.isReadOnce else {
-            throw FixSourceError(
-                .cannotOpen, "\(log.name) cannot be replayed: a pipe, and it is read twice; name files")
+        guard !isReadOnce else {
+            throw FixSourceError(.cannotOpen, "\(name) cannot be replayed: a pipe, and it is read twice; name files")
         }
         var survey = LogSurvey()
         var withoutChecksum = 0
         do throws(FixSourceError) {
-            withoutChecksum = try await present.run(progressStep: .max) { event throws(FixSourceError) in
+            let reader = try LogReader(paths: paths, decoder: decoder)
+            withoutChecksum = try await reader.deliverAll(progressStep: .max) { event throws(FixSourceError) in
                 if case .fix(let fix) = event { survey.add(fix.timeOfFix) }
             }
         } catch {
             guard survey.fixes > 0, error.code != .cancelled else { throw error }
         }
-        guard survey.fixes > 0 else {
-            if withoutChecksum > 0 {
-                throw FixSourceError(
-                    .notALog,
-                    "\(log.name) holds no fix, but \(withoutChecksum) sentences without checksum; if its receiver has "
-                        + "none, accept them: --accept-missing-checksum, or receiver.acceptMissingChecksum")
-            }
-            throw FixSourceError(
-                .notALog, "\(log.name) holds no fix with a date; check that it is NMEA 0183 with RMC or ZDA sentences")
-        }
-        return survey
+        guard survey.fixes == 0 else { return survey }
+        throw FixSourceError(
+            .notALog,
+            withoutChecksum > 0
+                ? "\(name) holds no fix, but \(withoutChecksum) sentences without checksum; if its receiver has "
+                    + "none, accept them: --accept-missing-checksum, or receiver.acceptMissingChecksum"
+                : "\(name) holds no fix with a date; check that it is NMEA 0183 with RMC or ZDA sentences")
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
-        try await play(try await survey(), on: clock, deliver: deliver)
-        await deliver(.state(.ended(source: log.name)))
+        try await play(try await survey(), on: MonotonicClock(clock), deliver: deliver)
+        await deliver(.state(.ended(source: name)))
     }
 
-    private func play<Pace: Clock<Duration>>(
-        _ survey: LogSurvey, on clock: Pace, deliver: @Sendable (FixSourceEvent) async -> Void
+    private func play(
+        _ survey: LogSurvey, on clock: MonotonicClock, deliver: @Sendable (FixSourceEvent) async -> Void
     ) async throws(FixSourceError) {
         var timeline = ReplayTimeline(speed: options.speed, length: survey.length)
         var keptTimeOffset = Duration.zero
-        let start = clock.now
-        let progressStep: Int64 = options.speed == .maximum ? 256 << 10 : 1
+        // While the replay keeps the pace of the log, progress is told often enough to be watched.
+        let isPaced = options.speed != .maximum
         while true {
-            try await log.run(progressStep: progressStep) { event throws(FixSourceError) in
+            let reader = try LogReader(
+                paths: paths, decoder: decoder, follows: options.follows, chunkBytes: isPaced ? 4 << 10 : 64 << 10)
+            try await reader.deliverAll(progressStep: isPaced ? 1 : 256 << 10) { event throws(FixSourceError) in
                 guard case .fix(var fix) = event else {
                     // That the log is read again is no change of state.
                     if case .state = event, timeline.pass > 1 { return }
                     return await deliver(event)
                 }
                 timeline.advance(to: fix.timeOfFix)
-                let moment = start.advanced(by: timeline.due)
-                if moment > clock.now {
-                    do { try await clock.sleep(until: moment, tolerance: nil) } catch {
-                        throw FixSourceError(.cancelled, "\(log.name): stopped")
-                    }
+                if timeline.due > clock.now {
+                    await clock.sleep(until: timeline.due)
+                    if Task.isCancelled { throw FixSourceError(.cancelled, "\(name): stopped") }
                 }
                 fix.timeOfFix =
                     options.keepsTime
@@ -118,6 +114,32 @@ package struct LogReplay: FixSource {
             timeline.startAgain()
             keptTimeOffset += survey.span + .seconds(1)
         }
+    }
+}
+
+/// What a first quick reading finds out about logs that are to be replayed.
+package struct LogSurvey: Sendable, Hashable {
+    private(set) var fixes = 0
+    /// From the first fix to the last at speed 1, long gaps skipped (see `ReplayTimeline`).
+    package private(set) var length = Duration.zero
+
+    private var last: UTCTime?
+    /// The earliest and the latest time in the logs; they need not be the first and the last.
+    private var earliest: UTCTime?
+    private var latest: UTCTime?
+
+    /// From the earliest time of fix to the latest.
+    var span: Duration {
+        guard let earliest, let latest else { return .zero }
+        return earliest.duration(to: latest)
+    }
+
+    mutating func add(_ timeOfFix: UTCTime) {
+        fixes += 1
+        if let last { length += ReplayTimeline.step(from: last, to: timeOfFix) }
+        last = timeOfFix
+        earliest = min(earliest ?? timeOfFix, timeOfFix)
+        latest = max(latest ?? timeOfFix, timeOfFix)
     }
 }
 

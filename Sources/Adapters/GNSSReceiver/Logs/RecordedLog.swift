@@ -1,20 +1,22 @@
+import CZlib
 import Glibc
 package import LinuxPlatform
 package import LocationReporting
+import ReportedText
 
-/// A recorded log, read from its beginning: plain or gzip, told by its first bytes. Reading blocks.
+/// The bytes of a recorded log, from its beginning: plain or gzip, told by its first bytes. Reading blocks.
 package final class RecordedLog {
     /// What the operator calls it.
     package let name: String
     /// Size of the file; `nil` for what is no file (a pipe).
-    package let totalBytes: Int64?
+    let totalBytes: Int64?
     /// How much of the file has been read, before unpacking.
-    package private(set) var bytesRead: Int64 = 0
+    private(set) var bytesRead: Int64 = 0
 
     private let descriptor: OwnedDescriptor
     /// Ends the wait for a pipe; a file never makes one wait.
-    private let stop: EventDescriptor?
-    private var gzip: GzipStream?
+    private let stop: EventDescriptor
+    private var archive: GzipStream?
     private var isAtEnd = false
     /// What has been read from the file and is not yet handed on: `input[taken..<filled]`.
     private var input = [UInt8](repeating: 0, count: 1 << 16)
@@ -23,29 +25,34 @@ package final class RecordedLog {
     /// The text's own beginning has been judged (inside a gzip archive, too).
     private var isTextJudged = false
 
-    /// What the operator calls the log at `path`.
-    static func name(of path: String) -> String { path == "-" ? "standard input" : path }
-
     /// Opens `path`, or standard input for `-`, and looks at what it is.
     ///
     /// `stop` ends the wait for a pipe whose other end is quiet.
     ///
     /// - Throws: `cannotOpen` or `notALog`, saying what to do.
-    package init(path: String, stop: EventDescriptor? = nil) throws(FixSourceError) {
+    package init(path: String, stop: EventDescriptor) throws(FixSourceError) {
         self.stop = stop
         name = Self.name(of: path)
-        descriptor = try Self.open(path)
-        totalBytes = try Self.size(of: descriptor.raw, name)
+        let kind: FileStatus.Kind
+        do throws(SystemError) {
+            descriptor = try Self.open(path)
+            let status = try FileStatus(of: descriptor)
+            kind = status.kind
+            totalBytes = kind == .file ? status.bytes : nil
+        } catch {
+            throw Self.cannotOpen(path, error)
+        }
+        if kind == .folder { throw FixSourceError(.notALog, "\(name) is a folder; name the logs in it") }
         try fill()
-        guard filled > 0 else {
+        let beginning = input[..<filled]
+        if beginning.isEmpty {
             throw FixSourceError(.notALog, "\(name) is empty; record the receiver's output into it first")
         }
-        if totalBytes == nil, FileMark.isDevice(descriptor.raw), input[..<filled].allSatisfy({ $0 == 0 }) {
+        if kind == .device, beginning.allSatisfy({ $0 == 0 }) {
             throw FixSourceError(.notALog, "\(name) is a device that gives only zeros; name a log or a serial line")
         }
-        let beginning = Array(input[..<min(filled, 64)])
         switch LogFileKind(firstBytes: beginning.span) {
-        case .gzip: gzip = GzipStream()
+        case .gzip: archive = GzipStream()
         case let format: try judgeText(format)
         }
     }
@@ -58,15 +65,15 @@ package final class RecordedLog {
         while true {
             if taken == filled, !isAtEnd { try fill() }
             let isDrained = taken == filled
-            guard let gzip else { return isDrained ? 0 : copy(into: &buffer) }
+            guard let archive else { return copy(into: &buffer) }
             // zlib may still hold output when its input is used up.
-            let produced = try unpack(with: gzip, into: &buffer)
+            let produced = try unpack(archive, into: &buffer)
             if produced > 0 {
                 if !isTextJudged { try judgeText(LogFileKind(firstBytes: buffer.span.extracting(0..<produced))) }
                 return produced
             }
             guard isDrained else { continue }
-            guard gzip.isAtMemberEnd else {
+            guard archive.isAtMemberEnd else {
                 throw FixSourceError(
                     .notALog, "\(name) ends in the middle of the archive; it was cut short, copy it once more")
             }
@@ -78,10 +85,10 @@ package final class RecordedLog {
     }
 
     private func unpack(
-        with gzip: GzipStream, into buffer: inout MutableSpan<UInt8>
+        _ archive: GzipStream, into buffer: inout MutableSpan<UInt8>
     ) throws(FixSourceError) -> Int {
         // Zeros behind the last member are padding (tapes, block devices).
-        if gzip.isAtMemberEnd {
+        if archive.isAtMemberEnd {
             while taken < filled, input[taken] == 0 { taken += 1 }
             if taken < filled, input[taken] != 0x1F {
                 throw FixSourceError(
@@ -90,16 +97,13 @@ package final class RecordedLog {
                         + "on; everything before was read")
             }
         }
-        do throws(GzipStream.Failure) {
-            let step = try gzip.unpack(input[taken..<filled], into: &buffer)
+        do throws(GzipStream.Damage) {
+            let step = try archive.unpack(input[taken..<filled], into: &buffer)
             taken += step.consumed
             return step.produced
         } catch {
-            switch error {
-            case .damaged(let words):
-                throw FixSourceError(
-                    .notALog, "\(name) is a damaged archive (\(words)) near byte \(bytesRead); copy it once more")
-            }
+            throw FixSourceError(
+                .notALog, "\(name) is a damaged archive (\(error.words)) near byte \(bytesRead); copy it once more")
         }
     }
 
@@ -112,11 +116,8 @@ package final class RecordedLog {
 
     private func fill() throws(FixSourceError) {
         do throws(SystemError) {
-            if totalBytes == nil {
-                let stop = if let stop { stop } else { try EventDescriptor() }
-                if try poll(descriptor.raw, within: nil, unless: stop) == .stopped {
-                    throw SystemError(call: "poll", number: ECANCELED)
-                }
+            if totalBytes == nil, try poll(descriptor.raw, within: nil, unless: stop) == .stopped {
+                throw SystemError(call: "poll", number: ECANCELED)
             }
             var span = input.mutableSpan
             filled = try descriptor.read(into: &span)
@@ -135,31 +136,34 @@ package final class RecordedLog {
         if let problem = format.problem(of: name) { throw problem }
     }
 
-    /// Bytes in a file; `nil` for a pipe.
-    private static func size(of raw: CInt, _ name: String) throws(FixSourceError) -> Int64? {
-        var status = stat()
-        guard unsafe fstat(raw, &status) == 0 else {
-            throw FixSourceError(
-                .cannotOpen, "\(name) cannot be opened: \(SystemError(call: "", number: errno).reason)")
-        }
-        guard status.st_mode & S_IFMT != S_IFDIR else {
-            throw FixSourceError(.notALog, "\(name) is a folder; name the logs in it")
-        }
-        return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
+    private static func open(_ path: String) throws(SystemError) -> OwnedDescriptor {
+        // Without O_NONBLOCK, opening a pipe waits for a writer.
+        guard path == "-" else { return try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK) }
+        return OwnedDescriptor(
+            owning: try valueOrSystemError("standard input") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) })
+    }
+}
+
+/// What can be said of a log by its path.
+extension RecordedLog {
+    /// What the operator calls it.
+    static func name(of path: String) -> String { path == "-" ? "standard input" : path }
+
+    /// Whether it can be read only once, and keeps its reader waiting: a pipe, a terminal, a socket, or `-`, standard
+    /// input.
+    static func isReadOnce(_ path: String) -> Bool {
+        if path == "-" { return true }
+        guard let kind = try? FileStatus(behind: path).kind else { return false }
+        return kind != .file && kind != .folder
     }
 
-    private static func open(_ path: String) throws(FixSourceError) -> OwnedDescriptor {
-        do throws(SystemError) {
-            // Without O_NONBLOCK, opening a pipe waits for a writer.
-            guard path == "-" else { return try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK) }
-            return OwnedDescriptor(
-                owning: try valueOrSystemError("standard input") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) })
-        } catch {
-            throw cannotOpen(path, error)
-        }
+    /// Whether it is a gzip archive, as far as can be seen.
+    package static func isArchive(_ path: String) -> Bool {
+        guard !isReadOnce(path), let beginning = try? FileSystem.read(64, at: 0, of: path) else { return false }
+        return LogFileKind(firstBytes: beginning.span) == .gzip
     }
 
-    /// Why a log cannot be opened, and what to do.
+    /// Why it cannot be opened, and what to do.
     static func cannotOpen(_ path: String, _ error: SystemError) -> FixSourceError {
         let remedy =
             switch error.number {
@@ -213,7 +217,7 @@ enum LogFileKind: Sendable, Hashable {
         }
     }
 
-    /// By its mark, or, for text has none of them otherwise, by a zero in every second byte.
+    /// By its mark, or, as most text has none, by a zero in every second byte.
     private static func utf16Encoding(of bytes: Span<UInt8>) -> String? {
         guard bytes.count >= 2 else { return nil }
         if bytes[0] == 0xFF, bytes[1] == 0xFE { return "UTF-16" }
@@ -226,5 +230,65 @@ enum LogFileKind: Sendable, Hashable {
         case (true, false): return "UTF-16BE"
         default: return nil
         }
+    }
+}
+
+/// Unpacks gzip data as it comes, one member after another (RFC 1952).
+@safe private final class GzipStream {
+    /// Not gzip data, or damaged.
+    struct Damage: Error {
+        /// zlib's.
+        let words: String
+    }
+
+    /// zlib keeps the address of this structure, so it lives on the heap.
+    private let stream: UnsafeMutablePointer<z_stream>
+    /// Whether input so far ends exactly at the end of a member: the only place where an archive may end.
+    private(set) var isAtMemberEnd = false
+    /// What the next step throws: what came out before the damage comes first.
+    private var damage: Damage?
+
+    init() {
+        unsafe stream = .allocate(capacity: 1)
+        unsafe stream.initialize(to: z_stream())
+        let code = unsafe czlib_inflate_init(stream)
+        precondition(code == Z_OK, "cannot start zlib: error \(code)")
+    }
+
+    deinit {
+        unsafe inflateEnd(stream)
+        unsafe stream.deallocate()
+    }
+
+    /// Unpacks from `input` into `output`, until either is used up or a member ends.
+    ///
+    /// A slice and not a `Span`, which Swift 6.2 does not accept beside an inout `MutableSpan` in a method.
+    func unpack(
+        _ input: ArraySlice<UInt8>, into output: inout MutableSpan<UInt8>
+    ) throws(Damage) -> (consumed: Int, produced: Int) {
+        if let damage { throw damage }
+        if isAtMemberEnd, !input.isEmpty {
+            unsafe inflateReset(stream)
+            isAtMemberEnd = false
+        }
+        let code = unsafe input.withUnsafeBufferPointer { source in
+            unsafe output.withUnsafeMutableBufferPointer { target in
+                unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
+                unsafe stream.pointee.avail_in = UInt32(source.count)
+                unsafe stream.pointee.next_out = target.baseAddress
+                unsafe stream.pointee.avail_out = UInt32(target.count)
+                return unsafe inflate(stream, Z_NO_FLUSH)
+            }
+        }
+        switch code {
+        case Z_OK, Z_BUF_ERROR: break  // the latter only says that there was nothing to do
+        case Z_STREAM_END: isAtMemberEnd = true
+        default:
+            let words = unsafe stream.pointee.msg.map { unsafe ReportedText(String(cString: $0)).description }
+            damage = Damage(words: words ?? "error \(code)")
+        }
+        let produced = output.count - Int(unsafe stream.pointee.avail_out)
+        if let damage, produced == 0 { throw damage }
+        return (input.count - Int(unsafe stream.pointee.avail_in), produced)
     }
 }

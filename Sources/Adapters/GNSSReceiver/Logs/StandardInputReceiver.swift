@@ -17,7 +17,7 @@ package struct StandardInputReceiver: FixSource {
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
-        guard descriptor != STDIN_FILENO || isReadOnce("/dev/stdin") else {
+        guard descriptor != STDIN_FILENO || RecordedLog.isReadOnce("/dev/stdin") else {
             return try await LogReceiver(paths: ["-"], decoder: decoder).run(deliver: deliver)
         }
         try await LiveReceiver(
@@ -27,7 +27,7 @@ package struct StandardInputReceiver: FixSource {
 }
 
 /// Standard input: there once, and over when it ends.
-struct StandardInputEndpoint: ReceiverEndpoint {
+private struct StandardInputEndpoint: ReceiverEndpoint {
     let descriptor: CInt
 
     var name: String { "standard input" }

@@ -24,7 +24,7 @@ extension LiveReceiver {
 }
 
 /// A TCP server that sends NMEA 0183, by name and port.
-struct TCPEndpoint: ReceiverEndpoint {
+private struct TCPEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int
 
@@ -48,7 +48,7 @@ struct TCPEndpoint: ReceiverEndpoint {
 }
 
 /// An address of this machine to which datagrams with NMEA 0183 sentences come.
-struct UDPEndpoint: ReceiverEndpoint {
+private struct UDPEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int
 

@@ -51,7 +51,7 @@ struct BaudRateSearch: Sendable, Hashable {
     var trial: Duration { rate == lastGood ? usualTrial * 2 : usualTrial }
 
     /// The time of one round.
-    static var roundTime: Duration { longEnough * (candidates.count + 1) }
+    fileprivate static var roundTime: Duration { longEnough * (candidates.count + 1) }
 
     /// A sentence has come.
     mutating func sentenceArrived() {
@@ -61,7 +61,7 @@ struct BaudRateSearch: Sendable, Hashable {
     }
 
     /// The line is closed, after a trial or because a good line brought nothing usable for long.
-    mutating func lineGivenUp(after evidence: Evidence) -> Action {
+    mutating func lineClosed(after evidence: Evidence) -> Action {
         if evidence == .sentences {
             isComplaintTold = true
             return .open(at: rate)
@@ -147,8 +147,8 @@ struct RateTrial: Sendable {
     func firstSentenceArrived() { search.withLock { $0.sentenceArrived() } }
 
     /// The line is closed for bringing no sentence for too long; gives what the operator should know now.
-    func givenUp(after evidence: BaudRateSearch.Evidence) -> String? {
-        switch search.withLock({ $0.lineGivenUp(after: evidence) }) {
+    func lineClosed(after evidence: BaudRateSearch.Evidence) -> String? {
+        switch search.withLock({ $0.lineClosed(after: evidence) }) {
         case .open: nil
         case .tell(let complaint, _): complaint
         }

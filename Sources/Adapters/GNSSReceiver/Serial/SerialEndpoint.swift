@@ -27,7 +27,7 @@ extension LiveReceiver {
 struct SerialEndpoint: ReceiverEndpoint {
     private enum Rate: Sendable {
         case known(Int)
-        case looked(for: Locked<BaudRateSearch>)
+        case searched(Locked<BaudRateSearch>)
     }
 
     private let device: String
@@ -35,7 +35,7 @@ struct SerialEndpoint: ReceiverEndpoint {
 
     init(device: String, baudRate: Int) { (self.device, rate) = (device, .known(baudRate)) }
 
-    init(device: String, search: BaudRateSearch) { (self.device, rate) = (device, .looked(for: Locked(search))) }
+    init(device: String, search: BaudRateSearch) { (self.device, rate) = (device, .searched(Locked(search))) }
 
     var name: String { device }
 
@@ -46,7 +46,7 @@ struct SerialEndpoint: ReceiverEndpoint {
                 OpenSerialLine(
                     try SerialLine(path: device, baudRate: baudRate),
                     greeting: "open at \(baudRate) baud, waiting for the first sentence")
-            case .looked(let search): try open(search)
+            case .searched(let search): try open(search)
             }
         } catch { throw .notNow(error.reason) }
     }
@@ -65,7 +65,7 @@ struct SerialEndpoint: ReceiverEndpoint {
                     throw error
                 }
                 refusals += 1
-                _ = search.withLock { $0.lineGivenUp(after: .silence) }
+                _ = search.withLock { $0.lineClosed(after: .silence) }
             }
         }
     }
@@ -80,7 +80,7 @@ struct SerialEndpoint: ReceiverEndpoint {
             "bytes come but no NMEA sentence for \(span); check baudRate, now \(baudRate) (\"automatic\" finds the "
                 + "right one), or switch the receiver's output to NMEA" + otherReaders
         // Its rate was right: before that it is closed sooner.
-        case (.noise, .looked(let search)):
+        case (.noise, .searched(let search)):
             "bytes come but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there was; if "
                 + "it stays so, the rate is looked for again"
         }

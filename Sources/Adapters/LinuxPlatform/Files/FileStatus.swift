@@ -13,7 +13,13 @@ package struct FileStatus: Sendable, Hashable {
     }
 
     /// Which of all files it is, and which device it leads to.
-    package struct Identity: Sendable, Hashable { fileprivate let volume, number, device: UInt64 }
+    package struct Identity: Sendable, Hashable {
+        private let volume, number, device: UInt64
+
+        package init(volume: UInt64, number: UInt64, device: UInt64 = 0) {
+            (self.volume, self.number, self.device) = (volume, number, device)
+        }
+    }
 
     package let kind: Kind
     /// The number of the user whose it is.
@@ -28,10 +34,11 @@ package struct FileStatus: Sendable, Hashable {
     package let identity: Identity?
 
     package init(
-        kind: Kind, owner: UInt32, group: UInt32 = 0, permissions: UInt32 = 0o600, names: Int = 1, bytes: Int64 = 0
+        kind: Kind, owner: UInt32, group: UInt32 = 0, permissions: UInt32 = 0o600, names: Int = 1, bytes: Int64 = 0,
+        identity: Identity? = nil
     ) {
         (self.kind, self.owner, self.group, self.permissions) = (kind, owner, group, permissions)
-        (self.names, self.bytes, identity) = (names, bytes, nil)
+        (self.names, self.bytes, self.identity) = (names, bytes, identity)
     }
 
     /// What lies at `path`; `nil` when nothing does.

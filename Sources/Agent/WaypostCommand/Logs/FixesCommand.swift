@@ -1,4 +1,5 @@
 import GNSS
+import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
 import TrackDrawing
@@ -47,57 +48,63 @@ struct FixesCommand {
         return wantsSummary ? try await summarize() : try await write()
     }
 
-    private var decoding: LogDecoding {
-        LogDecoding(paths: logs, acceptsMissingChecksum: acceptsMissingChecksum, follows: follows)
+    private var reader: LogReader {
+        get throws(FixSourceError) {
+            try LogReader(
+                paths: logs,
+                decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum)),
+                follows: follows
+            ) { Terminal.say("waypost: \($0)") }
+        }
     }
 
     private func write() async throws -> ExitStatus {
         let format = format
-        let output = Locked((bytes: [UInt8](), hasFix: false, track: TrackContinuity()))
-        output.withLock { format.appendHeader(to: &$0.bytes) }
-        let result = await decoding.run(progress: LogProgress.line()) { fixes throws(SystemError) in
-            let bytes = output.withLock { output in
-                for fix in fixes {
+        let (decoding, hasFix, ending) = try await reader.read { reader in
+            var bytes: [UInt8] = []
+            format.appendHeader(to: &bytes)
+            var hasFix = false
+            var track = TrackContinuity()
+            let decoding = reader.decodeAll(progress: .besideResults) { chunk throws(SystemError) in
+                for fix in chunk.fixes {
                     var isBroken = false
-                    if format.drawsTrack, case .broken = output.track.step(to: fix) { isBroken = true }
-                    format.append(fix, isFirst: !output.hasFix, isBroken: isBroken, to: &output.bytes)
-                    output.hasFix = true
+                    if format.drawsTrack, case .broken = track.step(to: fix) { isBroken = true }
+                    format.append(fix, isFirst: !hasFix, isBroken: isBroken, to: &bytes)
+                    hasFix = true
                 }
-                defer { output.bytes.removeAll(keepingCapacity: true) }
-                return output.bytes
+                try StandardOutput.write(bytes)
+                bytes.removeAll(keepingCapacity: true)
             }
-            try StandardOutput.write(bytes)
+            format.appendFooter(to: &bytes)
+            return (decoding, hasFix, bytes)
         }
         Terminal.draw("")
-        if result.failure is SystemError { return try LogDecoding.conclude(result.failure) }
-        let ending = output.withLock { output in
-            format.appendFooter(to: &output.bytes)
-            return output.bytes
-        }
+        if decoding.failure is SystemError { return try decoding.conclude() }
         try StandardOutput.write(ending)
-        let status = try LogDecoding.conclude(result.failure)
-        if result.failure == nil, !output.withLock({ $0.hasFix }) {
-            // A receiver that never saw the sky gives a log without a fix; without a sentence it is none.
-            if let other = result.outcomes.first(where: { $0.statistics.sentences == 0 }) {
-                let unchecked = other.statistics.refusals(.missingChecksum).count
-                if unchecked > 0 {
-                    throw AgentError(
-                        .inputData,
-                        "\(other.name) holds \(FigureText.count(unchecked, "sentence")) without checksum and none with a right one; "
-                            + "if its receiver has none, add --accept-missing-checksum")
-                }
-                throw AgentError(.inputData, "\(other.name) holds no NMEA 0183 sentence with a right checksum")
-            }
-            Terminal.say("waypost: \(LogDecoding.absence(of: result.outcomes))")
-        }
+        let status = try decoding.conclude()
+        if decoding.failure == nil, !hasFix { try explainAbsence(decoding) }
         return status
     }
 
+    /// A receiver that never saw the sky gives a log without a fix; without a sentence it is none.
+    private func explainAbsence(_ decoding: LogDecoding) throws(AgentError) {
+        guard let other = decoding.firstWithoutSentence else {
+            return Terminal.say("waypost: \(decoding.absence)")
+        }
+        let unchecked = other.statistics.refusals(.missingChecksum).count
+        throw AgentError(
+            .inputData,
+            unchecked > 0
+                ? "\(other.name) holds \(FigureText.count(unchecked, "sentence")) without checksum and none with a right one; "
+                    + "if its receiver has none, add --accept-missing-checksum"
+                : "\(other.name) holds no NMEA 0183 sentence with a right checksum")
+    }
+
     private func summarize() async throws -> ExitStatus {
-        let (logs, total, failure) = await LogSummary.survey(decoding)
+        let (logs, total, decoding) = await LogSummary.survey(try reader)
         Terminal.draw("")
         try StandardOutput.write(line: FixesSummary(logs: logs, total: total).text)
-        return try LogDecoding.conclude(failure)
+        return try decoding.conclude()
     }
 }
 

@@ -5,82 +5,16 @@ import LocationReporting
 import TrackDrawing
 import Waypost
 
-/// Recorded logs through the decoder, one after another, on a thread of its own; a tool's work, without a pipeline.
+/// What became of logs that a tool has decoded, without a pipeline.
 struct LogDecoding: Sendable {
-    /// What came of one log.
-    struct Outcome: Sendable {
-        /// As the operator gave it.
-        let name: String
-        let statistics: DecoderStatistics
+    /// One for each log that was opened.
+    fileprivate(set) var outcomes: [LogReader.Outcome] = []
+    fileprivate(set) var failure: (any Error)?
 
-        /// Without the folders.
-        var shortName: String { name.split(separator: "/").last.map(String.init) ?? name }
-    }
-
-    var paths: [String]
-    var acceptsMissingChecksum = false
-    /// Whether the last log is read on at its end, until cancelled.
-    var follows = false
-
-    private static let chunkBytes = 1 << 18
-
-    /// Decodes everything; `take` gets the fixes of each chunk, on the decoding thread, and may end it by throwing.
-    ///
-    /// What was decoded before a failure has been handed over.
-    func run(
-        progress: @escaping @Sendable (_ name: String, _ bytesRead: Int64, _ totalBytes: Int64?) -> Void,
-        take: @escaping @Sendable ([Fix]) throws(SystemError) -> Void
-    ) async -> (outcomes: [Outcome], failure: (any Error)?) {
-        let stop: EventDescriptor
-        do { stop = try EventDescriptor() } catch { return ([], error) }
-        return await withTaskCancellationHandler {
-            await onThread(named: "decode") {
-                var outcomes: [Outcome] = []
-                for index in paths.indices {
-                    do {
-                        let log = try open(index, stop: stop)
-                        defer { outcomes.append(Outcome(name: log.name, statistics: log.statistics)) }
-                        try Self.decode(log, progress: progress, take: take)
-                    } catch { return (outcomes, error) }
-                }
-                return (outcomes, nil)
-            }
-        } onCancel: {
-            stop.signal()
-        }
-    }
-
-    private func open(_ index: Int, stop: EventDescriptor) throws(FixSourceError) -> DecodedLog {
-        try DecodedLog(
-            path: paths[index],
-            decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum)),
-            follows: follows && index == paths.count - 1, chunkBytes: Self.chunkBytes, stop: stop
-        ) { Terminal.say("waypost: \($0)") }
-    }
-
-    private static func decode(
-        _ log: DecodedLog, progress: (String, Int64, Int64?) -> Void, take: ([Fix]) throws(SystemError) -> Void
-    ) throws {
-        var fixes: [Fix] = []
-        var failure: FixSourceError?
-        var isOpen = true
-        while isOpen {
-            do throws(FixSourceError) { isOpen = try log.next { fixes.append($0) } } catch {
-                (failure, isOpen) = (error, false)
-            }
-            try take(fixes)
-            fixes.removeAll(keepingCapacity: true)
-            progress(log.name, log.bytesRead, log.totalBytes)
-        }
-        if let failure { throw failure }
-    }
-}
-
-extension LogDecoding {
     /// What was read before a failure has been used; now the failure is told.
     ///
     /// - Returns: `done` when there is none, or the operator ended it.
-    static func conclude(_ failure: (any Error)?) throws -> ExitStatus {
+    func conclude() throws -> ExitStatus {
         guard let failure else { return .done }
         if let failure = failure as? FixSourceError {
             if failure.code == .cancelled { return .done }
@@ -89,8 +23,11 @@ extension LogDecoding {
         throw failure
     }
 
+    /// The first log without a sentence: it is none.
+    var firstWithoutSentence: LogReader.Outcome? { outcomes.first { $0.statistics.sentences == 0 } }
+
     /// Why logs with sentences have no fix that could be given.
-    static func absence(of outcomes: [Outcome]) -> String {
+    var absence: String {
         let names = outcomes.map(\.name).joined(separator: ", ")
         let epochs = outcomes.reduce(0) { $0 + $1.statistics.epochs }
         let undated = outcomes.reduce(0) { $0 + $1.statistics.undatedFixes }
@@ -104,27 +41,48 @@ extension LogDecoding {
     }
 }
 
-/// How far a log has been read, drawn for a person while work goes on.
-enum LogProgress {
-    /// A line now and then, if somebody looks at it and the results go somewhere else.
-    static func line() -> @Sendable (_ name: String, _ bytesRead: Int64, _ totalBytes: Int64?) -> Void {
-        guard Terminal.isInteractive, !StandardOutput.isTerminal else { return { _, _, _ in } }
-        return drawn()
-    }
-
-    /// A line now and then, wherever the results go.
-    static func drawn() -> @Sendable (_ name: String, _ bytesRead: Int64, _ totalBytes: Int64?) -> Void {
-        let told = Locked(Int64(0))
-        return { name, bytesRead, totalBytes in
-            let isDue = told.withLock { told in
-                guard bytesRead < told || bytesRead >= told + 4 << 20 else { return false }
-                told = bytesRead
-                return true
+extension LogReader {
+    /// Decodes everything; `take` gets each chunk and may end it by throwing.
+    func decodeAll(
+        progress: LogProgress, take: (Chunk) throws(SystemError) -> Void
+    ) -> LogDecoding {
+        var (decoding, progress) = (LogDecoding(), progress)
+        while true {
+            let chunk = next()
+            if let outcome = chunk.outcome { decoding.outcomes.append(outcome) }
+            do throws(SystemError) { try take(chunk) } catch {
+                decoding.failure = error
+                return decoding
             }
-            guard isDue else { return }
-            let share = totalBytes.map { $0 > 0 ? "\(bytesRead * 100 / $0) %" : "" } ?? "\(bytesRead >> 20) MiB"
-            Terminal.draw("\(name)  \(share)")
+            progress.draw(chunk)
+            if chunk.isLast {
+                decoding.failure = chunk.failure
+                return decoding
+            }
         }
+    }
+}
+
+/// How far a log has been read, drawn for a person while work goes on.
+struct LogProgress: Sendable {
+    /// Nobody is shown anything.
+    static let silent = LogProgress(isShown: false)
+    /// A line now and then, if somebody looks at it and the results go somewhere else.
+    static var besideResults: Self { Self(isShown: Terminal.isInteractive && !StandardOutput.isTerminal) }
+    /// A line now and then, wherever the results go.
+    static let always = LogProgress(isShown: true)
+
+    private let isShown: Bool
+    private var drawn: Int64 = 0
+
+    private init(isShown: Bool) { self.isShown = isShown }
+
+    fileprivate mutating func draw(_ chunk: LogReader.Chunk) {
+        let bytes = chunk.bytesRead
+        guard isShown, bytes < drawn || bytes >= drawn + 4 << 20 else { return }
+        drawn = bytes
+        let share = chunk.totalBytes.map { $0 > 0 ? "\(bytes * 100 / $0) %" : "" } ?? "\(bytes >> 20) MiB"
+        Terminal.draw("\(chunk.name)  \(share)")
     }
 }
 
@@ -132,7 +90,7 @@ enum LogProgress {
 enum GrowingLog {
     /// - Throws: for a log that is there and does not grow: an archive.
     static func require(_ path: String, command: String) throws(UsageError) {
-        guard DecodedLog.isArchive(at: path) else { return }
+        guard RecordedLog.isArchive(path) else { return }
         throw UsageError("\(path) is a gzip archive, which does not grow; leave --follow out", command: command)
     }
 }

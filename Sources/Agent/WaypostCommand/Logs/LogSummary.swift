@@ -1,4 +1,5 @@
 import GNSS
+import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import TrackDrawing
@@ -9,30 +10,24 @@ struct LogSummary: Sendable {
     let statistics: DecoderStatistics
     let track: TrackSummary
 
-    /// Decodes logs one after another, up to the first that fails; what was read of that one counts too.
-    static func survey(_ decoding: LogDecoding) async -> (
-        logs: [LogSummary], total: TrackSummary, failure: (any Error)?
-    ) {
-        var logs: [LogSummary] = []
-        let total = Locked(TrackSummary())
-        var failure: (any Error)?
-        for path in decoding.paths where failure == nil && !Task.isCancelled {
-            let track = Locked(TrackSummary())
-            let isAlone = decoding.paths.count == 1
-            var single = decoding
-            single.paths = [path]
-            let result = await single.run(progress: LogProgress.line()) {
-                fixes throws(SystemError) in
-                track.withLock { track in for fix in fixes { track.add(fix) } }
-                if !isAlone { total.withLock { total in for fix in fixes { total.add(fix) } } }
+    /// Decodes logs one after another, up to the first that fails; what was read of that one counts too. One log
+    /// alone has no total.
+    static func survey(_ reader: LogReader) async -> (logs: [LogSummary], total: TrackSummary, decoding: LogDecoding) {
+        let isOfSeveral = reader.paths.count > 1
+        return await reader.read { reader in
+            var logs: [LogSummary] = []
+            var (track, total) = (TrackSummary(), TrackSummary())
+            let decoding = reader.decodeAll(progress: .besideResults) { chunk throws(SystemError) in
+                for fix in chunk.fixes {
+                    track.add(fix)
+                    if isOfSeveral { total.add(fix) }
+                }
+                guard let outcome = chunk.outcome else { return }
+                logs.append(LogSummary(name: outcome.name, statistics: outcome.statistics, track: track))
+                track = TrackSummary()
             }
-            logs += result.outcomes.map {
-                LogSummary(name: $0.name, statistics: $0.statistics, track: track.withLock { $0 })
-            }
-            failure = result.failure
+            return (logs, total, decoding)
         }
-        let alone = decoding.paths.count == 1 ? logs.first?.track : nil
-        return (logs, alone ?? total.withLock { $0 }, failure)
     }
 }
 

@@ -1,4 +1,5 @@
 import GNSS
+import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
 import TrackDrawing
@@ -28,23 +29,29 @@ struct MapCommand {
         do throws(SystemError) { page = output == "-" ? nil : try FileReplacement(at: output) } catch {
             throw UnwritableFile(path: output, cause: error)
         }
-        let survey = Locked(TrackSurvey())
-        let result = await LogDecoding(paths: logs, acceptsMissingChecksum: acceptsMissingChecksum).run(
-            progress: output == "-" ? LogProgress.line() : LogProgress.drawn()
-        ) { fixes throws(SystemError) in
-            survey.withLock { survey in for fix in fixes { survey.add(fix) } }
+        let decoder = NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum))
+        let progress = output == "-" ? LogProgress.besideResults : .always
+        let (decoding, survey) = try await LogReader(paths: logs, decoder: decoder).read { reader in
+            var survey = TrackSurvey()
+            let decoding = reader.decodeAll(progress: progress) { chunk throws(SystemError) in
+                for fix in chunk.fixes { survey.add(fix) }
+            }
+            return (decoding, survey)
         }
         Terminal.draw("")
         if Task.isCancelled { return .done }
         let drawing = MapPage(
-            logs: result.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey.withLock { $0 },
-            failure: result.failure.map { "\($0)" })
+            logs: decoding.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey,
+            failure: decoding.failure.map { "\($0)" })
         guard let size = try await write(drawing, to: page) else {
-            _ = try LogDecoding.conclude(result.failure)
-            throw AgentError(.inputData, Self.emptiness(of: result.outcomes))
+            _ = try decoding.conclude()
+            let other = decoding.firstWithoutSentence
+            throw AgentError(
+                .inputData,
+                other.map { "\($0.name) holds no NMEA 0183 sentence with a right checksum" } ?? decoding.absence)
         }
         if page != nil, Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(size))") }
-        return try LogDecoding.conclude(result.failure)
+        return try decoding.conclude()
     }
 
     /// Draws and writes on a thread of its own, as the disk may take its time; the size in bytes, `nil` when there is
@@ -64,12 +71,5 @@ struct MapCommand {
         case .success(let size): return size
         case .failure(let error): throw page == nil ? error : UnwritableFile(path: output, cause: error)
         }
-    }
-
-    private static func emptiness(of outcomes: [LogDecoding.Outcome]) -> String {
-        if let other = outcomes.first(where: { $0.statistics.sentences == 0 }) {
-            return "\(other.name) holds no NMEA 0183 sentence with a right checksum"
-        }
-        return LogDecoding.absence(of: outcomes)
     }
 }

@@ -1,11 +1,13 @@
 import GNSS
+import GNSSReceiver
+import LinuxPlatform
 import TimeAndChance
 import TrackDrawing
 import Waypost
 
 /// The page of `waypost map`: one document, nothing from outside, no script.
 struct MapPage {
-    let logs: [LogDecoding.Outcome]
+    let logs: [LogReader.Outcome]
     let survey: TrackSurvey
     /// Why the last log was not read to its end.
     let failure: String?
@@ -28,8 +30,8 @@ struct MapPage {
     }
 
     private var title: String {
-        guard let first = logs.first else { return "Track" }
-        return logs.count == 1 ? first.shortName : "\(first.shortName) and \(logs.count - 1) more"
+        guard let first = logs.first.map({ FileSystem.name(of: $0.name) }) else { return "Track" }
+        return logs.count == 1 ? first : "\(first) and \(logs.count - 1) more"
     }
 
     private var header: Markup {
@@ -85,14 +87,14 @@ struct MapPage {
         var warnings: [Markup] = []
         if let failure { warnings.append("<b>Not the whole log:</b> \(failure)") }
         for log in logs {
-            let front: Markup = logs.count > 1 ? "<bdi>\(log.shortName)</bdi>: " : ""
+            let front: Markup = logs.count > 1 ? "<bdi>\(FileSystem.name(of: log.name))</bdi>: " : ""
             warnings += LogAccount(log.statistics).warnings.map { "\(front)\($0)" }
         }
         return warnings
     }
 
     /// What the decoder met in one log.
-    private func section(of log: LogDecoding.Outcome) -> Markup {
+    private func section(of log: LogReader.Outcome) -> Markup {
         let account = LogAccount(log.statistics)
         var rows = [
             ("Receiver", account.receiver.joined(separator: "; ")),

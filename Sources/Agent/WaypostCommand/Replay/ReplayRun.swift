@@ -16,7 +16,7 @@ struct ReplayRun: Sendable {
     /// Opens every vehicle's outbox.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
-        try await Self.requireLogs(options.follows ? options.logs.dropLast() : options.logs[...])
+        try await Self.requireLogs(options)
         let clock = MonotonicClock(ContinuousClock())
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let transport = try configuration.makeTransport()
@@ -49,14 +49,10 @@ struct ReplayRun: Sendable {
     }
 
     /// A file that is no log is told before anything is sent; what can be read only once is left for the replay.
-    private static func requireLogs(_ paths: ArraySlice<String>) async throws(AgentError) {
-        let failure: FixSourceError? = await onThread(named: "logs") {
-            do throws(FixSourceError) {
-                for path in paths where !isReadOnce(path) { _ = try RecordedLog(path: path) }
-                return nil
-            } catch { return error }
-        }
-        if let failure { throw AgentError(.inputData, failure.description) }
+    private static func requireLogs(_ options: ReplayOptions) async throws(AgentError) {
+        do throws(FixSourceError) {
+            try await LogReader(paths: options.logs, follows: options.follows).totalBytes()
+        } catch { throw AgentError(.inputData, error.description) }
     }
 
     /// Runs to the end; what went wrong with the input is returned, so that the summary can come first.
