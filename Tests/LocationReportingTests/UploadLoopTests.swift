@@ -128,6 +128,15 @@ import WaypostTestSupport
                 Row(2, .networkReturned, nil),
             ]),
         Table(
+            "no end, for an update came while the outbox was read",
+            [
+                Row(0, .finishWhenEmpty, nil),
+                Row(0, .started, read(8, orNewest: false)),
+                Row(0, .updateAccepted, nil),
+                Row(0, found(nil), read(8, orNewest: false)),
+                Row(0, found(light), .fetchToken),
+            ]),
+        Table(
             "an end, while there is nothing to send",
             [
                 Row(0, .started, read(8)),

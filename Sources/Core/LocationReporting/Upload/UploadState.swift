@@ -157,6 +157,7 @@ extension UploadState {
             pending: pending, newest: batch?.last.stored ?? newest, maximumPastLocations: limit, at: now)
         if let selected { return attempt(selected) }
         if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now)) }
+        if hasNews { return readOutbox() }  // accepted while it was read
         let step = finishesWhenEmpty ? finish() : awaitNews(for: nil)
         guard !isIdle else { return step }
         isIdle = true
