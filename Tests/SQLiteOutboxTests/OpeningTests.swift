@@ -73,7 +73,7 @@ import Testing
             folder.recoveries.first?.description
                 == "\(folder.store) was damaged (it is not a SQLite database); it was renamed to \(folder.path(name)); "
                 + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of these may have been "
-                + "delivered. Check the disk if this comes again")
+                + "delivered. Check the disk if this happens again")
         #expect(try outbox.ledger() == Ledger())
     }
 

@@ -58,8 +58,8 @@ package final class CommandTokenProvider: TokenProvider {
         if ChildTable.isBlind {
             report(
                 .brokenContract(
-                    "/proc is another namespace's: what token command \(program) leaves behind is not found and goes on; "
-                        + "mount the right one (mount -t proc proc /proc)"))
+                    "/proc is another namespace's: what token command \(program) leaves behind is not found and keeps "
+                        + "running; mount the right one (mount -t proc proc /proc)"))
         }
     }
 
@@ -171,7 +171,7 @@ package final class CommandTokenProvider: TokenProvider {
                 .unavailable,
                 "\(source): processes of it are still being ended (\(count)), as they start others without end or wait "
                     + "for a device; it is not started again before they have")
-        case .cancelled: AuthorizationError(.cancelled, "\(source) was ended because nobody waits for the token")
+        case .cancelled: AuthorizationError(.cancelled, "\(source) was ended because the token is no longer needed")
         }
     }
 

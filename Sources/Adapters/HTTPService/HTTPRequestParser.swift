@@ -324,8 +324,8 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
         case .misdirected(let host):
             "the host \"\(host)\" is not served here; use 127.0.0.1, [::1] or localhost"
         case .foreignOrigin(let origin):
-            "pages of \"\(origin)\" may ask for nothing here; only pages of this machine may"
-        case .foreignSite: "pages of other sites may ask for nothing here; enter the address in the browser instead"
+            "pages of \"\(origin)\" have no access; only pages of this machine have"
+        case .foreignSite: "pages of other sites have no access; enter the address in the browser instead"
         case .conflictingLength: "the request states its length twice"
         case .malformedLength: "Content-Length is not a number"
         case .lengthRequired: "a request with this method must state its length"

@@ -225,6 +225,6 @@ struct ServiceLoop {
         }
         meter.handlerBegan()
         guard case .dropped = arrivals.yield((number, request)) else { return }
-        mailbox.answer(.refusal(status: 503, "too many requests are in work"), on: number)
+        mailbox.answer(.refusal(status: 503, "too many requests are being handled"), on: number)
     }
 }

@@ -117,8 +117,8 @@ extension RunRecorder {
                 error.refusal == nil
                 ? "see that there is room and that this user may write, or give --record another folder; " : ""
             reportEnd(
-                "the run is not recorded in \(settings.folder) any more: \(error); \(remedy)restart to record again; "
-                    + "reporting goes on")
+                "the run is no longer recorded in \(settings.folder): \(error); \(remedy)restart to record again; "
+                    + "reporting continues")
         }
     }
 

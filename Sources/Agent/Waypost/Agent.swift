@@ -176,7 +176,7 @@ public struct Agent: Sendable {
             }
             group.addTask {
                 do throws(SystemError) { try await watchdog.run(clock: clock) } catch {
-                    log.write(.error, "progress is not watched: \(error)")
+                    log.write(.error, "stalled stages are not watched for: \(error)")
                 }
             }
             group.addTask { await tellStatus(manager, clock: clock, recorder: recorder, report: report) }
@@ -199,7 +199,7 @@ public struct Agent: Sendable {
         await withTaskGroup { group in
             group.addTask {
                 do throws(SystemError) { try await NetworkWatch().run { arrival.yield() } } catch {
-                    log.write(.warning, "\(error); the network's return is found by retries alone")
+                    log.write(.warning, "\(error); the return of the network is noticed by retries only")
                 }
                 arrival.finish()
             }

@@ -14,7 +14,7 @@ struct JSONParser {
         guard index < bytes.count else { throw error("is empty; a JSON document is expected") }
         let value = try value(depth: 0)
         skipSpace()
-        guard index == bytes.count else { throw error("goes on after the end of the document") }
+        guard index == bytes.count else { throw error("continues after the end of the document") }
         return value
     }
 

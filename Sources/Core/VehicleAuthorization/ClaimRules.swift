@@ -102,10 +102,10 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
             "tokens for \(context) live \(lifetime.secondsText); "
                 + "let the issuer give them clearly more than \(minimumLife.secondsText) (an hour is usual)"
         case .longLivedTokens(let context, let lifetime, let longestLife):
-            "tokens for \(context) live \(lifetime.secondsText); Fleet Engine refuses an exp more than "
+            "tokens for \(context) live \(lifetime.secondsText); Fleet Engine rejects an exp more than "
                 + "\(longestLife.secondsText) ahead, let the issuer give them that or less"
         case .unknownLifetime(let context, let assumed):
-            "the token for \(context) tells no expiry that can be trusted; it is used for \(assumed.secondsText). "
+            "the token for \(context) states no expiry that can be trusted; it is used for \(assumed.secondsText). "
                 + "Name the expiry's key, or issue JSON Web Tokens with exp and iat"
         case .refusedTokenAgain(let context):
             "Fleet Engine rejected the token for \(context), and its issuer gave the same one again; "

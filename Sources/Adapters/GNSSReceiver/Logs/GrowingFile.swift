@@ -169,7 +169,7 @@ struct FileMark: Sendable, Hashable {
     /// What an open descriptor leads to.
     init(of raw: CInt) throws(SystemError) {
         var status = stat()
-        try valueOrSystemError("look at the open file") { unsafe fstat(raw, &status) }
+        try valueOrSystemError("fstat") { unsafe fstat(raw, &status) }
         self.init(status)
     }
 

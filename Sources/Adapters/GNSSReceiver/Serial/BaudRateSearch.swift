@@ -108,13 +108,13 @@ struct BaudRateSearch: Sendable, Hashable {
             "silent at every usual baud rate; check power and cable, and that this is the port on which the receiver "
                 + "sends NMEA; still looking"
         case .noise, .sentences:
-            "bytes come but no NMEA sentence at \(Self.list(tried, "or")) baud; switch the receiver's output to NMEA, "
-                + "or set baudRate when it sends at another rate; still looking"
+            "bytes arrive but no NMEA sentence at \(Self.list(tried, "or")) baud; switch the receiver's output to "
+                + "NMEA, or set baudRate when it sends at another rate; still looking"
         case .binaryFrames:
             "binary frames (UBX or RTCM) but no NMEA sentence at \(bestAt ?? rate) baud; switch the receiver's output "
                 + "to NMEA; still looking"
         case .withoutChecksum:
-            "sentences come at \(bestAt ?? rate) baud, but without checksum; if the receiver has none, set "
+            "sentences arrive at \(bestAt ?? rate) baud, but without a checksum; if the receiver has none, set "
                 + "receiver.acceptMissingChecksum to true; still looking"
         }
     }

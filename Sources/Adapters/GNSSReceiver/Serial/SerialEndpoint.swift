@@ -77,12 +77,12 @@ struct SerialEndpoint: ReceiverEndpoint {
             "silent for \(span); check power and cable, and that this is the port on which the receiver sends NMEA"
                 + otherReaders
         case (.noise, .known(let baudRate)):
-            "bytes come but no NMEA sentence for \(span); check baudRate, now \(baudRate) (\"automatic\" finds the "
+            "bytes arrive but no NMEA sentence for \(span); check baudRate, now \(baudRate) (\"automatic\" finds the "
                 + "right one), or switch the receiver's output to NMEA" + otherReaders
         // Its rate was right: before that it is closed sooner.
         case (.noise, .looked(let search)):
-            "bytes come but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there was; if "
-                + "it stays so, the rate is looked for again"
+            "bytes arrive but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there were some; "
+                + "if it stays so, the rate is searched for again"
         }
     }
 

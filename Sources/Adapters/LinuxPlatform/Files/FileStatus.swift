@@ -40,7 +40,7 @@ package struct FileStatus: Sendable, Hashable {
         guard unsafe lstat(path, &status) == 0 else {
             let number = errno
             if number == ENOENT || number == ENOTDIR { return nil }
-            throw SystemError(call: "look at \(path)", number: number)
+            throw SystemError(call: "stat \(path)", number: number)
         }
         self.init(status)
     }
@@ -96,5 +96,5 @@ package struct FileStatus: Sendable, Hashable {
     package var isOwnFile: Bool { doubt(writtenBy: geteuid()) == nil }
 
     /// A user in words.
-    package static func words(_ user: UInt32) -> String { user == 0 ? "root" : "the user with the number \(user)" }
+    package static func words(_ user: UInt32) -> String { user == 0 ? "root" : "uid \(user)" }
 }

@@ -17,7 +17,7 @@ package enum FileSystem {
         guard unsafe stat(path, &status) == 0 else {
             let number = errno
             if number == ENOENT || number == ENOTDIR { return nil }
-            throw SystemError(call: "look at \(path)", number: number)
+            throw SystemError(call: "stat \(path)", number: number)
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return .file(bytes: Int64(status.st_size))

@@ -391,7 +391,7 @@ extension OutboxEngine {
     private func oldest(_ limit: Int, _ store: OutboxStore) throws(StoreError) -> [StoredUpdate] {
         let rows = try store.rows.oldest(limit: limit).map(\.stored)
         guard rows.count < limit ? rows.count == counters.pending : rows.count <= counters.pending else {
-            throw StoreError(.damaged, path: files.path, reason: "its ledger counts other rows than there are")
+            throw StoreError(.damaged, path: files.path, reason: "its ledger does not match its rows")
         }
         return rows
     }

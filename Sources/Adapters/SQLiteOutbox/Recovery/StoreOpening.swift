@@ -30,7 +30,7 @@ final class StoreOpening {
         let store = try OutboxStore(files)
         var counters = try load(store)
         guard counters == found.counters else {
-            throw StoreError(.damaged, path: files.path, reason: "it is read differently each time")
+            throw StoreError(.damaged, path: files.path, reason: "it reads differently each time")
         }
         store.acceptChanges()
         if found.hasLog { try emptyLog(of: store) }
@@ -65,7 +65,7 @@ final class StoreOpening {
         guard !counters.isOlder(than: known) else {
             throw StoreError(
                 .damaged, path: files.path,
-                reason: "it is of an earlier time: update \(counters.lastSequence), after update \(known.lastSequence)")
+                reason: "it is an earlier copy: update \(counters.lastSequence), after update \(known.lastSequence)")
         }
         if logBytes > StoreFormat.longestLog { tellLongLog(logBytes) }
         var places = logBytes > 0 ? [files.log] : []
@@ -107,7 +107,7 @@ final class StoreOpening {
         let counters = try store.rows.counters(
             pendingCount: span <= Self.countedSpan ? store.rows.countPending(atMost: span + 1) : nil)
         guard counters.isPlausible(upTo: OutboxCounters.Limit.opening) else {
-            throw StoreError(.damaged, path: files.path, reason: "its ledger has numbers that no vehicle comes to")
+            throw StoreError(.damaged, path: files.path, reason: "its ledger has impossible numbers")
         }
         guard counters.ledger.balances else {
             throw StoreError(.damaged, path: files.path, reason: "rows are missing: the ledger does not balance")

@@ -208,6 +208,6 @@ package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
             lost.lowerBound == lost.upperBound ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
         let doubt = foundLedger ? "" : "; its ledger was unreadable, so some of these may have been delivered"
         return "\(path) was damaged (\(reason)); \(place); \(salvaged) pending updates salvaged, "
-            + "\(count) lost\(doubt). Check the disk if this comes again"
+            + "\(count) lost\(doubt). Check the disk if this happens again"
     }
 }

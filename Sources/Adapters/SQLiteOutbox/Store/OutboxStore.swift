@@ -108,7 +108,7 @@ final class OutboxStore {
     func write(_ counters: inout OutboxCounters) throws(StoreError) {
         counters.revision += 1
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
-            throw StoreError(.damaged, path: connection.path, reason: "its ledger counts other rows than there are")
+            throw StoreError(.damaged, path: connection.path, reason: "its ledger does not match its rows")
         }
         try replaceRow.run(LedgerRecord.id, rows.ledger(of: counters).bytes)
     }

@@ -96,7 +96,7 @@ final class StoreRows {
         try count.bind(limit + 2, at: 1)  // with the ledger's row
         let pending = try count.answer() - 1
         guard pending <= limit else {
-            throw damage("it has more rows than there can be")
+            throw damage("it has more rows than are possible")
         }
         return pending
     }
@@ -133,7 +133,7 @@ final class StoreRows {
     func checkQuarantine(_ counters: OutboxCounters) throws(StoreError) {
         let updates = try quarantined()
         guard updates.count <= min(counters.quarantined.count, Int64(OutboxStore.quarantineLimit)) else {
-            throw damage("its ledger counts other rows than there are")
+            throw damage("its ledger does not match its rows")
         }
         for sequence in updates.map(\.stored.sequence) {
             guard sequence <= counters.lastSequence, try !isPending(sequence) else {

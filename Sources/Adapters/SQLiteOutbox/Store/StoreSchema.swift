@@ -119,7 +119,8 @@ struct StoreSchema: Sendable {
         guard try isKnown() else {
             throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(current)")
         }
-        throw StoreError(.damaged, path: path, reason: "its number says schema \(version), its tables an earlier one")
+        throw StoreError(
+            .damaged, path: path, reason: "its user_version is \(version), its tables are of an earlier schema")
     }
 
     private func foreign(_ type: String?, _ name: String?, in path: String) -> StoreError {

@@ -58,12 +58,12 @@ package final class EventLog: ReportingObserver {
     }
 
     private func tellStored() {
-        if topics.withLock({ $0.end("unstored") }) { log.write(.info, "the outbox takes updates again") }
+        if topics.withLock({ $0.end("unstored") }) { log.write(.info, "the outbox accepts updates again") }
     }
 
     private func tellTrouble(_ text: String, _ level: LogLevel) {
         guard let told = count(text, of: "trouble") else { return }
-        log.write(level, told > 0 ? "\(text) (\(told) more times since last told)" : text)
+        log.write(level, told > 0 ? "\(text) (\(told) more times since last logged)" : text)
     }
 
     private func tellRecovery(delivered: Int) {
@@ -115,12 +115,12 @@ struct EvictionNotice {
         note(evictions)
         let counts = fresh.map { reason, count in
             switch reason {
-            case .thinned: "\(count) thinned, those that stay tell their way"
-            case .oldest: "\(count) of the oldest dropped"
+            case .thinned: "\(count) thinned, the others keep the track"
+            case .oldest: "\(count) of the oldest"
             case .age, .damage, .discarded: "\(count) too old"
             }
         }
-        return "pending updates evicted: \(counts.joined(separator: "; ")). See why nothing is delivered"
+        return "pending updates evicted: \(counts.joined(separator: "; ")). Find out why nothing is delivered"
     }
 
     private mutating func note(_ evictions: Evictions) {

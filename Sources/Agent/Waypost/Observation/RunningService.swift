@@ -41,7 +41,7 @@ package struct RunningService: Sendable {
                 let words = ReportedText(bytes: body, limit: 200)
                 throw AgentError(
                     .unavailable,
-                    "\(address) answers, but tells no status (\(status.map(String.init) ?? "no HTTP")): \(words)")
+                    "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): \(words)")
             }
             return (report, body)
         }
@@ -49,7 +49,7 @@ package struct RunningService: Sendable {
 
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
         error.number == ECONNREFUSED || error.number == ENOENT
-            ? "the service does not run: nobody listens at \(address)" : "the service does not answer: \(error)"
+            ? "the service is not running: nothing listens on \(address)" : "the service does not answer: \(error)"
     }
 
     /// What the last run left, or where to look.

@@ -113,13 +113,13 @@ package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
     /// What is wrong when it has stalled.
     fileprivate var complaint: String {
         switch self {
-        case .receiver: "the receiver's thread is stuck in a call of the system"
-        case .intake: "what the receiver tells is not taken in"
+        case .receiver: "the receiver's thread is stuck in a system call"
+        case .intake: "fixes are not taken from the receiver"
         case .store: "the outbox does not answer"
         case .token: "the token provider gives neither a token nor an error"
         case .transport: "an exchange with Fleet Engine does not end"
         case .upload: "the upload loop neither acts nor waits"
-        case .tasks: "no task is run any more"
+        case .tasks: "no task runs any more"
         }
     }
 }

@@ -163,7 +163,7 @@ package struct VehicleAgent: Sendable {
                 await tell(stateOnStop)
             }
             if isTold != true {
-                log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start does it")
+                log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start will")
             }
             isOwed = isTold != true
         }
@@ -171,12 +171,12 @@ package struct VehicleAgent: Sendable {
             if let isOwed { await owedState.set(isOwed, log: log) }
             await close()
         }
-        if closing == nil { log.write(.error, "the outbox is left open: it does not answer; check its disk (dmesg)") }
+        if closing == nil { log.write(.error, "the outbox cannot be closed: it does not answer; check its disk (dmesg)") }
     }
 
     /// Tells that this machine has a way to the network again.
     package func networkReturned() async {
-        log.write(.debug, "the network has a new way out")
+        log.write(.debug, "the network has a new address or route")
         await uploader.networkReturned()
     }
 
@@ -197,10 +197,10 @@ package struct VehicleAgent: Sendable {
     private func tell(_ state: VehicleState, complainingAt level: LogLevel = .warning) async -> Bool {
         do {
             let outcome = try await uploader.send(state: state)
-            if outcome != .delivered { log.write(level, "the vehicle's state was not taken: \(outcome.reason)") }
+            if outcome != .delivered { log.write(level, "the vehicle state was not accepted: \(outcome.reason)") }
             return outcome == .delivered
         } catch {
-            if !Task.isCancelled { log.write(level, "the vehicle's state was not sent: \(error)") }
+            if !Task.isCancelled { log.write(level, "the vehicle state was not sent: \(error)") }
             return false
         }
     }
@@ -236,7 +236,7 @@ struct OwedState: Sendable {
             } catch { return error }
         }
         if let failure = failure ?? nil {
-            log.write(.warning, "the state owed to Fleet Engine cannot be noted: \(failure)")
+            log.write(.warning, "the owed vehicle state cannot be recorded: \(failure)")
         }
     }
 

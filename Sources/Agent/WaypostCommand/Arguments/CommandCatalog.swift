@@ -3,10 +3,10 @@ import Waypost
 /// Every command there is.
 enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
-        "--accept-missing-checksum", "take sentences without checksum, as old receivers send them")
+        "--accept-missing-checksum", "accept sentences without a checksum, as old receivers send them")
     static let config = OptionSpec.value("--config", "FILE", "the configuration file", isRequired: true)
     private static let runningConfig = OptionSpec.value(
-        "--config", "FILE", "the service's configuration, when its address is another one")
+        "--config", "FILE", "the service's configuration, if status.listen is not the default")
 
     static let commands: [CommandSpec] = [
         CommandSpec(
@@ -52,7 +52,7 @@ enum CommandCatalog {
             ]),
         CommandSpec(
             name: "simulator", summary: "Run a strict Fleet Engine and a token issuer on this machine.",
-            details: "Refuses what the real one refuses, and fails as ordered. Its page shows what arrived.",
+            details: "Rejects what the real one rejects, and fails as ordered. Its page shows what arrived.",
             operands: .none, options: SimulatorCommand.options),
         CommandSpec(
             name: "fixes", summary: "Decode NMEA logs to fixes on standard output.",
@@ -96,7 +96,7 @@ enum CommandCatalog {
                 .flag("--json", "print one JSON object a line"),
             ]),
         CommandSpec(
-            name: "check", summary: "Prove a configuration before the vehicle leaves.",
+            name: "check", summary: "Check a configuration before the vehicle leaves.",
             details: """
                 Reports everything that is wrong with the file. With --online it also opens the receiver and the outbox, \
                 fetches a token and asks Fleet Engine for the vehicle, a line per check with its remedy.
@@ -115,12 +115,12 @@ enum CommandCatalog {
                 .flag("--force", "with --raw: to a terminal too"),
             ]),
         CommandSpec(
-            name: "status", summary: "Show what the running service says of itself.",
+            name: "status", summary: "Show the status of the running service.",
             details: """
                 Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 without one; needs no secret. \
-                Exit code 69 when it does not run, with the reason for which it ended, if it left one.
+                Exit code 69 when it does not run, with the reason why it ended, if it left one.
                 """,
-            operands: .none, options: [runningConfig, .flag("--json", "print what it says as it says it, in JSON")]),
+            operands: .none, options: [runningConfig, .flag("--json", "print what the service sends, in JSON")]),
         CommandSpec(
             name: "why", summary: "Say in one sentence why nothing is sent, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
@@ -130,7 +130,7 @@ enum CommandCatalog {
             details: """
                 list shows the ledger with reasons and times, the oldest pending and the newest update, and what is \
                 quarantined; export writes every pending and quarantined update as a JSON line. requeue lets quarantined \
-                updates be delivered once more, discard gives them up: --all of them, or each --update by its number. \
+                updates be delivered once more, discard evicts them: --all of them, or each --update by its number. \
                 Works while the service runs, which then carries it out within seconds, and while it is stopped.
                 """,
             operands: .oneOf(["list", "export", "requeue", "discard"]),

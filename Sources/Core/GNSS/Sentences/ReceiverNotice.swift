@@ -77,7 +77,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .transmitBufferFull: "the receiver drops sentences: raise its baud rate or switch sentences off"
         case .weekRolloverRepaired:
             "the receiver's dates are off by a multiple of 1024 weeks: repaired; update its firmware"
-        case .dateTooEarly: "the receiver states dates that lie in the past: its fixes wait for a right date"
+        case .dateTooEarly: "the receiver states dates in the past: its fixes wait for a correct date"
         case .simulatedOrManual: "the receiver sends simulated or manually entered positions: not used"
         case .nullIsland: "the receiver states the position 0, 0: not used"
         case .utf16Text: "the input is UTF-16 text: convert it to plain text, as with iconv -f UTF-16 -t ASCII"
