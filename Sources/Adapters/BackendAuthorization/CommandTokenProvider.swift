@@ -20,7 +20,7 @@ package final class CommandTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     package let doubts: DoubtReporter
     private let report: @Sendable (AuthorizationWarning) -> Void
-    /// Processes that were left behind are told once; those of later runs when they keep the program from its start.
+    /// Processes left behind are reported once; those of later runs when they keep the program from starting.
     private let areStraysTold = Locked(false)
 
     /// - Parameters:
@@ -31,7 +31,7 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - providerID: replaces `{providerId}`.
     ///   - format: where the token stands when the output is JSON.
     ///   - timeLimit: after which the program and its group are ended.
-    ///   - wallClock: seconds since 1970; used only when the token does not tell when it was issued.
+    ///   - wallClock: seconds since 1970; used only when the token does not state when it was issued.
     ///   - report: hears of an expiry that does not fit, of a process left behind, and of a `/proc` that shows none, of
     ///     each once.
     /// - Throws: `.misconfigured` when no program is named.

@@ -9,7 +9,7 @@ package struct TokenAnswer: Sendable {
     package let parsed: JSONWebToken
     /// Whom it came from, without secrets, as `token endpoint https://backend.example.com/token`.
     package let source: String
-    /// The issuer's clock when it answered, in seconds since 1970; `nil` when it did not tell.
+    /// The issuer's clock when it answered, in seconds since 1970; `nil` when it did not state one.
     package let issuerTime: Double?
     /// The number beside the token, as it stood there.
     package let statedExpiry: Double?

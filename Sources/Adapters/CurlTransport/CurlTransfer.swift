@@ -264,7 +264,7 @@ struct CurlAnswer {
 
     /// Takes one header line; false ends the transfer.
     ///
-    /// A status line begins anew: an interim answer (RFC 9110, section 15.2) came before.
+    /// A status line starts over: an interim answer (RFC 9110, section 15.2) came before.
     mutating func append(header bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= Self.headerLimit else {

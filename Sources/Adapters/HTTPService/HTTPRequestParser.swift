@@ -344,7 +344,7 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
 package struct HTTPServiceLimits: Sendable, Hashable {
     /// Method, target and version.
     package var requestLineBytes: Int
-    /// All header lines together; the trailers of a chunked body count anew.
+    /// All header lines together; the trailers of a chunked body count separately.
     package var headerBytes: Int
     package var headerCount: Int
     package var bodyBytes: Int

@@ -88,8 +88,8 @@ struct ServiceLoop {
     private mutating func waitAndServe() {
         let numbers = inTurn
         var polled = [pollfd(fd: mailbox.raw, events: Int16(POLLIN), revents: 0)]
-        // When all answers are under way, who comes next waits in the kernel's queue. When descriptors are short, a
-        // connection cannot be accepted: then the listener rests for a moment.
+        // When every connection waits for its answer, the next client waits in the kernel's queue. When descriptors are
+        // short, a connection cannot be accepted: then the listener rests for a moment.
         let accepts = now >= acceptsFrom && (peers.count < limits.connections || nextToGiveWay != nil)
         polled.append(pollfd(fd: accepts ? listener.raw : -1, events: Int16(POLLIN), revents: 0))
         for number in numbers {
@@ -132,7 +132,7 @@ struct ServiceLoop {
         return unsafe poll(&queue, 1, 0) > 0
     }
 
-    /// The connection to close for a newer one; `nil` when answers are under way on all of them.
+    /// The connection to close for a newer one; `nil` when all of them wait for an answer.
     private var nextToGiveWay: Int? {
         let idle = peers.lazy.filter(\.value.connection.canGiveWay)
         return idle.min { $0.value.connection.lastAsked < $1.value.connection.lastAsked }?.key

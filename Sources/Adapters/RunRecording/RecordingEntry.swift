@@ -48,7 +48,7 @@ package enum RecordedEvent: Sendable, Hashable, Codable {
     case token(
         error: AuthorizationError.Code?, took: RecordedNumber, lifetime: RecordedNumber?, after: RecordedNumber?)
 
-    /// The kernel announced a new way out.
+    /// The kernel announced a new address or route.
     case networkReturned
     /// Chance drawn for a wait, from 0...1.
     case draw(of: Chance, value: Double)

@@ -9,7 +9,7 @@ import SQLiteOutbox
 package import TimeAndChance
 public import VehicleAuthorization
 
-/// The service: one vehicle's position, reported from a receiver to Fleet Engine until told to stop.
+/// The service: one vehicle's position, reported from a receiver to Fleet Engine until stopped.
 ///
 /// ```swift
 /// let configuration = try Configuration(file: "/etc/waypost/config.json")
@@ -44,7 +44,7 @@ public struct Agent: Sendable {
     /// Reports until the task is cancelled, then sends the vehicle's last state and closes the outbox.
     ///
     /// When a stage has stalled, the process ends with status 1 and leaves the reason beside the outbox: whoever
-    /// keeps the service starts it anew.
+    /// keeps the service restarts it.
     ///
     /// - Throws: what keeps the service from starting; a missing receiver, network or token never does.
     public func run() async throws(AgentError) {
@@ -88,7 +88,7 @@ public struct Agent: Sendable {
         let record = await onThread(named: "last-stall") {
             guard (try? FileStatus(at: path))??.isOwnFile == true else { return StallRecord?.none }
             let record = StallRecord.read(from: path)
-            try? FileSystem.removeFile(at: path)  // one that stays is told again
+            try? FileSystem.removeFile(at: path)  // one that stays is reported again
             return record
         }
         guard let record else { return }
@@ -150,7 +150,7 @@ public struct Agent: Sendable {
         let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
         let last = Locked(StoreSummary(Ledger()))
         return {
-            // While the outbox fails, what it last said; why it fails is told beside it.
+            // While the outbox fails, its last known ledger; why it fails is reported beside it.
             if let summary = try? await agent.summary() { last.withLock { $0 = summary } }
             return StatusReport(
                 vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: last.withLock { $0 },
@@ -193,7 +193,7 @@ public struct Agent: Sendable {
         }
     }
 
-    /// Passes on the kernel's word that there is a new way out; without it delivery goes on by its own attempts.
+    /// Passes on the kernel's announcements of new routes; without them delivery relies on its own attempts.
     private func watchNetwork(log: LogWriter, _ agent: VehicleAgent) async {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup { group in

@@ -79,7 +79,7 @@ extension Int {
     fileprivate init(clamping value: Double) { self = Int(exactly: value.rounded()) ?? .max }
 }
 
-/// Something about tokens that works for now and that an operator should mend; each is told once.
+/// Something about tokens that works for now and that an operator should correct; each is reported once.
 public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
     /// The issuer's tokens live no longer than the life that must be left in a token handed out.
     case shortLivedTokens(AuthorizationContext, lifetime: Duration, minimumLife: Duration)
@@ -87,7 +87,7 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
     case longLivedTokens(AuthorizationContext, lifetime: Duration, longestLife: Duration)
     /// Neither the token nor its issuer says how long it lives.
     case unknownLifetime(AuthorizationContext, assumed: Duration)
-    /// The issuer gave the very token again that Fleet Engine had refused.
+    /// The issuer gave the token again that Fleet Engine had rejected.
     case refusedTokenAgain(AuthorizationContext)
     /// Token and issuer disagree on the expiry, or a number cannot be an expiry; says what was taken.
     case doubtfulExpiry(String)
@@ -115,7 +115,7 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The same warning without the figures that change from token to token: what counts as told.
+    /// The same warning without the figures that change from token to token: a warning is reported once by this.
     var topic: Self {
         switch self {
         case .shortLivedTokens(let context, _, let minimumLife):

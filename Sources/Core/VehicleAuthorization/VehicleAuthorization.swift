@@ -10,7 +10,7 @@ public protocol VehicleAuthorization: Sendable {
     /// its issuer can give that much.
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken
 
-    /// Tells that Fleet Engine refused `token`: it must not be handed out again.
+    /// Reports that Fleet Engine rejected `token`: it must not be handed out again.
     func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async
 
     /// Tells that the network has come back: an issuer that could not be reached may be asked again at once.
@@ -94,7 +94,7 @@ public struct AuthorizationError: Error, Sendable, Hashable, CustomStringConvert
         case missingContext
         /// The issuer could not be reached or did not answer in time.
         case unavailable
-        /// The issuer answered and refused.
+        /// The issuer answered and rejected the request.
         case refused
         /// The issuer's answer holds no usable token.
         case unusableAnswer

@@ -37,7 +37,7 @@ package struct FleetEngineSimulator: Sendable {
     /// Ends what `beginOutage` began; an outage from the plan goes on.
     package func endOutage() async { await engine.setOutage(false) }
 
-    /// Gives the service account a new key: tokens that were issued before are refused from now on.
+    /// Gives the service account a new key: tokens that were issued before are rejected from now on.
     package func rotateKey() async { await engine.rotateKey() }
 
     /// Everything up to now.

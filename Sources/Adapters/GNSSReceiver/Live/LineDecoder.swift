@@ -6,11 +6,11 @@ import GNSS
 protocol LineDecoder: Sendable {
     /// Takes the next bytes.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> LineContent
-    /// Nothing has come until `now`: completes the epoch under way if its time is over.
+    /// Nothing has come until `now`: completes the current epoch if its time is over.
     mutating func lineIsIdle(at now: Duration) -> Fix?
-    /// The line has ended: completes the epoch under way.
+    /// The line has ended: completes the current epoch.
     mutating func finish() -> Fix?
-    /// When a quiet line completes the epoch under way; `nil` when none is.
+    /// When a quiet line completes the current epoch; `nil` when none is.
     var idleDeadline: Duration? { get }
     /// A kind of warning that has come since it was last taken; `nil` when all are.
     mutating func takeWarning() -> ReceiverWarning?

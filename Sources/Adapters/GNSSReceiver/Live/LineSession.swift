@@ -6,7 +6,7 @@ import GNSS
 struct LineSession: Sendable {
     private var decoder: any LineDecoder
     private(set) var watch: LineWatch
-    /// The idle deadline that has been told of already; the decoder may keep an epoch back beyond it.
+    /// The idle deadline that has been reported already; the decoder may keep an epoch back beyond it.
     private var passedDeadline: Duration?
 
     init(decoder: any LineDecoder, watch: LineWatch) { (self.decoder, self.watch) = (decoder, watch) }
@@ -35,14 +35,14 @@ struct LineSession: Sendable {
     /// What is wrong with bytes that are no sentences, if the decoder knows.
     var cause: String? { decoder.causeOfNoise }
 
-    /// Nothing has come until `now`: completes the epoch under way if its time is over.
+    /// Nothing has come until `now`: completes the current epoch if its time is over.
     mutating func lineIsIdle(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline
         if let deadline, deadline <= now { passedDeadline = deadline }
         return decoder.lineIsIdle(at: now)
     }
 
-    /// The line has ended: completes the epoch under way.
+    /// The line has ended: completes the current epoch.
     mutating func finish() -> Fix? { decoder.finish() }
 
     /// When, after `now`, there is something to do though nothing arrives.

@@ -83,7 +83,7 @@ package final class DecodedLog {
             case .recorded(let log):
                 var span = buffer.mutableSpan
                 let count = try log.read(into: &span)
-                // A recording has no moments of its own: its time stands still, and no pause completes an epoch.
+                // A recording has no moments of its own: its time does not advance, and no pause completes an epoch.
                 decode(count, take)
                 if count == 0 { decoding.finish(take) }
                 return count > 0

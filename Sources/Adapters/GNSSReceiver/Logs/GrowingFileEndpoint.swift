@@ -80,7 +80,7 @@ private final class GrowingFileLine: ReceiverLine {
 struct GrowingDecoding: Sendable {
     private let newDecoder: NMEADecoder
     private(set) var decoder: NMEADecoder
-    /// The line's time: so long has been waited for bytes. It stands still while what is there is read and used.
+    /// The line's time: so long has been waited for bytes. It stops while what is there is read and used.
     private var time = Duration.zero
     private var endsLine = true
     private static let shortestPatience = Duration.milliseconds(10)

@@ -8,7 +8,7 @@ package import LocationReporting
 /// no faster than its fixes are taken, and memory does not grow with its length. A log that turns out to
 /// be damaged gives what was read before the damage, then the error.
 package struct LogReceiver: FixSource {
-    /// Progress is told after at least so many bytes.
+    /// Progress is reported after at least so many bytes.
     private static let progressStep: Int64 = 256 << 10
 
     private let paths: [String]
@@ -35,7 +35,7 @@ package struct LogReceiver: FixSource {
 
     /// Everything but the closing state, with progress after each `progressStep` bytes.
     ///
-    /// - Returns: how many sentences were refused for want of a checksum.
+    /// - Returns: how many sentences were rejected for want of a checksum.
     @discardableResult
     func run(
         progressStep: Int64, deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
@@ -94,7 +94,7 @@ private actor LogReader {
     private var remaining: ArraySlice<String>
     private var log: DecodedLog?
     private var bytesBefore: Int64 = 0
-    /// Sentences that were refused for want of a checksum, in the logs that have been read.
+    /// Sentences that were rejected for want of a checksum, in the logs that have been read.
     private(set) var sentencesWithoutChecksum = 0
 
     /// Reads the logs at `paths` one after another; each gets a decoder of its own, so that no date is carried over.
@@ -144,8 +144,8 @@ private actor LogReader {
         return remaining.isEmpty
     }
 
-    /// Opens every log once, so that a wrong name is told before the first fix, and gives their size together; `nil`
-    /// when one of them is a pipe, which can only be opened for good, or is followed.
+    /// Opens every log once, so that a wrong name is reported before the first fix, and gives their total size;
+    /// `nil` when one of them is a pipe, which can be opened only once, or is followed.
     func totalBytes(of paths: [String]) throws(FixSourceError) -> Int64? {
         var sum: Int64? = follows ? nil : 0
         for path in follows ? paths.dropLast() : paths[...] {

@@ -2,7 +2,7 @@ package import GNSS
 package import LocationReporting
 package import TimeAndChance
 
-/// Recorded logs, delivered as if the vehicle were under way now.
+/// Recorded logs, delivered as if the vehicle were driving now.
 ///
 /// The logs are read twice: once quickly to learn how long they are, then at the wanted speed. What the times become is
 /// `ReplayTimeline`'s affair.
@@ -24,7 +24,7 @@ package struct LogReplay: FixSource {
         }
     }
 
-    /// While the replay keeps the pace of the log, progress is told often enough to be watched.
+    /// While the replay keeps the pace of the log, progress is reported often enough to be watched.
     private static let pacedChunkBytes = 4 << 10
 
     private let log: LogReceiver

@@ -5,7 +5,7 @@ import LinuxPlatform
 extension LiveReceiver {
     /// Fixes from a receiver on a serial line (or a USB device that poses as one).
     ///
-    /// A link such as `/dev/serial/by-id/...` is followed anew at each opening, so that a receiver that comes back
+    /// A link such as `/dev/serial/by-id/...` is followed again at each opening, so that a receiver that comes back
     /// under another number is found.
     package static func serial(
         device: String, baudRate: BaudRate, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
@@ -81,8 +81,8 @@ struct SerialEndpoint: ReceiverEndpoint {
                 + "right one), or switch the receiver's output to NMEA" + otherReaders
         // Its rate was right: before that it is closed sooner.
         case (.noise, .looked(let search)):
-            "bytes arrive but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there were some; "
-                + "if it stays so, the rate is searched for again"
+            "bytes arrive but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there were "
+                + "some; if it stays so, the rate is searched for again"
         }
     }
 

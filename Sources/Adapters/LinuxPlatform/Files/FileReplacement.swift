@@ -55,7 +55,7 @@ package final class FileReplacement: Sendable {
 
     deinit { discard() }
 
-    /// Leaves nothing behind and gives the place up. Whoever ends the process after a failure calls this: another
+    /// Leaves nothing behind and releases the path. Whoever ends the process after a failure calls this: another
     /// thread may still hold the value then.
     package func discard() {
         temporary.withLock { aside in

@@ -102,20 +102,20 @@ enum NetworkAnnouncement: Sendable, Hashable {
     }
 }
 
-/// The ways out that the kernel has announced: a decision, which announcement is news.
+/// The routes that the kernel has announced: decides which announcement is new.
 ///
 /// The kernel repeats itself: an address is announced again whenever its lifetime is extended (DHCP, router
 /// advertisements). And it is silent: the IPv4 routes of a link that goes down, or of an address that is removed, go
-/// without a word. So a link or an address that goes takes its routes along: what is forgotten wrongly is only told
+/// without a word. So a link or an address that goes takes its routes along: what is forgotten wrongly is only reported
 /// twice. Nor does it repeat the addresses and routes of a link whose cable or radio is back: a link that was down and
-/// works again is a way out itself.
+/// works again counts as a new route.
 struct NetworkRoutes: Sendable, Hashable {
     private static let capacity = 64
 
     private var known: Set<NetworkRoute> = []
     private var downLinks: Set<UInt32> = []
 
-    /// Whether one of the messages in `datagram` tells of a way out that is new.
+    /// Whether one of the messages in `datagram` announces a new route.
     mutating func take(_ datagram: Span<UInt8>) -> Bool {
         var hasNew = false
         for announcement in NetworkAnnouncement.all(in: datagram) {
@@ -147,7 +147,7 @@ struct NetworkRoutes: Sendable, Hashable {
     private mutating func forget(_ isGone: (NetworkRoute) -> Bool) { known = known.filter { !isGone($0) } }
 }
 
-/// A way out of this machine: an address that is valid beyond its link, or a default route.
+/// A route out of this machine: an address that is valid beyond its link, or a default route.
 struct NetworkRoute: Sendable, Hashable {
     enum Kind: Sendable, Hashable { case address, route }
 

@@ -20,7 +20,7 @@ package struct ChildProcess: Sendable {
         /// This process of it may not be ended by this user, now or at an earlier run, or was left behind by that; none
         /// is started beside it.
         case goesOn(pid_t)
-        /// So many processes of it have been told to end and have not yet; none is started beside them.
+        /// So many processes of it have been signalled and have not ended yet; none is started beside them.
         case isBeingEnded(Int)
     }
 

@@ -4,7 +4,7 @@ import Glibc
 /// The children of this process: the programs that it started, and the processes that those left behind.
 ///
 /// A process that leaves its group and loses its parent belongs to nobody whom we know. When it may (`allowAdoption`)
-/// the process adopts such orphans before it starts its first program, and ends them when no program is under way. It
+/// the process adopts such orphans before it starts its first program, and ends them when no program runs. It
 /// does so only if whatever it adopts must come from its programs, and is found: not with children from before its own
 /// start (a script's, before it gave way to us), not as the first process of a container, which inherits everybody's,
 /// and not without `/proc`.
@@ -106,7 +106,7 @@ package enum ChildTable {
         }
     }
 
-    /// Ends what programs left behind, unless one is under way: then its end will.
+    /// Ends what programs left behind, unless one runs: then its end will.
     ///
     /// Gives what could not be ended; it is remembered as what `program`, which has ended, left.
     static func endOrphans(of program: String) -> Remains {

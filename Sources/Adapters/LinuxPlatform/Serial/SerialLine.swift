@@ -101,7 +101,7 @@ package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible
     case baudRateNotTaken(path: String, baudRate: Int)
     case missing(path: String)
     case permissionDenied(path: String)
-    /// Other programs have it; nobody is named where `/proc` does not tell.
+    /// Other programs have it; none is named where `/proc` does not show them.
     case busy(path: String, holders: [DeviceHolder])
     case notASerialLine(path: String)
     case system(path: String, SystemError)

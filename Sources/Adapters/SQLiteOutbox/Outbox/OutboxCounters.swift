@@ -106,7 +106,7 @@ struct OutboxCounters: Sendable, Hashable {
 
 /// Why an accepted update was evicted. The ledger's row holds a tally of each in this order: new ones go last.
 package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
-    /// Near the byte cap, and what is left tells its place to within a stated bound.
+    /// Near the byte cap, and what is left says where it was to within a stated bound.
     case thinned
     /// At the byte cap, where thinning frees no more.
     case oldest
@@ -147,7 +147,7 @@ package struct Evictions: Sendable, Hashable {
 /// How many updates met one fate, and from which time.
 package struct UpdateTally: Sendable, Hashable {
     package var count: Int64 = 0
-    /// From the earliest to the latest time of fix, as far as they are known; rows lost to damage do not tell theirs.
+    /// From the earliest to the latest time of fix, as far as they are known; the times of rows lost to damage are not.
     package var timesOfFix: ClosedRange<UTCTime>?
 
     package init(count: Int64 = 0, timesOfFix: ClosedRange<UTCTime>? = nil) {

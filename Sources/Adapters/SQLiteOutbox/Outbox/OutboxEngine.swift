@@ -14,7 +14,7 @@ final class OutboxEngine {
     private var eviction: Eviction
     /// Until closed.
     private var ownership: StoreOwnership?
-    /// `nil` after an error that leaves the connection in doubt; the next call opens it anew and looks at it again.
+    /// `nil` after an error that leaves the connection in doubt; the next call reopens and checks it.
     var store: OutboxStore?
     private(set) var counters = OutboxCounters()
     /// Accepted, and not written yet; none between calls with full durability.
@@ -49,11 +49,11 @@ final class OutboxEngine {
             ownership = try StoreOwnership(files, reserve)
         } catch { throw OutboxError(error) }
         do throws(StoreError) { try openStore() } catch { throw portError(error) }
-        do { try reserve.fill() } catch {}  // a full disk is told by the first append
+        do { try reserve.fill() } catch {}  // the first append reports a full disk
     }
 
     deinit {
-        // Nobody is left to be told: at worst a delivery is repeated after the restart.
+        // There is no caller left to report to: at worst a delivery is repeated after the restart.
         do {
             if !isClosed {
                 try writeAll()

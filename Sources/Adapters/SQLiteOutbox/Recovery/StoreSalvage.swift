@@ -10,7 +10,7 @@ struct StoreSalvage {
     /// What was found.
     struct Result: Sendable, Hashable {
         let salvaged: Int64
-        /// How many updates are missing that were pending: the ledger tells how many there were, gaps how many there
+        /// How many updates are missing that were pending: the ledger says how many there were, gaps how many there
         /// can have been. The two are one where the tables are intact.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
@@ -32,7 +32,7 @@ struct StoreSalvage {
         counters.isPlausible(upTo: OutboxCounters.Limit.repair)
     }
 
-    /// Whether a sequence is of a commit that failed: its updates are in memory still, or were refused.
+    /// Whether a sequence is of a commit that failed: its updates are still in memory, or were not accepted.
     private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
     /// Builds a new store beside the damaged one, which is only read.
@@ -76,7 +76,7 @@ struct StoreSalvage {
         _ builder: StoreBuilder, _ tables: IntactTables?
     ) throws(StoreError) -> LedgerRecord? {
         var newestCopy: LedgerRecord?
-        /// Whether the tables give it, or have told that it is gone: an old copy is worth nothing then.
+        /// Whether the tables give it, or say that it is gone: an old copy is worthless then.
         func isTold(_ sequence: Int64, except unreadable: Set<Int64>?) -> Bool {
             guard let tables, let unreadable else { return false }
             return sequence <= tables.lastSequence && !unreadable.contains(sequence)
@@ -114,7 +114,7 @@ struct StoreSalvage {
     private func judge(
         _ builder: StoreBuilder, _ ledger: LedgerRecord?, _ newestCopy: LedgerRecord?, lastSequence: Int64
     ) throws(StoreError) -> Result {
-        // What is in memory does not tell it.
+        // What is in memory does not say.
         let oldestPending = newestCopy?.oldestPending ?? 0
         try builder.dropSettled(before: oldestPending)
         let pending = try builder.countPending()
@@ -186,7 +186,7 @@ struct StoreSalvage {
     }
 }
 
-/// What became of a damaged store: told to the operator, counted in the ledger.
+/// What became of a damaged store: reported to the operator, counted in the ledger.
 package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
     /// The store that was damaged.
     package let path: String
@@ -199,7 +199,7 @@ package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
     /// Updates that were pending and are not found again, at least and at most. The ledger counts the most as evicted,
     /// so that no loss is hidden; some of these may have been delivered before.
     package let lost: ClosedRange<Int64>
-    /// Whether the damaged store still told what had been delivered.
+    /// Whether the damaged store still said what had been delivered.
     package let foundLedger: Bool
 
     package var description: String {

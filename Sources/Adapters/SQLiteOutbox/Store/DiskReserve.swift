@@ -24,7 +24,7 @@ final class DiskReserve {
     }
 
     /// Makes sure of the reserve. What lies in its place and is not this user's to remove stays there: then there is
-    /// none, which is told once, and updates are stored all the same.
+    /// none, which is reported once, and updates are stored nevertheless.
     func fill() throws(StoreError) {
         do throws(StoreError) {
             try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))

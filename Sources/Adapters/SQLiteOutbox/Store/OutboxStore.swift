@@ -87,7 +87,7 @@ final class OutboxStore {
             try commit.run()
         } catch {
             if connection.isInTransaction {
-                // The first error is the one to tell; should this one fail too, the next BEGIN says so.
+                // The first error is the one to report; should this one fail too, the next BEGIN fails.
                 do { try connection.execute("ROLLBACK") } catch {}
             }
             throw error

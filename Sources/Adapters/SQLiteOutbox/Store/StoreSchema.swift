@@ -135,7 +135,7 @@ enum StoreFormat {
     static let pageSize: Int64 = 1024
     /// So far a log is searched for records: longer ones are not Waypost's, or another program reads them for hours.
     ///
-    /// A log begins anew at the first commit after 256 pages, is cut to 1 MiB then, and holds one transaction beyond
+    /// A log starts over at the first commit after 256 pages, is cut to 1 MiB then, and holds one transaction beyond
     /// that: at most 1530 updates accepted or acknowledged and 512 thinned or dropped, each in a page of its own with
     /// those above it, or the 512 pages of a compaction; less than 16 MiB in all. Only while another program keeps a
     /// read open does it grow on, by a page or two a commit: this is room for more than 30,000. SQLite itself reads to

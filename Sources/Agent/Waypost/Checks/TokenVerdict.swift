@@ -7,7 +7,7 @@ package import VehicleAuthorization
 package struct TokenVerdict: Sendable, Hashable {
     /// Why Fleet Engine will not take it from this vehicle, each the end of a sentence that begins with "the token".
     package private(set) var problems: [String] = []
-    /// What works for now and should be mended, each the same.
+    /// What works for now and should be corrected, each the same.
     package private(set) var remarks: [String] = []
 
     package var fits: Bool { problems.isEmpty }
@@ -15,8 +15,8 @@ package struct TokenVerdict: Sendable, Hashable {
     /// - Parameters:
     ///   - token: the token.
     ///   - vehicle: whom it has to fit.
-    ///   - lifetime: what is left of its life, where anything tells.
-    ///   - issuerTime: the issuer's clock in seconds since 1970, where it told.
+    ///   - lifetime: what is left of its life, where that is known.
+    ///   - issuerTime: the issuer's clock in seconds since 1970, where it is known.
     ///   - hostTime: this host's, which judges only where nothing else does.
     package init(
         _ token: JSONWebToken, for vehicle: VehicleName, lifetime: Duration?, issuerTime: Double?, hostTime: Double

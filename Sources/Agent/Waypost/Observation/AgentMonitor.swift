@@ -7,7 +7,7 @@ package import ReportedText
 package import SQLiteOutbox
 package import TimeAndChance
 
-/// Keeps what status, metrics and summaries tell of one agent.
+/// Keeps what status, metrics and summaries show of one agent.
 package final class AgentMonitor: ReportingObserver {
     /// The agent as it stands.
     package struct Snapshot: Sendable {
@@ -27,7 +27,7 @@ package final class AgentMonitor: ReportingObserver {
         package var memoryOnly: ReportedText?
         package var memoryOnlySince: Duration?
         package var isIdle = true
-        /// When the request under way went out; `nil` when there is none.
+        /// When the request in flight went out; `nil` when there is none.
         package var requestSince: Duration?
         /// Until when nothing is sent, as the upload loop said.
         package var waitsUntil: Duration?

@@ -9,7 +9,7 @@ import SQLiteOutbox
 package final class EventLog: ReportingObserver {
     private let log: LogWriter
     private let clock: MonotonicClock
-    /// How often a trouble that goes on is told again.
+    /// How often a continuing trouble is logged again.
     private static let reminderInterval = Duration.seconds(600)
 
     private let topics = Locked(ToldTopics())
@@ -94,14 +94,14 @@ package final class EventLog: ReportingObserver {
     }
 }
 
-/// Decides when the log tells that pending updates were evicted: the first at once, then every ten minutes at most.
+/// Decides when the eviction of pending updates is logged: the first at once, then every ten minutes at most.
 ///
-/// Those that an operator discards, and those lost to damage, are told elsewhere.
+/// Those that an operator discards, and those lost to damage, are logged elsewhere.
 struct EvictionNotice {
     private static let interval = Duration.seconds(600)
     private static let reasons = [EvictionReason.thinned, .oldest, .age]
 
-    /// By reason, what has been told, or was there at the start.
+    /// By reason, what has been logged, or was there at the start.
     private var told: [EvictionReason: Int64] = [:]
     private var topics = ToldTopics()
 

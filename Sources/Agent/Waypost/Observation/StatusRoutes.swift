@@ -34,7 +34,7 @@ package struct StatusRoutes: Sendable {
     }
 }
 
-/// Answers for the status address, which listens before there is anything to tell: a taken port is found first.
+/// Answers for the status address, which listens before there is a status: a port in use is found first.
 actor StatusResponder {
     private var routes: StatusRoutes?
 

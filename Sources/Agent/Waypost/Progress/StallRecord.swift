@@ -52,7 +52,7 @@ extension Stall {
     /// A disk that does not answer must not keep the process from its end.
     private static let longestWriting = Duration.seconds(5)
 
-    /// Ends the process with status 1; nothing that was accepted is lost by that. The reason is told by the log and by
+    /// Ends the process with status 1; nothing that was accepted is lost by that. The reason is in the log and in
     /// a record at `path`.
     func endProcess(recordedAt path: String, uptime: Duration, log: LogWriter) -> Never {
         log.write(.error, "\(self); the service ends itself to be restarted")

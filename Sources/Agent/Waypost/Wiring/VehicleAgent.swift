@@ -27,7 +27,7 @@ package struct VehicleAgent: Sendable {
         /// Learns of the last good time of fix that the outbox keeps; `nil` for recorded logs.
         package var present: ApproximatePresent?
         /// Where the service's progress is watched. The outbox answers in time then, and need not be open at the start:
-        /// a vehicle under way shall be seen.
+        /// a driving vehicle must be visible.
         package var progress: StageProgress?
         /// Called each time that the outbox is bypassed until it answers.
         package var storeGaveUp: @Sendable () -> Void = {}
@@ -155,7 +155,7 @@ package struct VehicleAgent: Sendable {
 
     /// Tells Fleet Engine that the vehicle has stopped, and closes the outbox, as far as `Stopping` has time for it.
     ///
-    /// A state that could not be told is owed: the next start tells it, unless its first update comes before.
+    /// A state that could not be sent is owed: the next start sends it, unless its first update comes before.
     package func shutDown() async {
         var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
@@ -171,22 +171,22 @@ package struct VehicleAgent: Sendable {
             if let isOwed { await owedState.set(isOwed, log: log) }
             await close()
         }
-        if closing == nil { log.write(.error, "the outbox cannot be closed: it does not answer; check its disk (dmesg)") }
+        if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
     }
 
-    /// Tells that this machine has a way to the network again.
+    /// Reports that this machine has a route to the network again.
     package func networkReturned() async {
         log.write(.debug, "the network has a new address or route")
         await uploader.networkReturned()
     }
 
-    /// Tells the state that the last stop owes, until that succeeds or any delivery has told a newer one.
+    /// Sends the state that the last stop owes, until that succeeds or any delivery has carried a newer one.
     package func tellOwedState() async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var (level, pause) = (LogLevel.warning, Duration.seconds(30))
         while !Task.isCancelled, monitor.snapshot.lastDeliveryAt == nil {
             if await tell(stateOnStop, complainingAt: level) { break }
-            level = .debug  // the updates' own trouble is told beside it
+            level = .debug  // the updates' own trouble is reported beside it
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
         }
@@ -211,7 +211,7 @@ package struct VehicleAgent: Sendable {
     }
 }
 
-/// Remembers across a restart that Fleet Engine has not been told the vehicle's last state: a file beside the outbox.
+/// Remembers across a restart that the vehicle's last state has not been sent: a file beside the outbox.
 struct OwedState: Sendable {
     private let path: String
 
@@ -225,7 +225,7 @@ struct OwedState: Sendable {
         get async { await onDisk { [path] in (try? FileStatus(at: path))??.isOwnFile == true } ?? false }
     }
 
-    /// Notes that the state is owed, or that it has been told.
+    /// Notes that the state is owed, or that it has been sent.
     func set(_ isOwed: Bool, log: LogWriter) async {
         let failure = await onDisk { [path] () -> SystemError? in
             do throws(SystemError) {

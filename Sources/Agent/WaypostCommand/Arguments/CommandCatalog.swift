@@ -10,7 +10,7 @@ enum CommandCatalog {
 
     static let commands: [CommandSpec] = [
         CommandSpec(
-            name: "run", summary: "Report the receiver's position until told to stop.",
+            name: "run", summary: "Report the receiver's position until stopped.",
             details: """
                 The service itself: reads the receiver, keeps updates in the outbox, uploads them. SIGTERM ends it in \
                 order, whatever hangs within the 10 seconds that systemd allows. Speaks the systemd notify protocol when NOTIFY_SOCKET is set.
@@ -33,8 +33,8 @@ enum CommandCatalog {
                 config,
                 .value("--speed", "N|max", "play N times as fast as recorded (default max; a recorded run 1)"),
                 .flag("--keep-time", "send the times as recorded"),
-                .flag("--loop", "begin again at the end, until told to stop"),
-                .flag("--follow", "wait for more at the end of the last log, until told to stop"),
+                .flag("--loop", "begin again at the end, until stopped"),
+                .flag("--follow", "wait for more at the end of the last log, until stopped"),
                 acceptMissingChecksum,
                 .value("--vehicles", "N", "play the log for N vehicles at once, named ID-1 to ID-N"),
                 .flag("--json", "print the summary as one JSON object on standard output"),
@@ -48,7 +48,7 @@ enum CommandCatalog {
             operands: .optional("LOG"),
             options: [
                 .value("--listen", "HOST:PORT", "where the simulator's page is (default 127.0.0.1:0, a free port)"),
-                .flag("--keep-open", "leave the simulator's page up afterwards, until told to stop"),
+                .flag("--keep-open", "leave the simulator's page up afterwards, until stopped"),
             ]),
         CommandSpec(
             name: "simulator", summary: "Run a strict Fleet Engine and a token issuer on this machine.",
@@ -59,14 +59,14 @@ enum CommandCatalog {
             details: """
                 Reads the files in order, gzip or plain; - or no LOG reads standard input. Only epochs with a valid \
                 position give a fix. With --follow it waits for more at the end of the last file, like tail -F: through \
-                rotation and truncation, until told to stop.
+                rotation and truncation, until stopped.
                 """,
             operands: .any("LOG"),
             options: [
                 .value("--format", "FORMAT", "jsonl (default), csv, gpx or geojson"),
                 .flag("--summary", "print one page about the logs instead"),
                 .value("--explain", "LINE", "say what became of one line and why: its number in LOG, or its text"),
-                .flag("--follow", "wait for more at the end of the last LOG, until told to stop"),
+                .flag("--follow", "wait for more at the end of the last LOG, until stopped"),
                 acceptMissingChecksum,
             ]),
         CommandSpec(
@@ -86,7 +86,7 @@ enum CommandCatalog {
             details: """
                 Asks Fleet Engine every 5 seconds and prints a line for every change: position, age of the fix, status, \
                 distance left, arrival (times in UTC). A trip's tokens come from the configuration's consumerAuthorization, \
-                a vehicle's from authorization. Ends with the trip, or when told to stop.
+                a vehicle's from authorization. Ends with the trip, or when stopped.
                 """,
             operands: .none,
             options: [

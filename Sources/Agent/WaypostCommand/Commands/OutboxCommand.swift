@@ -103,7 +103,7 @@ struct OutboxCommand {
     }
 }
 
-/// Has a request about quarantined updates carried out: by the service, should it hold the store, and else at once.
+/// Has a request about quarantined updates carried out: by the service, should it own the outbox, and else at once.
 struct QuarantineClient {
     let configuration: OutboxConfiguration
 
@@ -113,7 +113,7 @@ struct QuarantineClient {
 
     /// - Throws: `OutboxError`, and `AgentError` when the service does not take the request up.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
-        _ = try OutboxReader(path: configuration.path)  // says so when there is no store; opening would make one
+        _ = try OutboxReader(path: configuration.path)  // says so when there is no outbox; opening would create one
         var configuration = configuration
         configuration.repairsDamage = false
         do throws(OutboxError) {

@@ -23,7 +23,7 @@ struct WatchCommand {
         configuration = try Configuration(file: arguments.value("--config") ?? "")
     }
 
-    /// Ends when the trip does, or when told to stop.
+    /// Ends when the trip does, or when stopped.
     func run() async throws -> ExitStatus {
         try await Follower(configuration, subject).run { event in
             switch event {

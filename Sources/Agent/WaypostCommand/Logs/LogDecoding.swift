@@ -77,7 +77,7 @@ struct LogDecoding: Sendable {
 }
 
 extension LogDecoding {
-    /// What was read before a failure has been used; now the failure is told.
+    /// What was read before a failure has been used; now the failure is reported.
     ///
     /// - Returns: `done` when there is none, or the operator ended it.
     static func conclude(_ failure: (any Error)?) throws -> ExitStatus {

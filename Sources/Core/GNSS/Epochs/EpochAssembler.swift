@@ -6,7 +6,7 @@ import TimeAndChance
 /// begins, or at the end of input.
 struct EpochAssembler {
     private(set) var epoch = Epoch()
-    /// What became of the epoch under way; `nil` while it is not complete.
+    /// What became of the current epoch; `nil` while it is not complete.
     private(set) var completion: EpochCompletion?
     /// What became of the epoch before it; `nil` when that never had a time.
     private(set) var previousCompletion: EpochCompletion?
@@ -18,7 +18,7 @@ struct EpochAssembler {
     private(set) var calendar: FixCalendar
     /// The heading stated last, until a fix takes it: a compass goes at its own pace, beside the epochs.
     private(set) var bodyHeadingDegrees: Double?
-    /// When the sentence to come was sent, while an epoch is under way.
+    /// When the sentence to come was sent, while an epoch is incomplete.
     private var nextTransmission: UTCTime?
     /// Fixes from before the first date.
     private var undated: [Fix] = []

@@ -60,13 +60,13 @@ package struct NMEADecoder: Sendable {
         return ReceiverWarning(rawValue: bit)
     }
 
-    /// Counts a warning, and keeps it to be told.
+    /// Counts a warning, and keeps it to be reported.
     mutating func warn(_ warning: ReceiverWarning, line: Int, byte: Int) {
         account.add(warning, line: line, byte: byte)
         untoldWarnings |= 1 << UInt64(warning.rawValue)
     }
 
-    /// When, on the scale of `receivedAt`, a quiet line completes the epoch under way; `nil` when none is.
+    /// When, on the scale of `receivedAt`, a quiet line completes the current epoch; `nil` when none is.
     package var idleDeadline: Duration? {
         guard let lastReceivedAt, assembler.isWaiting || isWithBinary else { return nil }
         return lastReceivedAt + idleTime
@@ -83,7 +83,7 @@ package struct NMEADecoder: Sendable {
         noteWarnings(at: account.bytes)
     }
 
-    /// Tells that nothing more will come; completes the epoch under way.
+    /// Tells that nothing more will come; completes the current epoch.
     package mutating func finish(_ emit: (Fix) -> Void) {
         // A byte that no sentence holds ends what the last bytes began: a sentence that the end has cut is none,
         // whatever may be missing from it.

@@ -9,7 +9,7 @@
         case refused(SentenceRefusal)
         /// A start byte without an address: one of several in a row, or in noise. Nothing was to be had from it.
         case startAlone
-        /// More bytes are needed to tell.
+        /// More bytes are needed to decide.
         case incomplete
     }
 

@@ -20,7 +20,7 @@ enum ReceiverNotice {
     }
 }
 
-/// Who makes a receiver, told by the sentences of its maker's own.
+/// Who makes a receiver, by its proprietary sentences.
 package enum ReceiverMaker {
     /// Name of the maker whose sentence has that address, as `Garmin` for `PGRME`; `nil` when none is known.
     package static func name(ofAddress address: String) -> String? {

@@ -16,7 +16,7 @@ package struct Plausibility: Sendable {
     private let earliest: UTCTime?
     private let expected: UTCTime?
     private let newest: UTCTime?
-    private var lastBelieved: Fix?
+    private var lastAccepted: Fix?
     private var candidate: Fix?
     private var candidateCount = 0
 
@@ -47,14 +47,14 @@ package struct Plausibility: Sendable {
         candidateCount = agrees ? candidateCount + 1 : 1
         candidate = fix
         guard candidateCount >= Self.quorum else { return .refused(refusal) }
-        let overrules = (lastBelieved?.timeOfFix ?? newest).map { $0 >= fix.timeOfFix } ?? false
+        let overrules = (lastAccepted?.timeOfFix ?? newest).map { $0 >= fix.timeOfFix } ?? false
         accept(fix)
         return .accepted(overrulesEarlier: overrules)
     }
 
     /// What speaks against `fix` as long as it stands alone.
     private func objection(to fix: Fix) -> FixRefusal? {
-        if let lastBelieved { return Self.contradiction(between: lastBelieved, and: fix) }
+        if let lastAccepted { return Self.contradiction(between: lastAccepted, and: fix) }
         if let newest, fix.timeOfFix <= newest { return .notAdvancing }
         guard let expected else { return nil }
         let distance = expected.duration(to: fix.timeOfFix)
@@ -62,7 +62,7 @@ package struct Plausibility: Sendable {
     }
 
     private mutating func accept(_ fix: Fix) {
-        (lastBelieved, candidate, candidateCount) = (fix, nil, 0)
+        (lastAccepted, candidate, candidateCount) = (fix, nil, 0)
     }
 
     /// Why `next` cannot follow `previous`; `nil` when it can.

@@ -17,7 +17,7 @@ package enum UploadEvent: Sendable {
     case networkReturned
     /// Perhaps `dueAt` is reached; perhaps too soon.
     case timeReached
-    /// The task is cancelled, and with it whatever is under way.
+    /// The task is cancelled, and with it whatever is in progress.
     case cancelled
     // How each action ends.
     case outboxRead(UploadBatch?, newest: StoredUpdate?)
@@ -39,14 +39,14 @@ package enum UploadAction: Sendable, Hashable {
     case acknowledge(UploadBatch)
     case quarantine(StoredUpdate, reason: ReportedText)
     case discardToken(AuthorizationToken)
-    /// Give up the exchange under way; its end is told as if nobody had.
+    /// Abort the exchange in progress; its end is reported as if it had not been aborted.
     case abortExchange
     case wait
     case finish
 }
 
 /// What follows from an event: what the observer hears, in this order, and then the action; without one, whatever
-/// is under way goes on.
+/// is in progress continues.
 package struct UploadStep: Sendable, Hashable {
     package var reports: [ReportingEvent]
     package var action: UploadAction?

@@ -185,8 +185,8 @@ extension Uploader {
 
 /// The vehicle's state by itself, as on stop.
 extension Uploader {
-    /// Sends the vehicle's state without a position, once more with a new token if the first is refused, and tells what
-    /// became of it.
+    /// Sends the vehicle's state without a position, once more with a new token if the first is rejected, and reports
+    /// what became of it.
     ///
     /// - Throws: when there is no token or no answer.
     package func send(state: VehicleState) async throws -> UploadOutcome {

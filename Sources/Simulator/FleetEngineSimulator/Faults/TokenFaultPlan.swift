@@ -34,7 +34,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
     package var expiryStyle: ExpiryStyle?
     /// How far the issuer's clock is ahead of Fleet Engine's, in seconds.
     package var clockOffset = 0
-    /// When the service account gets a new key; tokens signed with the one before are refused from then on.
+    /// When the service account gets a new key; tokens signed with the one before are rejected from then on.
     package var keyRotations: [Double] = []
 
     package init() {}
