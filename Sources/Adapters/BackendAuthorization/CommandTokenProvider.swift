@@ -21,7 +21,7 @@ package final class CommandTokenProvider: TokenProvider {
     package let doubts: DoubtReporter
     private let report: @Sendable (AuthorizationWarning) -> Void
     /// Processes left behind are reported once; those of later runs when they keep the program from starting.
-    private let areStraysTold = Locked(false)
+    private let hasReportedStrays = Locked(false)
 
     /// - Parameters:
     ///   - arguments: program and arguments; `{vehicleId}` and its like are replaced as they are.
@@ -55,7 +55,7 @@ package final class CommandTokenProvider: TokenProvider {
         self.wallClock = wallClock
         self.report = report
         doubts = DoubtReporter(report)
-        if ChildTable.isBlind {
+        if ChildTable.cannotFindChildren {
             report(
                 .brokenContract(
                     "/proc is another namespace's: what token command \(program) leaves behind is not found and keeps "
@@ -87,7 +87,7 @@ package final class CommandTokenProvider: TokenProvider {
 
     private func startFailure(_ error: SystemError, _ source: String) -> AuthorizationError {
         if error.number == EAGAIN || error.number == ENOMEM {
-            return AuthorizationError(.unavailable, "\(source) cannot be started now: \(error.noRoom)")
+            return AuthorizationError(.unavailable, "\(source) cannot be started now: \(error.outOfResources)")
         }
         // The kernel names no file: it is the program, or what its standard input is taken from.
         let missing = error.number == ENOENT && !ChildProcess.hasNullDevice
@@ -111,11 +111,11 @@ package final class CommandTokenProvider: TokenProvider {
         } else {
             return
         }
-        let isTold = areStraysTold.withLock { isTold in
-            defer { isTold = true }
-            return isTold
+        let wasReported = hasReportedStrays.withLock { wasReported in
+            defer { wasReported = true }
+            return wasReported
         }
-        if !isTold { report(.brokenContract(words)) }
+        if !wasReported { report(.brokenContract(words)) }
     }
 
     private func addedVariables() async throws(AuthorizationError) -> [String: String] {
@@ -161,7 +161,7 @@ package final class CommandTokenProvider: TokenProvider {
         case .tooMuchOutput:
             AuthorizationError(
                 .unusableAnswer, "\(source) wrote more than 64 KiB; expected the token or a small JSON object")
-        case .goesOn(let processID):
+        case .stillRuns(let processID):
             AuthorizationError(
                 .unavailable,
                 "\(source): process \(processID) of it could not be ended, as it runs as another user; it is not started "

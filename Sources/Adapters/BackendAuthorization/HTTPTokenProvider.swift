@@ -21,7 +21,7 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - environment: where secrets by environment come from.
     ///   - wallClock: seconds since 1970; used only when neither token nor endpoint states the time.
     ///   - report: hears of an expiry that does not fit, once.
-    /// - Throws: `.misconfigured` when the address can be none.
+    /// - Throws: `.misconfigured` when the address is not a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
         transport: any HTTPTransport,

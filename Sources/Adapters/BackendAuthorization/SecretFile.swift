@@ -44,7 +44,7 @@ package enum SecretFile {
         let modifiedAt: Double
     }
 
-    /// Whether a file that somebody else is going to read (libcurl, a client's key) is there and closed to other users.
+    /// Whether a file that libcurl will read (a client's key) is there and closed to other users.
     ///
     /// - Throws: `.misconfigured`, beginning with `role` and the path, with the remedy.
     package static func require(_ path: String, as role: String) throws(AuthorizationError) {

@@ -15,22 +15,22 @@ extension TokenProvider {
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         let answer = try await ask(for: context)
         doubts.tell(answer.doubt)
-        return try answer.livingToken()
+        return try answer.unexpiredToken()
     }
 }
 
 /// Reports a doubtful expiry once; every further token would repeat it.
 package final class DoubtReporter: Sendable {
     private let report: @Sendable (AuthorizationWarning) -> Void
-    private let isTold = Locked(false)
+    private let wasReported = Locked(false)
 
     package init(_ report: @escaping @Sendable (AuthorizationWarning) -> Void) { self.report = report }
 
     package func tell(_ doubt: String?) {
         guard let doubt else { return }
-        let isFirst = isTold.withLock { isTold in
-            defer { isTold = true }
-            return !isTold
+        let isFirst = wasReported.withLock { wasReported in
+            defer { wasReported = true }
+            return !wasReported
         }
         if isFirst { report(.doubtfulExpiry(doubt)) }
     }

@@ -64,7 +64,7 @@ struct CurlLoop {
         }
     }
 
-    /// Ends an exchange that may be finished already. Its connection goes too: it may be why nobody waits any more.
+    /// Ends an exchange that may be finished already. Its connection goes too: it may be the reason for the abort.
     private mutating func cancel(_ exchange: CurlExchange) {
         guard let identity = identities[ObjectIdentifier(exchange)], let transfer = transfers[identity] else { return }
         transfer.abandonConnection()

@@ -105,7 +105,7 @@ import ReportedText
     }
 
     /// Closes the connection with the transfer, unless others still use it: after a time limit it is likely dead, and
-    /// HTTP/2 would go on using it.
+    /// HTTP/2 would keep using it.
     func abandonConnection() { easy.set(CURLOPT_FORBID_REUSE, true) }
 
     /// Uses no connection that has been idle for more than a second (libcurl closes those that it meets), and no

@@ -75,7 +75,7 @@ struct ReceivedBytes: Sendable {
 
 /// The sockets of libcurl's connections, as its thread and the guard share them.
 ///
-/// A socket is shut down and closed under the same lock, so that its number belongs to nobody else meanwhile.
+/// A socket is shut down and closed under the same lock, so that its number is not reused meanwhile.
 final class CurlSockets: Sendable {
     private struct State {
         var received = ReceivedBytes()

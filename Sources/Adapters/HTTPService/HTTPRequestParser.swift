@@ -340,7 +340,7 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 }
 
-/// What a client may cost the service. Every size and time has a bound, so that no client can hold it up.
+/// What a client may cost the service. Every size and time is bounded, so that no client can block it.
 package struct HTTPServiceLimits: Sendable, Hashable {
     /// Method, target and version.
     package var requestLineBytes: Int
@@ -353,7 +353,7 @@ package struct HTTPServiceLimits: Sendable, Hashable {
     /// From a request's first byte to its last, and again for a client to take the answer.
     package var exchange: Duration
     /// Open at the same time; for one more, the connection that has asked for nothing for the longest time is closed,
-    /// so that nobody is shut out by who only holds connections.
+    /// so that clients that only hold connections shut no other out.
     package var connections: Int
     /// Whether all of them together may cost a tenth of a processor core and no more. Who reads the same at the same
     /// time then gets the same answer: it is to depend on method and target alone.

@@ -40,7 +40,7 @@ package enum RecordedEvent: Sendable, Hashable, Codable {
 
     /// A request went out; `number` counts them from 1.
     case request(number: RecordedNumber, purpose: HTTPRequest.Purpose)
-    /// What became of it: a status, or why no answer came. The other side asked to be left alone for `after`.
+    /// What became of it: a status, or why no answer came. The other side asked for a pause of `after`.
     case answer(
         number: RecordedNumber, outcome: String, status: Int?, error: HTTPTransportError.Code?, took: RecordedNumber,
         sent: RecordedNumber, received: RecordedNumber, after: RecordedNumber?)

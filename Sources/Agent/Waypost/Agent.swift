@@ -99,7 +99,7 @@ public struct Agent: Sendable {
     private func startStatusService() throws(AgentError) -> (service: HTTPService, routes: StatusResponder) {
         let routes = StatusResponder()
         do {
-            // Nobody has anything to send here, and whoever asks without end is not to cost the reports anything.
+            // Clients have nothing to send here, and one that asks without end must not slow reporting down.
             let limits = HTTPServiceLimits(bodyBytes: 1024, isPaced: true)
             let service = try HTTPService(listeningOn: configuration.status.address, limits: limits) {
                 await routes.answer($0)
@@ -223,13 +223,13 @@ public struct Agent: Sendable {
     }
 }
 
-/// Why an agent cannot start or go on; everything else is retried.
+/// Why an agent cannot start or continue; everything else is retried.
 public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of trouble it is, and with it the exit status of the command.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The configuration names something that cannot be used.
         case configuration
-        /// A recorded log is none.
+        /// A file is not a recorded log.
         case inputData
         /// The outbox belongs to another process, a port is taken, the disk cannot be used.
         case unavailable

@@ -123,7 +123,7 @@ actor QueuedProvider {
     }
 }
 
-/// Runs an actor's jobs one after another on a thread that may block: what a provider does there holds up nobody else.
+/// Runs an actor's jobs one after another on a thread that may block: what a provider does there holds up nothing else.
 final class ProviderQueue: SerialExecutor {
     private let queue = OperationQueue()
 

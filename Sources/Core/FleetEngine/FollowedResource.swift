@@ -33,7 +33,7 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What an answer means for somebody who follows a trip or vehicle; the same table as for updates, seen by a reader.
+/// What an answer means for a follower of a trip or vehicle; the same table as for updates, seen by a reader.
 package enum ReadOutcome: Sendable, Hashable {
     case seen(FollowedSnapshot)
     /// The token was rejected: once more with a new one, then hold.

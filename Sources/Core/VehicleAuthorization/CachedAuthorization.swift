@@ -4,7 +4,7 @@
 ///   before that, so that no update waits for it.
 /// - However many callers ask, one fetch per context is in progress; all of them get its outcome. Cancelling one caller
 ///   does not disturb the others; when the last one goes, the fetch is cancelled.
-/// - After a failure the provider is left alone for a while, or as long as it asked for.
+/// - After a failure the provider is not asked for a while, or as long as it demands.
 /// - A token that names another vehicle, or that is not meant for Fleet Engine, is rejected.
 /// - A token that Fleet Engine rejected is dropped, and asked for again once, however many requests it failed.
 ///
@@ -177,7 +177,7 @@ public actor CachedAuthorization: VehicleAuthorization {
 }
 
 extension AuthorizationError {
-    /// A provider that calls itself cancelled while somebody waits has failed like any other.
+    /// A provider that reports a cancellation while a caller waits has failed like any other.
     fileprivate var whileWaitedFor: Self {
         code == .cancelled ? Self(.unavailable, "the provider gave up: \(detail)", retryAfter: retryAfter) : self
     }

@@ -14,7 +14,7 @@ public struct ClaimRules: Sendable, Hashable {
     /// The rules of Fleet Engine's tokens.
     public init(audience: String = "https://fleetengine.googleapis.com/") { self.audience = audience }
 
-    /// - Throws: `.unusableAnswer` when the token is for somebody else, nobody, another audience, or another time.
+    /// - Throws: `.unusableAnswer` when the token is for another vehicle or trip, another audience, or another time.
     package func check(_ token: AuthorizationToken, for context: AuthorizationContext) throws(AuthorizationError) {
         guard let parsed = try? JSONWebToken(token.value) else { return }
         if let problem = problem(of: parsed, for: context) {

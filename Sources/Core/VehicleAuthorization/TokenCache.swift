@@ -1,4 +1,4 @@
-/// The rules of reuse, without clock, task or issuer: what to do when somebody asks, and what a fetch changed.
+/// The rules of reuse, without clock, task or issuer: what to do for a caller, and what a fetch changed.
 ///
 /// Times are monotonic, as the time since any fixed moment.
 package struct TokenCache: Sendable {
@@ -21,7 +21,7 @@ package struct TokenCache: Sendable {
 
     private let policy: CachePolicy
     private var slots: [AuthorizationContext: TokenSlot] = [:]
-    /// Counts uses, to know which slot was left alone longest.
+    /// Counts uses, to find the least recently used slot.
     private var uses: UInt64 = 0
     /// What was reported, each without its figures.
     private var told: Set<AuthorizationWarning> = []
@@ -56,7 +56,7 @@ package struct TokenCache: Sendable {
         }
     }
 
-    /// A fetch was abandoned because nobody waits any more: neither success nor failure.
+    /// A fetch was abandoned because no caller waits any more: neither success nor failure.
     package mutating func abandoned(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
 
     /// Fleet Engine rejected `token`: it goes, unless a newer one has taken its place.
@@ -119,7 +119,7 @@ struct TokenSlot: Sendable {
         let fetchedAt: Duration
         var usableUntil: Duration
         let refreshFrom: Duration
-        /// When its life ends; `nil` when nobody said.
+        /// When its life ends; `nil` when that is not known.
         let end: Duration?
         /// Whether Fleet Engine had rejected it when the issuer gave it again.
         let wasRefused: Bool

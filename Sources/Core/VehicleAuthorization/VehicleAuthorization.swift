@@ -72,7 +72,7 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// What is missing where the context names nobody; `nil` when it is complete.
+    /// What is missing in the context; `nil` when it is complete.
     package var problem: AuthorizationError? {
         switch subject {
         case .vehicle(let id, _) where id.isEmpty:
@@ -108,7 +108,7 @@ public struct AuthorizationError: Error, Sendable, Hashable, CustomStringConvert
     public let code: Code
     /// What was asked, what came, what to change; never a token or a credential.
     public let detail: String
-    /// How long the issuer asked to be left alone.
+    /// How long the issuer asked to wait.
     public let retryAfter: Duration?
 
     /// An error with its words for the operator; what looks like a secret in them is struck out.

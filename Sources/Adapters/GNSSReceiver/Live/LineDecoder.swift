@@ -73,7 +73,7 @@ struct SentenceDecoder: LineDecoder {
         guard sentences == 0, statistics.refusals(.missingChecksum).count * 2 > refused else { return nil }
         return
             "sentences arrive, but without a checksum; if the receiver has none, set receiver.acceptMissingChecksum to "
-                + "true"
+            + "true"
     }
 
     var hasBinaryFrames: Bool { decoder.statistics.binaryBytes > 0 }

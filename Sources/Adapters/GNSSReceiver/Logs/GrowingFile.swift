@@ -24,9 +24,9 @@ final class GrowingFile {
     enum Look: Sendable, Hashable {
         case bytes(Int)
         case nothingYet
-        /// It was truncated: reading goes on at its start.
+        /// It was truncated: reading continues at its start.
         case truncated
-        /// Another file is in its place: reading goes on there.
+        /// Another file is in its place: reading continues there.
         case replaced
         /// The writers of a FIFO have gone; `reopen` waits for the next one.
         case writersGone
@@ -67,7 +67,7 @@ final class GrowingFile {
 
     /// What was opened.
     var mark: FileMark { file.mark }
-    /// Where another opening goes on.
+    /// Where another opening continues.
     var place: Beginning { .place(file.mark, offset: offset) }
     /// Readable when a look is worth while.
     var raw: CInt { file.mark.kind == .file ? ticker.raw : file.descriptor.raw }

@@ -50,7 +50,7 @@ private final class GrowingFileLine: ReceiverLine {
     private let file: GrowingFile
     private let moved: (GrowingFile.Beginning) -> Void
 
-    /// `moved` is called with the place at which another opening would go on.
+    /// `moved` is called with the place at which another opening would continue.
     init(_ file: GrowingFile, moved: @escaping (GrowingFile.Beginning) -> Void) {
         (self.file, self.moved) = (file, moved)
         moved(file.place)

@@ -43,7 +43,7 @@ struct StandardInputEndpoint: ReceiverEndpoint {
     }
 }
 
-/// A descriptor of somebody else's. It may block, which does no harm: it is read only after `poll`.
+/// A borrowed descriptor. It may block, which does no harm: it is read only after `poll`.
 private final class BorrowedLine: ReceiverLine {
     let raw: CInt
     var greeting: String { "open, waiting for the first sentence" }

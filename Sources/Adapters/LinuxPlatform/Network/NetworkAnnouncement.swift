@@ -39,17 +39,17 @@ enum NetworkAnnouncement: Sendable, Hashable {
     private init?(type: Int, _ body: Span<UInt8>) {
         switch type {
         case Int(RTM_NEWADDR):
-            guard let way = Self.address(body), body[2] & Self.unusable == 0 else { return nil }
-            self = .gained(way)
+            guard let route = Self.address(body), body[2] & Self.unusable == 0 else { return nil }
+            self = .gained(route)
         case Int(RTM_DELADDR):
-            guard let way = Self.address(body) else { return nil }
-            self = .lost(way)
+            guard let route = Self.address(body) else { return nil }
+            self = .lost(route)
         case Int(RTM_NEWROUTE):
-            guard let way = Self.defaultRoute(body) else { return nil }
-            self = .gained(way)
+            guard let route = Self.defaultRoute(body) else { return nil }
+            self = .gained(route)
         case Int(RTM_DELROUTE):
-            guard let way = Self.defaultRoute(body) else { return nil }
-            self = .lost(way)
+            guard let route = Self.defaultRoute(body) else { return nil }
+            self = .lost(route)
         case Int(RTM_NEWLINK), Int(RTM_DELLINK):
             // `struct ifinfomsg`: family, padding, type (2), index (4), flags (4), change (4).
             guard body.count >= 16 else { return nil }
@@ -120,10 +120,10 @@ struct NetworkRoutes: Sendable, Hashable {
         var hasNew = false
         for announcement in NetworkAnnouncement.all(in: datagram) {
             switch announcement {
-            case .gained(let way): if gain(way) { hasNew = true }
-            case .lost(let way):
-                known.remove(way)
-                if way.kind == .address { forget { $0.kind == .route && $0.interface == way.interface } }
+            case .gained(let route): if gain(route) { hasNew = true }
+            case .lost(let route):
+                known.remove(route)
+                if route.kind == .address { forget { $0.kind == .route && $0.interface == route.interface } }
             case .linkDown(let interface):
                 forget { $0.interface == interface }
                 if downLinks.count == Self.capacity { downLinks = [] }
@@ -137,10 +137,10 @@ struct NetworkRoutes: Sendable, Hashable {
     /// Announcements were missed: nothing is certain any more.
     mutating func forgetAll() { known = [] }
 
-    private mutating func gain(_ way: NetworkRoute) -> Bool {
-        if known.contains(way) { return false }
+    private mutating func gain(_ route: NetworkRoute) -> Bool {
+        if known.contains(route) { return false }
         if known.count == Self.capacity { forgetAll() }
-        known.insert(way)
+        known.insert(route)
         return true
     }
 

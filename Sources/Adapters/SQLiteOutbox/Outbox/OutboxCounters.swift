@@ -69,7 +69,7 @@ struct OutboxCounters: Sendable, Hashable {
     }
 
     /// Tells which times quarantine covers once some have left it; `kept` are those whose rows are there. While there
-    /// are more than rows, the range that covered all of them goes on.
+    /// are more than rows, the range that covered all of them stays.
     mutating func narrowQuarantine(to kept: [StoredUpdate]) {
         guard kept.count == quarantined.count else { return }
         quarantined = UpdateTally()
@@ -77,7 +77,7 @@ struct OutboxCounters: Sendable, Hashable {
     }
 
     /// How many updates there may be, and how often the ledger may have been written: no vehicle comes near that, but
-    /// whoever may write the file writes what he likes. Between two limits is more room than work ever takes, so that
+    /// whoever may write the file can write anything. Between two limits is more room than work ever takes, so that
     /// what is written can be read, and what a repair leaves is trusted whenever it is opened.
     enum Limit {
         /// Of what a record can say.

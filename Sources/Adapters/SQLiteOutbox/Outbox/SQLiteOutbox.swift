@@ -21,8 +21,8 @@ package actor SQLiteOutbox: Outbox {
     private let configuration: OutboxConfiguration
     private var state = State.closed
 
-    /// An outbox that cannot be opened is tried again at the first call after this time; one that is damaged again after
-    /// its repair, after that of the engine.
+    /// An outbox that cannot be opened is tried again at the first call after this time; one that is damaged again
+    /// after its repair, after the engine's interval.
     private static let retryInterval = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -48,8 +48,8 @@ package actor SQLiteOutbox: Outbox {
         (self.configuration, self.executor) = (configuration, executor)
     }
 
-    /// Opens the outbox, as the static function does. When that fails (the disk is full, read-only or failing), the other
-    /// calls throw the reason, and open it as soon as they can.
+    /// Opens the outbox, as the static function does. When that fails (the disk is full, read-only or failing), the
+    /// other calls throw the reason, and open it as soon as they can.
     package func open() throws(OutboxError) {
         do throws(OutboxError) { state = .open(try OutboxEngine(configuration)) } catch {
             state = .failed(error, triedAt: configuration.uptime())
@@ -83,7 +83,7 @@ package actor SQLiteOutbox: Outbox {
 
     package static var maintenanceInterval: Duration { OutboxEngine.maintenanceInterval }
 
-    /// Writes what has waited long enough, and takes up what tools have asked for; whether anything is pending again.
+    /// Writes what has waited long enough, carries out what tools have asked for; whether anything is pending again.
     package func maintain() async throws(OutboxError) -> Bool { try opened().maintain() }
 
     /// Does with quarantined updates what an operator wants.

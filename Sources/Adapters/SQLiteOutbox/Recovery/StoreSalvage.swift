@@ -1,7 +1,7 @@
 import LinuxPlatform
 import LocationReporting
 
-/// Gets out of a damaged store what can still be read, and accounts for the rest.
+/// Recovers from a damaged store what can still be read, and accounts for the rest.
 ///
 /// While the tables are intact (a row's body, the log or the ledger is damaged) they say exactly what is pending, and
 /// only what they cannot give is looked for as loose records. Otherwise every loose record in database and log counts:
@@ -64,7 +64,7 @@ struct StoreSalvage {
         return result
     }
 
-    /// Looked at twice, as everything that may be damaged.
+    /// Read twice, as everything that may be damaged.
     private func intactTables(_ builder: StoreBuilder) throws(StoreError) -> IntactTables? {
         if let tables = try IntactTables(files, known: known, into: builder) { return tables }
         try builder.empty()
@@ -77,7 +77,7 @@ struct StoreSalvage {
     ) throws(StoreError) -> LedgerRecord? {
         var newestCopy: LedgerRecord?
         /// Whether the tables give it, or say that it is gone: an old copy is worthless then.
-        func isTold(_ sequence: Int64, except unreadable: Set<Int64>?) -> Bool {
+        func isAccountedFor(_ sequence: Int64, except unreadable: Set<Int64>?) -> Bool {
             guard let tables, let unreadable else { return false }
             return sequence <= tables.lastSequence && !unreadable.contains(sequence)
         }
@@ -86,11 +86,11 @@ struct StoreSalvage {
                 switch found {
                 case .update(let record, let bytes):
                     let sequence = record.stored.sequence
-                    if isTold(sequence, except: tables?.unreadable) || isUnknown(sequence) { return }
+                    if isAccountedFor(sequence, except: tables?.unreadable) || isUnknown(sequence) { return }
                     try builder.insertPending(bytes, sequence: sequence)
                 case .quarantined(let update, let bytes):
                     let sequence = update.stored.sequence
-                    if isTold(sequence, except: tables?.unreadableQuarantined) || isUnknown(sequence) { return }
+                    if isAccountedFor(sequence, except: tables?.unreadableQuarantined) || isUnknown(sequence) { return }
                     try builder.insertQuarantined(bytes, sequence: sequence)
                 case .ledger(let candidate):
                     if isUnknown(candidate.counters.lastSequence) || !Self.trusts(candidate.counters) { return }
@@ -193,7 +193,7 @@ package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
     /// What was wrong with it.
     package let reason: String
     /// Where the damaged files are now; `nil` when there was nothing left to be renamed.
-    package let setAside: String?
+    package let renamedTo: String?
     /// Updates that wait again for delivery.
     package let salvaged: Int64
     /// Updates that were pending and are not found again, at least and at most. The ledger counts the most as evicted,
@@ -203,7 +203,7 @@ package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
     package let foundLedger: Bool
 
     package var description: String {
-        let place = setAside.map { "it was renamed to \($0)" } ?? "nothing was left of it"
+        let place = renamedTo.map { "it was renamed to \($0)" } ?? "nothing was left of it"
         let count =
             lost.lowerBound == lost.upperBound ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
         let doubt = foundLedger ? "" : "; its ledger was unreadable, so some of these may have been delivered"

@@ -22,7 +22,7 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case olderOwner
         /// The file system takes no writes: mounted so, or made so by the kernel after errors.
         case readOnly
-        /// Nothing was tried: what lies there is not ours, or somebody else can change where the path leads.
+        /// Nothing was tried: what lies there is not ours, or another user can change where the path leads.
         case refused
         /// Everything else: no permission, busy, an input/output error.
         case unusable

@@ -47,7 +47,7 @@ final class StoreOwnership {
     /// The rebuilt store has taken the store's place.
     func adoptRebuilt() { store = rebuilt.take() }
 
-    /// Whether the store that is open is still the one at its path, and nobody else has its lock: to be asked before
+    /// Whether the store that is open is still the one at its path, and no other process has its lock: checked before
     /// each commit. A lock that was removed is made again.
     ///
     /// - Throws: `damaged` when the store was removed or replaced; `locked`.

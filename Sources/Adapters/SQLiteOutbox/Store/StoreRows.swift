@@ -89,7 +89,7 @@ final class StoreRows {
         return sequence
     }
 
-    /// Counts the pending updates one by one (their bodies are not read), in a tree that nobody has checked.
+    /// Counts the pending updates one by one (their bodies are not read), in a tree that has not been checked.
     ///
     /// - Throws: `damaged` when there are more than `limit`: a tree that leads to the same page twice has no end.
     func countPending(atMost limit: Int64) throws(StoreError) -> Int64 {
@@ -144,7 +144,7 @@ final class StoreRows {
 
     /// The counters as they stand: what the ledger says, and what was appended after it.
     ///
-    /// `pendingCount` is counted by the caller or `nil`: then the ledger's own count goes on, which reads nothing.
+    /// `pendingCount` is counted by the caller or `nil`: then the ledger's own count is kept, which reads nothing.
     func counters(pendingCount: Int64? = nil) throws(StoreError) -> OutboxCounters {
         let ledger = try ledger()
         let highest = try highestSequence()

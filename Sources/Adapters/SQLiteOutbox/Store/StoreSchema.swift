@@ -62,7 +62,7 @@ struct StoreSchema: Sendable {
     /// How many versions a newer release may be ahead; a number beyond that is a flipped bit.
     private static let furthestRelease: Int64 = 1000
     /// Instructions of SQLite's machine that reading and comparing a schema may take: a tenth of it does for ours, and
-    /// a crafted one of a million tables is left alone before it has filled the memory.
+    /// reading a crafted one of a million tables stops before it has filled the memory.
     private static let stepLimit: Int32 = 10_000
 
     /// The version of the store behind `connection`, which has run nothing yet but what needs no schema.

@@ -24,7 +24,7 @@ package final class OutboxReader {
         do throws(StoreError) {
             var files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
             files.schema = schema
-            // Somebody else than its owner may read it, too.
+            // Users other than its owner may read it, too.
             if let status = try withSystem(path, FileStatus(at: files.path)) {
                 try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
             }
@@ -76,7 +76,7 @@ package final class OutboxReader {
     private static func open(_ files: StoreFiles) throws(StoreError) -> SQLiteConnection {
         _ = try StoreHeader(files, at: files.path)
         let hasLog = try withSystem(files.path, files.disk.entry(at: files.log)) != nil
-        // Without a log nobody writes; an ordinary opening would leave a log behind, owned by whoever runs the tool.
+        // Without a log there is no writer; an ordinary opening would leave a log behind, owned by the tool's user.
         let connection = try SQLiteConnection(path: files.path, access: hasLog ? .readOnly : .immutable)
         _ = try files.schema.version(of: connection)
         try connection.execute(StoreFormat.readerSettings)

@@ -49,7 +49,7 @@ package final class OutboxRequester {
         return answer
     }
 
-    /// Takes the request back. The answer, should it have come in this moment; `nil` when nothing was or will be done.
+    /// Withdraws the request. Returns the answer if it has come meanwhile; `nil` when nothing was or will be done.
     package func withdraw(_ id: Int64) throws(OutboxError) -> QuarantineAnswer? {
         try forTools(connection.execute("BEGIN IMMEDIATE"))
         let answer = try forTools(fetchAnswer(id))
@@ -164,15 +164,15 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     }
 }
 
-/// What tools have asked of the outbox's owner: a row each, with its answer once it has been taken up.
+/// What tools have asked of the outbox's owner: a row each, with its answer once it has been handled.
 final class RequestTable {
     private let unanswered: SQLiteStatement
     private let write: SQLiteStatement
     private let forget: SQLiteStatement
 
-    /// Requests taken up at one look; the next look takes more.
+    /// Requests handled at a time; the rest waits for the next time.
     static let atOnce = 16
-    /// Answers that nobody has fetched, because the tool was ended: so many are left.
+    /// Answers that were not fetched, as the tool was ended: so many are kept.
     private static let kept: Int64 = 64
 
     init(_ connection: borrowing SQLiteConnection) throws(StoreError) {

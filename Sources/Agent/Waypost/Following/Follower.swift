@@ -112,7 +112,7 @@ extension Follower {
     /// A trip's tokens come from `consumerAuthorization`, a vehicle's from `authorization`; `authorization`, where
     /// given, is asked in place of either.
     ///
-    /// - Throws: when the id can be none, or nothing says where a trip's tokens come from.
+    /// - Throws: when the id is not valid, or nothing says where a trip's tokens come from.
     public init(
         _ configuration: Configuration, _ subject: Subject, authorization: (any VehicleAuthorization)? = nil
     ) throws(AgentError) {

@@ -31,7 +31,7 @@ package final class AgentMonitor: ReportingObserver {
         package var requestSince: Duration?
         /// Until when nothing is sent, as the upload loop said.
         package var waitsUntil: Duration?
-        /// How often a stage was bypassed that goes on by itself: the outbox alone is.
+        /// How often a stage was bypassed until it answered: only the outbox is.
         package var repairs: [Stage: Int] = [:]
         /// Why the last run ended itself.
         package var lastStall: StallRecord?

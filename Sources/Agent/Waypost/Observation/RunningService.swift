@@ -22,7 +22,7 @@ package struct RunningService: Sendable {
 
     /// What it says of itself, and the same as it said it, in JSON.
     ///
-    /// - Throws: `.unavailable` when nobody answers, with what the last run left, and what to do.
+    /// - Throws: `.unavailable` when the service does not answer, with what the last run left, and what to do.
     package func report() async throws(AgentError) -> (report: StatusReport, json: [UInt8]) {
         if case .loopback(_, port: 0) = address {
             throw AgentError(

@@ -37,11 +37,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var accepted, delivered, pending, evicted, quarantined: Int64
     }
 
-    /// What an accepted update has to fear.
+    /// What a crash may cost.
     package struct Durability: Sendable, Hashable, Codable {
         /// `full` or `economy`.
         package var mode: String
-        /// A crash takes at most so many of the last updates; 0 with full durability.
+        /// A crash loses at most so many of the last updates; 0 with full durability.
         package var updatesAtRisk: Int
         /// And none accepted longer ago than this.
         package var secondsAtRisk: Int
@@ -107,8 +107,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         lastStall = snapshot.lastStall
     }
 
-    /// Whether somebody should look: a receiver without a fix, a delivery in trouble, an outbox that takes nothing are
-    /// reasons, each after some minutes.
+    /// Whether all is well: a receiver without a fix, a delivery in trouble, an outbox that accepts nothing are
+    /// reasons against it, each after some minutes.
     package var isHealthy: Bool {
         (delivery.troubleSeconds ?? 0) < 300 && (delivery.memoryOnlySeconds ?? 0) < 300
             && (receiver.secondsSinceFix ?? uptimeSeconds) < 300

@@ -62,8 +62,8 @@ extension ProgressWatch {
         case .waiting(let delay, _): moved(.upload, nextAfter: delay)
         case .idle: rests(.upload)
         case .accepted, .notStored: roused(.upload)
-        // No signs of the upload loop: these come also of what goes on beside it, a vehicle's state and the care of the
-        // outbox; the loop itself waits or acts after each of them, and says so.
+        // No signs of the upload loop: these also come from work beside it, a vehicle's state and the outbox's
+        // maintenance; the loop itself waits or acts after each of them, and says so.
         case .failed: rests(.transport)
         case .outboxFailed, .stateSent: break
         case .receiver, .receiverWarning, .progress, .serverTime: break

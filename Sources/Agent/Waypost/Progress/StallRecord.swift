@@ -36,7 +36,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
 
     /// What the last run left; `nil` when it left nothing that can be read as a record.
     package static func read(from path: String) -> StallRecord? {
-        // Somebody else may ask what a user's service has left.
+        // Another user may ask what the service has left.
         guard let status = (try? FileStatus(at: path)) ?? nil,
             status.doubt(writtenBy: EffectiveUser.expected(at: path)) == nil,
             let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)

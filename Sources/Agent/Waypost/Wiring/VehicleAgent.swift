@@ -121,7 +121,7 @@ package struct VehicleAgent: Sendable {
         if let failure { throw AgentError(.inputData, failure.description) }
     }
 
-    /// Lets the outbox do what nobody's call brings: writing what has waited, taking up what tools have asked for.
+    /// Lets the outbox do its periodic work: writing what has waited, carrying out what tools have asked for.
     private func maintainOutbox() async {
         var news: EvictionNotice?
         var waitsForOpening = opensLate

@@ -77,7 +77,7 @@ struct FixesCommand {
         try StandardOutput.write(ending)
         let status = try LogDecoding.conclude(result.failure)
         if result.failure == nil, !output.withLock({ $0.hasFix }) {
-            // A receiver that never saw the sky gives a log without a fix; without a sentence it is none.
+            // A receiver that never saw the sky gives a log without a fix; without a sentence it is not a log.
             if let other = result.outcomes.first(where: { $0.statistics.sentences == 0 }) {
                 let unchecked = other.statistics.refusals(.missingChecksum).count
                 if unchecked > 0 {
@@ -118,7 +118,7 @@ enum FixesFormat: String, CaseIterable, Sendable {
     /// Whether the way from fix to fix matters to it.
     var drawsTrack: Bool { self == .gpx }
 
-    /// Appends a fix; `isFirst` of all, `isBroken` when the track does not go on to it from the one before.
+    /// Appends a fix; `isFirst` of all, `isBroken` when the track breaks before it.
     func append(_ fix: Fix, isFirst: Bool, isBroken: Bool, to bytes: inout [UInt8]) {
         switch self {
         case .jsonl: JSONLinesFormat.append(fix, to: &bytes)

@@ -104,9 +104,9 @@ extension LogDecoding {
     }
 }
 
-/// How far a log has been read, drawn for a person while work goes on.
+/// How far a log has been read, drawn for a person during the work.
 enum LogProgress {
-    /// A line now and then, if somebody looks at it and the results go somewhere else.
+    /// A line now and then, if standard error is a terminal and standard output is not.
     static func line() -> @Sendable (_ name: String, _ bytesRead: Int64, _ totalBytes: Int64?) -> Void {
         guard Terminal.isInteractive, !StandardOutput.isTerminal else { return { _, _, _ in } }
         return drawn()

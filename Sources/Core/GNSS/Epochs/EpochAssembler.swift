@@ -33,7 +33,7 @@ struct EpochAssembler {
     private(set) var fixes = 0
     private(set) var voidEpochs = 0
     private(set) var repeatedEpochs = 0
-    /// One bit a warning that has come up since it was last asked.
+    /// One bit for each kind of warning since the last query.
     private var warnings: UInt64 = 0
     /// Fixes that went out of memory before a date came.
     private(set) var undatedDropped = 0
@@ -45,7 +45,7 @@ struct EpochAssembler {
         calendar = FixCalendar(dates: dates)
     }
 
-    /// A warning that has come up; `nil` when all are taken.
+    /// The next kind of warning since the last query; `nil` when there is none.
     @inline(__always)
     mutating func takeWarning() -> ReceiverWarning? {
         guard warnings != 0 else { return nil }

@@ -36,7 +36,7 @@ package enum ReceiverMaker {
     ]
 }
 
-/// What a receiver says or shows that the operator should know, though fixes go on.
+/// What a receiver says or shows that the operator should know, though fixes continue.
 package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// DTM names a datum other than WGS 84.
     case foreignDatum
@@ -122,12 +122,12 @@ struct ReceiverBanners: Sendable {
         let isKnown = texts.contains { known in
             known.count == text.count && known.indices.allSatisfy { unsafe known[$0] == text[$0] }
         }
-        guard !isKnown, unsafe Self.isTelling(text) else { return }
+        guard !isKnown, unsafe Self.isInformative(text) else { return }
         unsafe texts.append(Array(text))
     }
 
     /// Whether there are words in it, and not those of antenna supervisor, licence or output buffer.
-    private static func isTelling(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    private static func isInformative(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         for start in ["ANTS", "LIC", "txbuf", "Resetting", "$"] as [StaticString] {
             let isStart = start.withUTF8Buffer { word in
                 text.count >= word.count && word.indices.allSatisfy { unsafe text[$0] == word[$0] }

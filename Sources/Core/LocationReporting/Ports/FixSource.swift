@@ -69,7 +69,7 @@ package enum ReceiverState: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether somebody may have to do something about it.
+    /// Whether an operator may have to act.
     package var isTrouble: Bool { kind == .noPosition || kind == .waiting }
 
     package var description: String {

@@ -39,7 +39,7 @@ package struct UploadState: Sendable {
         case reading(limit: Int, isPaced: Bool)
         case fetchingToken(UploadBatch, since: Duration)
         case exchanging(Exchange)
-        /// The outbox or the token cache is told what came of the exchange; `backOff`: what is waited for afterwards.
+        /// The outbox or the token cache gets the result of the exchange; `backOff`: what is waited for afterwards.
         case telling(backOff: Duration?, because: ReportedText)
         /// For something to send, or for a time.
         case awaitingNews(until: Duration?)

@@ -52,7 +52,7 @@ package actor Uploader {
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
     package func finishWhenEmpty() { take(.finishWhenEmpty) }
 
-    /// Tells that the network has come back: whatever waits for that goes on at once, on a new connection.
+    /// Reports that the network has returned: whatever waits for that continues at once, on a new connection.
     package func networkReturned() async {
         await authorization.networkReturned()
         // Before the transport hears of it: an exchange that fails by that is judged as of the network that is gone.

@@ -87,7 +87,7 @@ package enum TokenFault: Sendable, Hashable {
     case page
     /// Status 200 without a body.
     case empty
-    /// The token is somebody else's.
+    /// The token is for another subject.
     case wrongVehicle
     case wrongAudience
     case expired
