@@ -154,14 +154,14 @@ import WaypostTestSupport
         #expect(
             news.line(evictions, at: .seconds(1))
                 == "pending updates evicted: 120 thinned, the others keep the track. "
-                + "See why nothing is delivered")
+                + "Find out why nothing is delivered")
         evictions[.oldest].count = 756
         evictions[.age].count = 1
         #expect(news.line(evictions, at: .seconds(600)) == nil)
         #expect(
             news.line(evictions, at: .seconds(601))
                 == "pending updates evicted: 256 of the oldest; 1 too old. "
-                + "See why nothing is delivered")
+                + "Find out why nothing is delivered")
         #expect(news.line(evictions, at: .seconds(2000)) == nil)
     }
 
@@ -327,7 +327,7 @@ import WaypostTestSupport
         #expect(entry["level"]?.stringValue == "error")
     }
 
-    @Test(arguments: [(LogFormat.text, "<4>3 lines"), (.json, "\"level\":\"warning\",\"message\":\"3 lines")])
+    @Test(arguments: [(LogFormat.text, "<4>3 log lines"), (.json, "\"level\":\"warning\",\"message\":\"3 log lines")])
     func tellsHowManyLinesNobodyTook(format: LogFormat, words: String) {
         let writer = LogWriter(level: .info, format: format, isReadByJournal: true)
         let notice = String(decoding: writer.notice(ofDropped: 3), as: UTF8.self)

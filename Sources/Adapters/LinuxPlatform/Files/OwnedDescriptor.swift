@@ -47,8 +47,9 @@ extension OwnedDescriptor {
     /// Opens a file of this user's own for writing: the one way to do it.
     ///
     /// No link is followed in the last component, and in the others only where this user and root alone can change the
-    /// path; what is there is a file that belongs to this user under one name. It is not changed by being opened: whoever wants it empty
-    /// truncates it. `flags` are those of open(2); a new file is for its owner only unless `mode` says otherwise.
+    /// path; what is there is a file that belongs to this user under one name. Opening does not change it: truncate it
+    /// where it should be empty. `flags` are those of open(2); a new file is for its owner only unless `mode` says
+    /// otherwise.
     ///
     /// - Throws: with a refusal when it is not so; nothing has been touched then.
     package init(

@@ -33,11 +33,11 @@ package struct NetworkWatch: Sendable {
 
     private func listen(until stop: EventDescriptor, _ newRoute: () -> Void) -> SystemError? {
         var buffer = [UInt8](repeating: 0, count: 1 << 15)
-        var ways = NetworkRoutes()
+        var routes = NetworkRoutes()
         do throws(SystemError) {
             while true {
                 guard case .ready = try poll(raw, within: nil, unless: stop) else { return nil }
-                if try receive(into: &buffer, &ways) { newRoute() }
+                if try receive(into: &buffer, &routes) { newRoute() }
             }
         } catch {
             return error
@@ -45,13 +45,13 @@ package struct NetworkWatch: Sendable {
     }
 
     /// Whether what is there announces a new route. Announcements that the kernel had to drop may have.
-    private func receive(into buffer: inout [UInt8], _ ways: inout NetworkRoutes) throws(SystemError) -> Bool {
+    private func receive(into buffer: inout [UInt8], _ routes: inout NetworkRoutes) throws(SystemError) -> Bool {
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(raw, $0.baseAddress, $0.count) }
-        if count > 0 { return ways.take(buffer.span.extracting(first: count)) }
+        if count > 0 { return routes.take(buffer.span.extracting(first: count)) }
         if count == 0 { throw SystemError(call: "read the network's changes", number: EPIPE) }
         switch errno {
         case ENOBUFS:
-            ways.forgetAll()
+            routes.forgetAll()
             return true
         case EAGAIN, EINTR: return false
         default: throw SystemError(call: "read the network's changes", number: errno)

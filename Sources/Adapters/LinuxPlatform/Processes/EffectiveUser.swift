@@ -12,8 +12,8 @@ package enum EffectiveUser {
         return folder.owner
     }
 
-    /// Lets a process of root act as the owner of a file's folder from now on: it has that user's rights, wherever links
-    /// lead, and what it makes belongs to that user. Does nothing for other users.
+    /// Lets a process of root act as the owner of a file's folder from now on: it has that user's rights, wherever
+    /// links lead, and what it makes belongs to that user. Does nothing for other users.
     package static func becomeOwner(ofFolderOf path: String) throws(SystemError) {
         guard geteuid() == 0, let folder = folder(of: path), folder.owner != 0 else { return }
         try valueOrSystemError("leave root's groups") { setgroups(0, nil) }
