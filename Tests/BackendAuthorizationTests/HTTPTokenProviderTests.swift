@@ -134,7 +134,7 @@ import WaypostTestSupport
             ),
             (302, [:], .unusableAnswer, "a redirect, which", nil),
             (401, [:], .refused, "check authorization.headers", nil),
-            (403, [:], .refused, "check authorization.headers", nil), (404, [:], .refused, "no such address", nil),
+            (403, [:], .refused, "check authorization.headers", nil), (404, [:], .refused, "does not know the address", nil),
             (405, [:], .refused, "check authorization.method", nil), (408, [:], .unavailable, "cannot answer now", nil),
             (429, ["Retry-After": "30"], .unavailable, "cannot answer now; asked again in 30 s", 30),
             (500, [:], .unavailable, "answered 500", nil), (502, ["Retry-After": "soon"], .unavailable, "502", nil),

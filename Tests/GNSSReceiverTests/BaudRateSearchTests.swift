@@ -82,7 +82,7 @@ import Testing
         (.binaryFrames, .noise, "binary frames (UBX or RTCM) but no NMEA sentence at 4800 baud; switch"),
         (
             .withoutChecksum, .binaryFrames,
-            "sentences come at 4800 baud, but without a checksum; if the receiver has none, set receiver.acceptMissing"
+            "sentences arrive at 4800 baud, but without a checksum; if the receiver has none, set receiver.acceptMissing"
         ),
     ])
     func complainsAfterARoundAndThenGoesOnQuietly(
