@@ -30,7 +30,7 @@ final class StoreOpening {
         let store = try OutboxStore(files)
         var counters = try load(store)
         guard counters == found.counters else {
-            throw StoreError(.damaged, path: files.path, reason: "it reads differently each time")
+            throw StoreError(.damaged, path: files.path, reason: "it is read differently each time")
         }
         store.acceptChanges()
         if found.hasLog { try emptyLog(of: store) }
