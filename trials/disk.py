@@ -124,7 +124,7 @@ class FullDisk(Trial):
         time.sleep(self.chance.uniform(0, 1))
         self.filler.free()
         self.service.wait(
-            f"round {number}: the outbox takes updates again", lambda: self.says(is_memory_only=False), PATIENCE)
+            f"round {number}: the outbox accepts updates again", lambda: self.says(is_memory_only=False), PATIENCE)
         time.sleep(self.chance.uniform(0, 2))
         self.note_accepted()
 

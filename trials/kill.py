@@ -115,7 +115,7 @@ class Kills(Trial):
         if ledger["accepted"] < self.accepted:
             raise Failed(f"after kill {number} {ledger['accepted']} are accepted, there were {self.accepted} before")
         if ledger["evicted"] or ledger["quarantined"]:
-            raise Failed(f"after kill {number} updates are set aside: {ledger}")
+            raise Failed(f"after kill {number} updates are quarantined: {ledger}")
         there = len(self.delivered_times())
         if ledger["delivered"] > there:
             raise Failed(f"after kill {number} {ledger['delivered']} count as delivered, {there} arrived")

@@ -37,7 +37,7 @@ import WaypostTestSupport
         let silent = try await BuiltProgram.run(["why", "--config", config])
         #expect(silent.ending == .exited(69))
         let words = String(decoding: silent.standardError, as: UTF8.self)
-        #expect(words.contains("the service does not run") && words.contains("systemctl status waypost"))
+        #expect(words.contains("the service is not running") && words.contains("systemctl status waypost"))
     }
 
     /// The reason for which a run ended itself: shown while the service is down, told and taken by the next one.

@@ -69,7 +69,7 @@ import WaypostTestSupport
         let stop = await service.terminate()
         #expect(stop.ending == .exited(0))
         #expect(stop.took < .seconds(8), "\(stop.took)")
-        #expect(await service.errors.line(saying: "the outbox is left open: it does not answer") != nil)
+        #expect(await service.errors.line(saying: "the outbox is not closed: it does not answer") != nil)
         _ = consume hang
     }
 

@@ -133,7 +133,7 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
         let note =
-            "note  outbox         \(folder.path("o/outbox.sqlite")) lies in a folder of the user with the number 12345"
+            "note  outbox         \(folder.path("o/outbox.sqlite")) lies in a folder of uid 12345"
         #expect(text(outcome.standardOutput).contains(note))
     }
 

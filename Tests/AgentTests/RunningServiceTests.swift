@@ -162,7 +162,7 @@ import WaypostTestSupport
         case "read-only": try disk.setReadOnly(false)
         default: try FileManager.default.removeItem(atPath: store)
         }
-        while !service.errors.text.contains("the outbox takes updates again"), let epoch = drive.next() {
+        while !service.errors.text.contains("the outbox accepts updates again"), let epoch = drive.next() {
             try receiver.send(epoch)
             try #require(await bench.arrival(of: epoch) != nil)
         }

@@ -148,15 +148,15 @@ import WaypostTestSupport
         evictions[.thinned].count = 120
         #expect(
             news.line(evictions, at: .seconds(1))
-                == "pending updates evicted: 120 thinned, those that stay tell their way. "
-                + "See why nothing is delivered")
+                == "pending updates evicted: 120 thinned, the others keep the track. "
+                + "Find out why nothing is delivered")
         evictions[.oldest].count = 756
         evictions[.age].count = 1
         #expect(news.line(evictions, at: .seconds(600)) == nil)
         #expect(
             news.line(evictions, at: .seconds(601))
-                == "pending updates evicted: 256 of the oldest dropped; 1 too old. "
-                + "See why nothing is delivered")
+                == "pending updates evicted: 256 of the oldest; 1 too old. "
+                + "Find out why nothing is delivered")
         #expect(news.line(evictions, at: .seconds(2000)) == nil)
     }
 
@@ -209,7 +209,7 @@ import WaypostTestSupport
         #expect(
             lines.all == [
                 "<4>upload failed, retry follows: 503",
-                "<4>upload failed, retry follows: 503 (59 more times since last told)",
+                "<4>upload failed, retry follows: 503 (59 more times since last logged)",
             ])
     }
 
@@ -222,8 +222,8 @@ import WaypostTestSupport
         #expect(
             lines.all == [
                 "<4>token rejected, updates are kept: 401 UNAUTHENTICATED",
-                "<4>token rejected, updates are kept: 401 UNAUTHENTICATED (13 more times since last told)",
-                "<4>token rejected, updates are kept: 401 UNAUTHENTICATED (13 more times since last told)",
+                "<4>token rejected, updates are kept: 401 UNAUTHENTICATED (13 more times since last logged)",
+                "<4>token rejected, updates are kept: 401 UNAUTHENTICATED (13 more times since last logged)",
             ])
     }
 
@@ -322,11 +322,11 @@ import WaypostTestSupport
         #expect(entry["level"]?.stringValue == "error")
     }
 
-    @Test(arguments: [(LogFormat.text, "<4>3 lines"), (.json, "\"level\":\"warning\",\"message\":\"3 lines")])
+    @Test(arguments: [(LogFormat.text, "<4>3 log lines"), (.json, "\"level\":\"warning\",\"message\":\"3 log lines")])
     func tellsHowManyLinesNobodyTook(format: LogFormat, words: String) {
         let writer = LogWriter(level: .info, format: format, isReadByJournal: true)
         let notice = String(decoding: writer.notice(ofDropped: 3), as: UTF8.self)
-        #expect(notice.contains("\(words) of this log were dropped, nobody took them"))
+        #expect(notice.contains("\(words) were dropped, nothing read standard error"))
         #expect(notice.hasSuffix("\n"))
     }
 }

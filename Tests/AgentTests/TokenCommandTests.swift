@@ -114,7 +114,7 @@ struct TokenCommands {
         let config = try bench.configure { $0.tokenURL = "\(bench.simulator.baseURL.origin)/token/server" }
         let (page, _) = try await run(["token"], config, exit: 0)
         #expect(page.contains("\nrole     server, for every id\n"))
-        #expect(page.contains("\nnote     it is a server's, good for every vehicle; "))
+        #expect(page.contains("\nnote     it is a server token, valid for every vehicle; "))
     }
 
     @Test func givesTheTokenItselfToAProgramOnly() async throws {

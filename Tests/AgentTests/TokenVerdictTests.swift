@@ -29,7 +29,7 @@ import WaypostTestSupport
             (#""alg":"RS256","kid":"k""#, claims, .onDemandTrips, 3600, nil, true, "has no authorization claim"),
             (
                 #""alg":"RS256","kid":"k""#, #"\#(claims),"authorization":{"vehicleid":"*","tripid":"*"}"#,
-                .onDemandTrips, 3600, nil, true, "is a server's"
+                .onDemandTrips, 3600, nil, true, "is a server token"
             ),
             (
                 #""alg":"RS256","kid":"k""#, #""aud":"https://fleetengine.googleapis.com/",\#(driver)"#, .onDemandTrips,

@@ -76,13 +76,13 @@ import Testing
         (Evidence.silence, Evidence.silence, "silent at every usual baud rate; check power and cable"),
         (
             .noise, .silence,
-            "bytes come but no NMEA sentence at 9600, 115200, 38400, 4800, 57600, 230400 or 460800 baud"
+            "bytes arrive but no NMEA sentence at 9600, 115200, 38400, 4800, 57600, 230400 or 460800 baud"
         ),
-        (.noise, .noise, "bytes come but no NMEA sentence at 9600, 115200, 38400"),
+        (.noise, .noise, "bytes arrive but no NMEA sentence at 9600, 115200, 38400"),
         (.binaryFrames, .noise, "binary frames (UBX or RTCM) but no NMEA sentence at 4800 baud; switch"),
         (
             .withoutChecksum, .binaryFrames,
-            "sentences come at 4800 baud, but without checksum; if the receiver has none, set receiver.acceptMissing"
+            "sentences arrive at 4800 baud, but without a checksum; if the receiver has none, set receiver.acceptMissing"
         ),
     ])
     func complainsAfterARoundAndThenGoesOnQuietly(

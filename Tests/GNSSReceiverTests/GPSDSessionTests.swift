@@ -90,7 +90,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         session = GPSDSession(dates: .repaired(reference: { Self.release }, earliest: Self.release))
         try take(#"{"class":"DEVICES","devices":[{"path":"/dev/a","activated":1}]}"#)
         try take(positionReport("/dev/a", second: 1).replacing("2026-01-05", with: "2025-09-01"))
-        #expect(session.complaint == "/dev/a states dates that lie in the past: its fixes wait for a right date")
+        #expect(session.complaint == "/dev/a states dates in the past: its fixes wait for a correct date")
     }
 
     static let complaints: [(String?, [String], String?)] = [
@@ -130,7 +130,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         ),
         (
             nil, [#"{"class":"ERROR","message":"Invalid\nWATCH"}"#],
-            "refuses: Invalid WATCH; check its version (gpsd -V)"
+            "rejects the request: Invalid WATCH; check its version (gpsd -V)"
         ),
     ]
 

@@ -41,7 +41,7 @@ import Testing
         connection.answer(ServedResponse(HTTPResponse(status: 200)), isLast: true, now: .zero, date: "D")
         #expect(String(decoding: connection.output, as: UTF8.self).contains("Connection: close\r\n"))
         let next = connection.wrote(connection.output.count, now: .zero, date: "D")
-        #expect(next == nil && connection.hasSaidAll)
+        #expect(next == nil && connection.hasSentEverything)
     }
 
     @Test func takesOneRequestAtATime() {
@@ -98,7 +98,7 @@ import Testing
         #expect(answer.hasPrefix(start))
         #expect(answer.contains("Connection: close\r\n"))
         #expect(answer.hasSuffix("\"}}\n"))
-        #expect(connection.hasSaidAll)
+        #expect(connection.hasSentEverything)
         #expect(connection.lastAsked == .zero, "it is no newcomer any more")
         #expect(connection.wantsToRead, "what still arrives is drained")
         let next = connection.receive(get, now: .zero, date: "D")
@@ -115,7 +115,7 @@ import Testing
         for _ in 0..<7 {
             _ = connection.receive(Array(repeating: 0x78, count: 10_000), now: .zero, date: "D")
         }
-        #expect(!connection.wantsToRead && connection.hasSaidAll && connection.ending == nil)
+        #expect(!connection.wantsToRead && connection.hasSentEverything && connection.ending == nil)
         connection.tick(now: .seconds(3), date: "D")
         #expect(connection.ending == .close)
     }
@@ -199,7 +199,7 @@ import Testing
         let answer = writeAll(&connection)
         #expect(answer.hasPrefix("HTTP/1.1 421 Misdirected Request\r\n"))
         #expect(answer.contains("the host \\\"evil.example.com\\\" is not served here; use 127.0.0.1"))
-        #expect(connection.hasSaidAll)
+        #expect(connection.hasSentEverything)
     }
 
     /// Whoever asked last keeps its connection the longest; nobody loses one while an answer is made.

@@ -13,7 +13,7 @@ import WaypostTestSupport
         var ledger = Ledger()
     }
 
-    /// With the kernel's word of the network's return, and without.
+    /// With the kernel's announcements of the network's return, and without.
     @Test(arguments: [(true, 3), (false, 15)], [UInt64](1...2))
     func areOverSoon(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
         let result = try await onThread(named: "simulation") {

@@ -59,11 +59,11 @@ import WaypostTestSupport
         func words(_ folder: FileStatus) -> String? { FolderTrust.doubt(folder, Sharing.none, for: 1000) }
         #expect(
             words(FileStatus(kind: .folder, owner: 1001, permissions: 0o700))
-                == "belongs to the user with the number 1001, who could put a link in the place of a file; choose a "
-                + "folder of the user with the number 1000, or run this as its owner")
+                == "belongs to uid 1001, who could put a link in the place of a file; choose a "
+                + "folder of uid 1000, or run this as its owner")
         #expect(
             words(FileStatus(kind: .folder, owner: 1000, group: 50, permissions: 0o770))
-                == "may be written by the group with the number 50, who could put a link in the place of a file; run "
+                == "may be written by gid 50, who could put a link in the place of a file; run "
                 + "chmod go-w on it, or choose another folder")
         #expect(
             words(FileStatus(kind: .folder, owner: 0, permissions: 0o1777))
@@ -166,7 +166,7 @@ import WaypostTestSupport
         let error = #expect(throws: SystemError.self) { try FolderTrust.require(folder.path("link")) }
         #expect(
             error?.description
-                == "\(folder.path("link")) is a link of the user with the number 12345 and is not followed; remove it, "
+                == "\(folder.path("link")) is a link of uid 12345 and is not followed; remove it, "
                 + "or choose another path")
     }
 }

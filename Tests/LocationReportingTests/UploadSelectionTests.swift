@@ -100,7 +100,7 @@ import WaypostTestSupport
         loseAnswer()
         let newer = UploadBatch(last: .sample(13), lastIsPending: true, past: [])
         #expect(selected(newer, newest: .sample(13)) == newer)
-        // Sent, rejected and set aside: what the outbox has then is older again.
+        // Sent, rejected and quarantined: what the outbox has then is older again.
         reject()
         upload.take(.told)
         upload.now += .seconds(60)

@@ -30,6 +30,10 @@ import Testing
                 [accepted(1, "a"), RecordingEntry(at: 0, .quarantined(update: 1))], []
             ),
             (
+                [accepted(41, "a"), RecordingEntry(at: 0, .quarantined(update: 41))], [accepted(1, "a")],
+                ["quarantined 1 update 1|none"]
+            ),
+            (
                 [RecordingEntry(at: 0, .notStored(error: "full"))], [accepted(1, "a")],
                 ["updates 1 not stored (full)|accepted, fix of a"]
             ),
@@ -41,5 +45,6 @@ import Testing
         }
         #expect(found == differences)
         #expect(comparison.isEqual == differences.isEmpty)
+        #expect(comparison.kinds.map(\.name.rawValue) == ["updates", "waits", "set aside"], "the words of --json")
     }
 }

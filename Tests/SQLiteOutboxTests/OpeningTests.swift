@@ -66,14 +66,15 @@ import Testing
         #expect(
             folder.recoveries == [
                 StoreRecovery(
-                    path: folder.store, reason: "it is not a SQLite database", setAside: folder.path(name), salvaged: 0,
+                    path: folder.store, reason: "it is not a SQLite database", renamedTo: folder.path(name),
+                    salvaged: 0,
                     lost: 0...0, foundLedger: false)
             ])
         #expect(
             folder.recoveries.first?.description
                 == "\(folder.store) was damaged (it is not a SQLite database); it was renamed to \(folder.path(name)); "
                 + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of these may have been "
-                + "delivered. Check the disk if this comes again")
+                + "delivered. Check the disk if this happens again")
         #expect(try outbox.ledger() == Ledger())
     }
 
@@ -97,7 +98,7 @@ import Testing
             // The damaged store is still in its place: the new one was being made.
             try folder.write(Array(try folder.read("outbox.sqlite").prefix(1500)), to: "outbox.sqlite.rebuilt")
         } else {
-            // It has been set aside, its log has not, and the new one waits.
+            // It has been renamed, its log has not, and the new one waits.
             try folder.open().close()
             try folder.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
             try folder.write([1, 2, 3], to: "outbox.sqlite-wal")
@@ -108,7 +109,7 @@ import Testing
         #expect(!folder.exists("outbox.sqlite.rebuilt"))
     }
 
-    /// Everything has been set aside, and the rebuilt store has a fault of its own: it is repaired, not made anew.
+    /// Everything has been renamed, and the rebuilt store has a fault of its own: it is repaired, not recreated.
     @Test func repairsAReplacementThatIsDamaged() throws {
         let folder = try StoreFolder()
         try folder.buildBacklog(200)

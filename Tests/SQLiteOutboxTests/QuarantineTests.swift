@@ -174,7 +174,7 @@ import WaypostTestSupport
         try folder.open(schema: .older).close()
         let error = #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store, schema: .later) }
         #expect(
-            error?.detail == "\(folder.store): the service that runs is of an older release, which takes no requests; "
+            error?.detail == "\(folder.store): the running service is an older release, which takes no requests; "
                 + "restart it first")
     }
 

@@ -50,7 +50,7 @@ struct RunningDamage {
         #expect(try outbox.append(sample(11)).sequence == 11)
         #expect(try outbox.pendingUpdates().map(\.sequence) == [9, 11], "one that the store has back is sent again")
         #expect(try outbox.ledger() == Ledger(accepted: 11, delivered: 9, pending: 2))
-        #expect(folder.recoveries.first?.reason == "it is of an earlier time: update 9, after update 10")
+        #expect(folder.recoveries.first?.reason == "it is an earlier copy: update 9, after update 10")
     }
 
     @Test func countsALostEndOfTheLog() throws {

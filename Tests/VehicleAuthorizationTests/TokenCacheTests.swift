@@ -244,7 +244,7 @@ import VehicleAuthorization
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         let warnings = fetch(&cache, token(86_400), at: 0).warnings
-        #expect(warnings.map(\.description).joined().contains("Fleet Engine refuses an exp more than 3600 s ahead"))
+        #expect(warnings.map(\.description).joined().contains("Fleet Engine rejects an exp more than 3600 s ahead"))
     }
 
     @Test(arguments: [AuthorizationContext(vehicleID: ""), .init(tripID: ""), .init(trackingID: "")])

@@ -13,13 +13,13 @@ func readOnThread<Value: Sendable>(
     switch result {
     case .success(let value): return try value.get()
     case .failure(let error):
-        throw AuthorizationError(.unavailable, "\(purpose) cannot be read now: \(error.noRoom)")
+        throw AuthorizationError(.unavailable, "\(purpose) cannot be read now: \(error.outOfResources)")
     }
 }
 
 extension SystemError {
     /// For a process or thread that the system has no room for: which limits to raise.
-    var noRoom: String {
+    var outOfResources: String {
         "\(reason); if it stays so, raise the limits of processes and memory (ulimit -u, -v and -d, TasksMax=)"
     }
 }

@@ -20,8 +20,8 @@ package final class CommandTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     package let doubts: DoubtReporter
     private let report: @Sendable (AuthorizationWarning) -> Void
-    /// Processes that were left behind are told once; those of later runs when they keep the program from its start.
-    private let areStraysTold = Locked(false)
+    /// Processes left behind are reported once; those of later runs when they keep the program from starting.
+    private let hasReportedStrays = Locked(false)
 
     /// - Parameters:
     ///   - arguments: program and arguments; `{vehicleId}` and its like are replaced as they are.
@@ -31,7 +31,7 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - providerID: replaces `{providerId}`.
     ///   - format: where the token stands when the output is JSON.
     ///   - timeLimit: after which the program and its group are ended.
-    ///   - wallClock: seconds since 1970; used only when the token does not tell when it was issued.
+    ///   - wallClock: seconds since 1970; used only when the token does not state when it was issued.
     ///   - report: hears of an expiry that does not fit, of a process left behind, and of a `/proc` that shows none, of
     ///     each once.
     /// - Throws: `.misconfigured` when no program is named.
@@ -55,11 +55,11 @@ package final class CommandTokenProvider: TokenProvider {
         self.wallClock = wallClock
         self.report = report
         doubts = DoubtReporter(report)
-        if ChildTable.isBlind {
+        if ChildTable.cannotFindChildren {
             report(
                 .brokenContract(
-                    "/proc is another namespace's: what token command \(program) leaves behind is not found and goes on; "
-                        + "mount the right one (mount -t proc proc /proc)"))
+                    "/proc is another namespace's: what token command \(program) leaves behind is not found and keeps "
+                        + "running; mount the right one (mount -t proc proc /proc)"))
         }
     }
 
@@ -87,7 +87,7 @@ package final class CommandTokenProvider: TokenProvider {
 
     private func startFailure(_ error: SystemError, _ source: String) -> AuthorizationError {
         if error.number == EAGAIN || error.number == ENOMEM {
-            return AuthorizationError(.unavailable, "\(source) cannot be started now: \(error.noRoom)")
+            return AuthorizationError(.unavailable, "\(source) cannot be started now: \(error.outOfResources)")
         }
         // The kernel names no file: it is the program, or what its standard input is taken from.
         let missing = error.number == ENOENT && !ChildProcess.hasNullDevice
@@ -111,11 +111,11 @@ package final class CommandTokenProvider: TokenProvider {
         } else {
             return
         }
-        let isTold = areStraysTold.withLock { isTold in
-            defer { isTold = true }
-            return isTold
+        let wasReported = hasReportedStrays.withLock { wasReported in
+            defer { wasReported = true }
+            return wasReported
         }
-        if !isTold { report(.brokenContract(words)) }
+        if !wasReported { report(.brokenContract(words)) }
     }
 
     private func addedVariables() async throws(AuthorizationError) -> [String: String] {
@@ -161,7 +161,7 @@ package final class CommandTokenProvider: TokenProvider {
         case .tooMuchOutput:
             AuthorizationError(
                 .unusableAnswer, "\(source) wrote more than 64 KiB; expected the token or a small JSON object")
-        case .goesOn(let processID):
+        case .stillRuns(let processID):
             AuthorizationError(
                 .unavailable,
                 "\(source): process \(processID) of it could not be ended, as it runs as another user; it is not started "
@@ -171,7 +171,7 @@ package final class CommandTokenProvider: TokenProvider {
                 .unavailable,
                 "\(source): processes of it are still being ended (\(count)), as they start others without end or wait "
                     + "for a device; it is not started again before they have")
-        case .cancelled: AuthorizationError(.cancelled, "\(source) was ended because nobody waits for the token")
+        case .cancelled: AuthorizationError(.cancelled, "\(source) was ended because the token is no longer needed")
         }
     }
 

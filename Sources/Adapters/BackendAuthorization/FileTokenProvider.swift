@@ -4,7 +4,7 @@ package import VehicleAuthorization
 
 /// Takes the token from a file that another program replaces: the bare token, or JSON as an endpoint would answer.
 ///
-/// The file is read each time it is asked, so that a new one is seen. One that is caught half written is refused, and
+/// The file is read each time it is asked, so that a new one is seen. One that is caught half written is rejected, and
 /// read again when the cache asks next; whoever writes it avoids that with a rename. When it was written is taken as
 /// the moment of issue, so that a token does not seem younger than it is.
 package final class FileTokenProvider: TokenProvider {

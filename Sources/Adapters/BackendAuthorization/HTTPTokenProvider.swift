@@ -3,7 +3,7 @@ import LinuxPlatform
 import TimeAndChance
 package import VehicleAuthorization
 
-/// Asks a backend's token endpoint, each time anew.
+/// Fetches a token from a backend's endpoint at each call.
 package final class HTTPTokenProvider: TokenProvider {
     private let settings: HTTPTokenSettings
     private let section: String
@@ -19,9 +19,9 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - providerID: replaces `{providerId}`.
     ///   - transport: sends the requests; it knows the endpoint's authorities.
     ///   - environment: where secrets by environment come from.
-    ///   - wallClock: seconds since 1970; used only when neither token nor endpoint tells the time.
+    ///   - wallClock: seconds since 1970; used only when neither token nor endpoint states the time.
     ///   - report: hears of an expiry that does not fit, once.
-    /// - Throws: `.misconfigured` when the address can be none.
+    /// - Throws: `.misconfigured` when the address is not a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
         transport: any HTTPTransport,

@@ -2,11 +2,11 @@ import Glibc
 import LinuxPlatform
 package import VehicleAuthorization
 
-/// Where a secret comes from; read anew each time, so that it can be changed while the service runs.
+/// Where a secret comes from; read again each time, so that it can be changed while the service runs.
 package enum Secret: Sendable, Hashable {
     /// In the configuration itself; meant for values that are no secret.
     case literal(String)
-    /// The content of a file, without white space around it; refused when others may read it.
+    /// The content of a file, without white space around it; rejected when others may read it.
     case file(String)
     /// An environment variable of this process.
     case environment(String)
@@ -44,7 +44,7 @@ package enum SecretFile {
         let modifiedAt: Double
     }
 
-    /// Whether a file that somebody else is going to read (libcurl, a client's key) is there and closed to other users.
+    /// Whether a file that libcurl will read (a client's key) is there and closed to other users.
     ///
     /// - Throws: `.misconfigured`, beginning with `role` and the path, with the remedy.
     package static func require(_ path: String, as role: String) throws(AuthorizationError) {

@@ -9,7 +9,7 @@ package struct TokenAnswer: Sendable {
     package let parsed: JSONWebToken
     /// Whom it came from, without secrets, as `token endpoint https://backend.example.com/token`.
     package let source: String
-    /// The issuer's clock when it answered, in seconds since 1970; `nil` when it did not tell.
+    /// The issuer's clock when it answered, in seconds since 1970; `nil` when it did not state one.
     package let issuerTime: Double?
     /// The number beside the token, as it stood there.
     package let statedExpiry: Double?
@@ -26,7 +26,7 @@ package struct TokenAnswer: Sendable {
         var issuerTime: Double?
         /// This machine's clock, in seconds since 1970.
         var localTime: Double
-        /// What was sent to the issuer and nobody may read.
+        /// What was sent to the issuer and must not be shown.
         var secrets: [String] = []
     }
 
@@ -92,7 +92,7 @@ package struct TokenAnswer: Sendable {
     /// The token, if any of its life is left.
     ///
     /// - Throws: `.unusableAnswer` with who says that it is over.
-    func livingToken() throws(AuthorizationError) -> AuthorizationToken {
+    func unexpiredToken() throws(AuthorizationError) -> AuthorizationToken {
         guard let lifetime = token.lifetime, lifetime <= .zero else { return token }
         throw AuthorizationError(
             .unusableAnswer,

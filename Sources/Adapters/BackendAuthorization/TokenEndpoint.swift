@@ -38,14 +38,14 @@ struct TokenEndpoint {
             code = .refused
             advice = "it does not understand the request; check \(section).url, headers, body and client certificate"
         case 401, 403:
-            (code, advice) = (.refused, "it refuses our credentials; check \(section).headers")
-        case 404, 410: (code, advice) = (.refused, "it knows no such address or vehicle; check \(section).url")
-        case 405: (code, advice) = (.refused, "it wants another method; check \(section).method")
+            (code, advice) = (.refused, "it rejects our credentials; check \(section).headers")
+        case 404, 410: (code, advice) = (.refused, "it does not know the address or the vehicle; check \(section).url")
+        case 405: (code, advice) = (.refused, "it expects another method; check \(section).method")
         case 408, 425, 429, 500...:
             code = .unavailable
             advice =
                 "it cannot answer now; asked again \(retryAfter.map { "in \(min($0, longest).secondsText)" } ?? "later")"
-        default: (code, advice) = (.refused, "it refuses the request; check \(section).url and the backend's log")
+        default: (code, advice) = (.refused, "it rejects the request; check \(section).url and the backend's log")
         }
         return AuthorizationError(code, "\(name) answered \(status): \(advice)", retryAfter: retryAfter)
     }

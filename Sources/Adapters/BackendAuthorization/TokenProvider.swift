@@ -1,9 +1,9 @@
 import LinuxPlatform
 package import VehicleAuthorization
 
-/// A provider that can also tell what was said beside the token.
+/// A provider that also reports what the issuer stated beside the token.
 package protocol TokenProvider: VehicleAuthorization {
-    /// Asks for a token now, and takes even one whose life is over.
+    /// Fetches a token now, and accepts even an expired one.
     func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer
 
     /// Who hears of an expiry that does not fit.
@@ -11,26 +11,26 @@ package protocol TokenProvider: VehicleAuthorization {
 }
 
 extension TokenProvider {
-    /// Asks, tells of a doubtful expiry, and takes only a token that lives.
+    /// Fetches a token, reports a doubtful expiry, and accepts only a token that has not expired.
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         let answer = try await ask(for: context)
         doubts.tell(answer.doubt)
-        return try answer.livingToken()
+        return try answer.unexpiredToken()
     }
 }
 
-/// Tells of a doubtful expiry once; every further token would say the same.
+/// Reports a doubtful expiry once; every further token would repeat it.
 package final class DoubtReporter: Sendable {
     private let report: @Sendable (AuthorizationWarning) -> Void
-    private let isTold = Locked(false)
+    private let wasReported = Locked(false)
 
     package init(_ report: @escaping @Sendable (AuthorizationWarning) -> Void) { self.report = report }
 
     package func tell(_ doubt: String?) {
         guard let doubt else { return }
-        let isFirst = isTold.withLock { isTold in
-            defer { isTold = true }
-            return !isTold
+        let isFirst = wasReported.withLock { wasReported in
+            defer { wasReported = true }
+            return !wasReported
         }
         if isFirst { report(.doubtfulExpiry(doubt)) }
     }

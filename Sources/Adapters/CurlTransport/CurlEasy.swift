@@ -138,7 +138,7 @@ extension CurlEasy {
             // libcurl sends a field with an empty value only when it ends with a semicolon.
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
-        // What libcurl would add by itself: bytes that nobody reads, or a wait before the body.
+        // What libcurl would add by itself: bytes that are not read, or a wait before the body.
         for name in ["Accept", "Content-Type", "Expect"] where headers[name] == nil { append("\(name):") }
     }
 

@@ -61,14 +61,14 @@ struct CurlLoop {
         }
     }
 
-    /// Ends an exchange that may be finished already. Its connection goes too: it may be why nobody waits any more.
+    /// Ends an exchange that may be finished already. Its connection goes too: it may be the reason for the abort.
     private mutating func cancel(_ exchange: CurlExchange) {
         guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else { return }
         transfer.abandonConnection()
         finish(transfer, with: transfer.outcome(.cancelled, "cancelled"))
     }
 
-    /// What lies idle may be dead. What is still being connected, or looked up, asks on a way that is no more; nothing
+    /// What lies idle may be dead. What is still being connected, or looked up, uses a route that is gone; nothing
     /// of it has been sent.
     private mutating func networkChanged() {
         startsAfresh = true
@@ -110,7 +110,7 @@ struct CurlLoop {
 }
 
 extension HTTPTransportError {
-    /// Whether the way to the server failed, and may lead elsewhere now.
+    /// Whether the route to the server failed, and may be another one now.
     fileprivate var isOfTheWay: Bool {
         switch code {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true

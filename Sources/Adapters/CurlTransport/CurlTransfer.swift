@@ -96,7 +96,7 @@ import ReportedText
     }
 
     /// Closes the connection with the transfer, unless others still use it: after a time limit it is likely dead, and
-    /// HTTP/2 would go on using it.
+    /// HTTP/2 would keep using it.
     func abandonConnection() { easy.set(CURLOPT_FORBID_REUSE, true) }
 
     /// Uses no connection that has been idle for more than a second (libcurl closes those that it meets), and no
@@ -263,7 +263,7 @@ struct CurlAnswer {
 
     /// Takes one header line; false ends the transfer.
     ///
-    /// A status line begins anew: an interim answer (RFC 9110, section 15.2) came before.
+    /// A status line starts over: an interim answer (RFC 9110, section 15.2) came before.
     mutating func append(header bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= Self.headerLimit else {

@@ -6,7 +6,7 @@ import LinuxPlatform
 /// The thread that ends connections on which more comes than any answer needs.
 ///
 /// A thread of its own, because libcurl's does not come back while there is something to read. It looks around a few
-/// times a second while an exchange is under way, and sleeps otherwise.
+/// times a second while an exchange is in progress, and sleeps otherwise.
 final class FloodGuard: Sendable {
     private static let turn = Duration.milliseconds(250)
 
@@ -32,7 +32,7 @@ final class FloodGuard: Sendable {
     func stop() { end.signal() }
 }
 
-/// How much may come on each connection until all exchanges that are under way have ended: a decision, without sockets.
+/// How much may come on each connection until all exchanges in progress have ended: a decision, without sockets.
 ///
 /// It is counted below HTTP, for whole floods of frames bring no body: libcurl reads on as long as something comes,
 /// and looks at no time limit meanwhile.
@@ -45,7 +45,7 @@ struct ReceivedBytes: Sendable {
     /// By socket, what had come when the first of the exchanges began.
     private var before: [CInt: Int] = [:]
 
-    /// Whether any exchange is under way.
+    /// Whether any exchange is in progress.
     var isBusy: Bool { exchanges > 0 }
 
     /// The sockets that are open.
@@ -75,7 +75,7 @@ struct ReceivedBytes: Sendable {
 
 /// The sockets of libcurl's connections, as its thread and the guard share them.
 ///
-/// A socket is shut down and closed under the same lock, so that its number belongs to nobody else meanwhile.
+/// A socket is shut down and closed under the same lock, so that its number is not reused meanwhile.
 final class CurlSockets: Sendable {
     private struct State {
         var received = ReceivedBytes()
@@ -112,7 +112,7 @@ final class CurlSockets: Sendable {
 
     func exchangeEnded() { state.withLock { $0.received.exchangeEnded() } }
 
-    /// Shuts the connections on which too much has come; false when no exchange is under way.
+    /// Shuts the connections on which too much has come; false when no exchange is in progress.
     func shutFlooded() -> Bool {
         state.withLock { state in
             let flooded = state.received.sockets.filter {

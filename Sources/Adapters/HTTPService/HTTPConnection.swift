@@ -1,6 +1,6 @@
-/// The conduct of one connection: when to read and write, which request is next, when to close.
+/// The state of one connection: when to read and write, which request is next, when to close.
 ///
-/// Bytes, answers and times come in, decisions are read off; sockets are `ServiceLoop`'s affair. Times are those of a
+/// Bytes, answers and times come in, decisions are read off; sockets are left to `ServiceLoop`. Times are those of a
 /// monotonic clock, counted from any fixed moment. One request at a time: bytes behind it wait in the parser.
 struct HTTPConnection {
     /// How the connection ends.
@@ -22,7 +22,7 @@ struct HTTPConnection {
         case writing(deadline: Duration, next: AfterWriting)
         /// Silence until the client leaves.
         case stalled
-        /// Everything is said; so much of what still arrives is dropped, then no more is read: closing at once would
+        /// The answer is sent; so much of what still arrives is dropped, then no more is read: closing at once would
         /// reset the answer away.
         case draining(deadline: Duration, left: Int)
         case ended(Ending)
@@ -52,7 +52,7 @@ struct HTTPConnection {
         phase = .reading(deadline: now + limits.idle)
     }
 
-    /// Whether it may be closed for a newer one: nobody works on an answer for it.
+    /// Whether it may be closed for a newer one: no answer for it is in progress.
     var canGiveWay: Bool {
         switch phase {
         case .handling, .delaying: false
@@ -74,7 +74,7 @@ struct HTTPConnection {
     var holdsMore: Bool { !parser.isBetweenRequests }
 
     /// Whether the client is to see the end of the stream while its own bytes are still drained.
-    var hasSaidAll: Bool { if case .draining = phase { true } else { false } }
+    var hasSentEverything: Bool { if case .draining = phase { true } else { false } }
 
     var ending: Ending? { if case .ended(let ending) = phase { ending } else { nil } }
 
@@ -102,7 +102,7 @@ struct HTTPConnection {
         if wantsToRead { phase = .ended(.close) }
     }
 
-    /// The handler's answer; the last one here when somebody waits for a place.
+    /// The handler's answer; the last one here when another connection waits for a place.
     mutating func answer(_ response: ServedResponse, isLast: Bool = false, now: Duration, date: String) {
         guard case .handling = phase else { return }
         if isLast { request?.keepsAlive = false }
@@ -139,7 +139,7 @@ struct HTTPConnection {
         }
     }
 
-    /// The socket's own end: nothing can be said any more.
+    /// The socket has ended: nothing can be sent any more.
     mutating func fail() { phase = .ended(.close) }
 
     private mutating func nextRequest(now: Duration, date: String) -> ServedRequest? {

@@ -314,8 +314,8 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
         case .misdirected(let host):
             "the host \"\(host)\" is not served here; use 127.0.0.1, [::1] or localhost"
         case .foreignOrigin(let origin):
-            "pages of \"\(origin)\" may ask for nothing here; only pages of this machine may"
-        case .foreignSite: "pages of other sites may ask for nothing here; enter the address in the browser instead"
+            "pages of \"\(origin)\" have no access; only pages of this machine have"
+        case .foreignSite: "pages of other sites have no access; enter the address in the browser instead"
         case .conflictingLength: "the request states its length twice"
         case .malformedLength: "Content-Length is not a number"
         case .lengthRequired: "a request with this method must state its length"
@@ -330,11 +330,11 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 }
 
-/// What a client may cost the service. Every size and time has a bound, so that no client can hold it up.
+/// What a client may cost the service. Every size and time is bounded, so that no client can block it.
 package struct HTTPServiceLimits: Sendable, Hashable {
     /// Method, target and version.
     package var requestLineBytes: Int
-    /// All header lines together; the trailers of a chunked body count anew.
+    /// All header lines together; the trailers of a chunked body count separately.
     package var headerBytes: Int
     package var headerCount: Int
     package var bodyBytes: Int
@@ -343,7 +343,7 @@ package struct HTTPServiceLimits: Sendable, Hashable {
     /// From a request's first byte to its last, and again for a client to take the answer.
     package var exchange: Duration
     /// Open at the same time; for one more, the connection that has asked for nothing for the longest time is closed,
-    /// so that nobody is shut out by who only holds connections.
+    /// so that clients that only hold connections shut no other out.
     package var connections: Int
     /// Whether all of them together may cost a tenth of a processor core and no more. Who reads the same at the same
     /// time then gets the same answer: it is to depend on method and target alone.

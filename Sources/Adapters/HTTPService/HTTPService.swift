@@ -1,6 +1,6 @@
 package import LinuxPlatform
 
-/// A small HTTP/1.1 server for this machine alone: the agent's status, and the simulator.
+/// A small HTTP/1.1 server for this machine only: the agent's status, and the simulator.
 ///
 /// It listens from the moment it exists, so that its address is known before `run`. All sockets live on one thread;
 /// handlers run as child tasks of `run`. Cancelling `run` closes every connection at once.
@@ -58,35 +58,35 @@ package struct HTTPService: Sendable {
 
 /// How the tasks that handle requests reach the thread that owns the sockets.
 final class ServiceMailbox: Sendable {
-    struct Letters: Sendable {
+    struct Messages: Sendable {
         var answers: [(connection: Int, response: ServedResponse)] = []
         var isStopped = false
     }
 
-    private let letters = Locked(Letters())
+    private let messages = Locked(Messages())
     private let wakeUp: EventDescriptor
 
     init() throws(SystemError) { wakeUp = try EventDescriptor() }
 
-    /// For `poll`: readable when there are letters.
+    /// For `poll`: readable when there are messages.
     var raw: CInt { wakeUp.raw }
 
     func answer(_ response: ServedResponse, on connection: Int) {
-        letters.withLock { $0.answers.append((connection, response)) }
+        messages.withLock { $0.answers.append((connection, response)) }
         wakeUp.signal()
     }
 
     func stop() {
-        letters.withLock { $0.isStopped = true }
+        messages.withLock { $0.isStopped = true }
         wakeUp.signal()
     }
 
     /// Everything since the last time.
-    func collect() -> Letters {
+    func collect() -> Messages {
         wakeUp.clear()
-        return letters.withLock { letters in
-            defer { letters.answers = [] }
-            return letters
+        return messages.withLock { messages in
+            defer { messages.answers = [] }
+            return messages
         }
     }
 }

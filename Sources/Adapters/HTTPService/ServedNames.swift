@@ -20,7 +20,7 @@ struct ServedNames: Sendable, Hashable {
         }
     }
 
-    /// Throws when somebody else's page seems to have sent `request`. HTTP/1.0 may leave the host out; no browser does.
+    /// Throws when a page of another site seems to have sent `request`. HTTP/1.0 may omit the host; no browser does.
     func check(_ request: ServedRequest) throws(HTTPRequestError) {
         guard let hosts else { return }
         if let host = request.headers["Host"], !hosts.contains(host: host) {

@@ -8,7 +8,7 @@ struct ServiceLoop {
     /// A request with the number of the connection that its answer belongs to.
     typealias Arrival = (connection: Int, request: ServedRequest)
 
-    /// An open socket and its conduct.
+    /// An open socket and its state.
     private final class Peer {
         let socket: OwnedDescriptor
         var connection: HTTPConnection
@@ -31,9 +31,9 @@ struct ServiceLoop {
     private var buffer = [UInt8](repeating: 0, count: 65536)
     private var pace = ServicePace(startedAt: .zero)
     private var meter = WorkMeter()
-    /// Of this turn, each question and whose answer will do for all.
+    /// Of this turn, each distinct request and the connection whose answer serves all.
     private var asked: [String: Int] = [:]
-    /// Who waits for another one's answer.
+    /// Connections that wait for another one's answer.
     private var followers: [Int: [Int]] = [:]
 
     init(
@@ -47,13 +47,13 @@ struct ServiceLoop {
     /// Until the mailbox says stop; then every socket is closed, and the arrivals end.
     mutating func run() {
         while true {
-            let letters = mailbox.collect()
-            if letters.isStopped { break }
-            let rest = restAfter(letters.answers.count)
-            // Otherwise who always asks once more would keep everybody else waiting.
-            let isLast = !letters.answers.isEmpty && peers.count >= limits.connections && isSomebodyWaiting
+            let messages = mailbox.collect()
+            if messages.isStopped { break }
+            let rest = restAfter(messages.answers.count)
+            // Otherwise a client that always asks again would keep all others waiting.
+            let isLast = !messages.answers.isEmpty && peers.count >= limits.connections && isConnectionWaiting
             asked = [:]
-            for (number, response) in letters.answers {
+            for (number, response) in messages.answers {
                 for number in [number] + (followers.removeValue(forKey: number) ?? []) {
                     guard let peer = peers[number] else { continue }
                     peer.connection.answer(response, isLast: isLast, now: now, date: date)
@@ -76,7 +76,7 @@ struct ServiceLoop {
         return pace.rest(at: now)
     }
 
-    /// Until a letter comes, or as long as it says.
+    /// Until a message comes, or as long as it says.
     private func sleep(for rest: Duration) {
         var polled = pollfd(fd: mailbox.raw, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&polled, 1, Self.milliseconds(rest))
@@ -88,8 +88,8 @@ struct ServiceLoop {
     private mutating func waitAndServe() {
         let numbers = inTurn
         var polled = [pollfd(fd: mailbox.raw, events: Int16(POLLIN), revents: 0)]
-        // When all answers are under way, who comes next waits in the kernel's queue. When descriptors are short, a
-        // connection cannot be accepted: then the listener rests for a moment.
+        // When every connection waits for its answer, the next client waits in the kernel's queue. When descriptors are
+        // short, a connection cannot be accepted: then the listener rests for a moment.
         let accepts = now >= acceptsFrom && (peers.count < limits.connections || nextToGiveWay != nil)
         polled.append(pollfd(fd: accepts ? listener.raw : -1, events: Int16(POLLIN), revents: 0))
         for number in numbers {
@@ -100,12 +100,12 @@ struct ServiceLoop {
         guard unsafe poll(&polled, nfds_t(polled.count), timeout) >= 0 else { return }  // a signal came
         // Whose request is here already does not give way to one more connection.
         for (number, entry) in zip(numbers, polled.dropFirst(2)) where isDue(number, entry.revents) {
-            if isTired { break }
+            if isOverBudget { break }
             serve(number, Int32(entry.revents))
         }
         // Several, for each turn costs as much as a few of them; and no more, for there are the others.
         var accepted = 0
-        while polled[1].revents != 0, accepted == 0 || !isTired, accepted < limits.connections, accept() {
+        while polled[1].revents != 0, accepted == 0 || !isOverBudget, accepted < limits.connections, accept() {
             accepted += 1
         }
     }
@@ -125,14 +125,14 @@ struct ServiceLoop {
     }
 
     /// Whether what is left is for the next turn.
-    private var isTired: Bool { mutating get { restAfter(0) >= ServicePace.usualRest } }
+    private var isOverBudget: Bool { mutating get { restAfter(0) >= ServicePace.usualRest } }
 
-    private var isSomebodyWaiting: Bool {
+    private var isConnectionWaiting: Bool {
         var queue = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&queue, 1, 0) > 0
     }
 
-    /// The connection to close for a newer one; `nil` when answers are under way on all of them.
+    /// The connection to close for a newer one; `nil` when all of them wait for an answer.
     private var nextToGiveWay: Int? {
         let idle = peers.lazy.filter(\.value.connection.canGiveWay)
         return idle.min { $0.value.connection.lastAsked < $1.value.connection.lastAsked }?.key
@@ -206,7 +206,7 @@ struct ServiceLoop {
             }
         }
         guard let ending = peer.connection.ending else {
-            if peer.connection.hasSaidAll { shutdown(peer.socket.raw, CInt(SHUT_WR)) }
+            if peer.connection.hasSentEverything { shutdown(peer.socket.raw, CInt(SHUT_WR)) }
             return
         }
         if ending == .reset { resetOnClose(peer.socket.raw) }
@@ -225,6 +225,6 @@ struct ServiceLoop {
         }
         meter.handlerBegan()
         guard case .dropped = arrivals.yield((number, request)) else { return }
-        mailbox.answer(.refusal(status: 503, "too many requests are in work"), on: number)
+        mailbox.answer(.refusal(status: 503, "too many requests are being handled"), on: number)
     }
 }

@@ -12,7 +12,7 @@ struct ServicePace: Sendable, Hashable {
     private static let credit = Duration.milliseconds(600)
     /// A turn ends when it owes so much rest; whoever waits then comes first in the next.
     static let usualRest = Duration.milliseconds(50)
-    /// However much one piece of work has cost, nobody waits longer for the next.
+    /// However much one piece of work has cost, the next waits no longer than this.
     private static let longestRest = Duration.milliseconds(300)
 
     /// When everything up to now is made up for.
@@ -38,7 +38,7 @@ struct WorkMeter {
 
     mutating func handlerBegan() { (handlers, hadHandlers) = (handlers + 1, true) }
 
-    /// Since the last time, in time of the processor. Nobody knows on which threads a handler runs: while one does, it
+    /// Since the last time, in time of the processor. The threads of a handler are not known: while one runs, it
     /// is that of the whole process.
     mutating func work(handlersEnded: Int) -> Duration {
         let (thread, process) = (time(CLOCK_THREAD_CPUTIME_ID), time(CLOCK_PROCESS_CPUTIME_ID))

@@ -86,7 +86,7 @@ package struct RecordedRun: Sendable {
 
 /// Why a folder holds no recording that can be played again.
 package struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, with the way out.
+    /// What is wrong, with the remedy.
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -40,7 +40,7 @@ package enum RecordedEvent: Sendable, Hashable, Codable {
 
     /// A request went out; `number` counts them from 1.
     case request(number: RecordedNumber, purpose: HTTPRequest.Purpose)
-    /// What became of it: a status, or why no answer came. The other side asked to be left alone for `after`.
+    /// What became of it: a status, or why no answer came. The other side asked for a pause of `after`.
     case answer(
         number: RecordedNumber, outcome: String, status: Int?, error: HTTPTransportError.Code?, took: RecordedNumber,
         sent: RecordedNumber, received: RecordedNumber, after: RecordedNumber?)
@@ -48,7 +48,7 @@ package enum RecordedEvent: Sendable, Hashable, Codable {
     case token(
         error: AuthorizationError.Code?, took: RecordedNumber, lifetime: RecordedNumber?, after: RecordedNumber?)
 
-    /// The kernel announced a new way out.
+    /// The kernel announced a new address or route.
     case networkReturned
     /// Chance drawn for a wait, from 0...1.
     case draw(of: Chance, value: Double)

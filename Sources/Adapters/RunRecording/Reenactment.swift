@@ -55,7 +55,7 @@ package final class ReenactedTransport: HTTPTransport {
         var last: Answer?
     }
 
-    /// How late or early a request may be; a heartbeat falls within a second or so.
+    /// How late or early a request may be; heartbeats vary by a second or so.
     private static let (late, early) = (Duration.milliseconds(250), Duration.seconds(2))
 
     private let script: Locked<Script>
@@ -104,7 +104,7 @@ package final class ReenactedTransport: HTTPTransport {
         return answer.response(by: vehicle)
     }
 
-    /// What became of one request.
+    /// The outcome of one request.
     private struct Answer {
         let number: RecordedNumber
         let outcome: String
@@ -131,14 +131,14 @@ package final class ReenactedTransport: HTTPTransport {
 
         var isDelivery: Bool { outcome == "delivered" }
 
-        /// One that is judged as the recorded one was.
+        /// One with the same outcome as the recorded one.
         func response(by vehicle: VehicleName) -> HTTPResponse {
             let status = status ?? 503
             let details = after.map { #","details":[{"retryDelay":"\#($0 / .seconds(1))s"}]"# } ?? ""
             let body =
                 switch outcome {
                 case "delivered": #"{"name":"\#(vehicle)"}"#
-                case "intercepted": ""  // somebody else's words
+                case "intercepted": ""  // an intermediary's words
                 default: #"{"error":{"code":\#(status),"message":"as recorded","status":"RECORDED"\#(details)}}"#
                 }
             return HTTPResponse(status: status, body: Array(body.utf8), traffic: traffic)
@@ -146,7 +146,7 @@ package final class ReenactedTransport: HTTPTransport {
     }
 }
 
-/// Time that passes faster than it does: what a recording is played in.
+/// A clock that runs faster than real time: what a recording is played in.
 package struct ScaledClock: Clock {
     package struct Instant: InstantProtocol {
         var offset: Duration

@@ -5,7 +5,10 @@ package import LocationReporting
 package struct RunComparison: Sendable, Hashable {
     /// The decisions of one kind, side by side.
     package struct Kind: Sendable, Hashable, Encodable {
-        package let name: String
+        /// The words of the JSON output; the case names are those of the text output.
+        package enum Name: String, Sendable, Encodable { case updates, waits, quarantined = "set aside" }
+
+        package let name: Name
         package let recorded, replayed: Int
         package let differences: [Difference]
     }
@@ -19,10 +22,12 @@ package struct RunComparison: Sendable, Hashable {
 
     package let kinds: [Kind]
 
-    /// Decisions after `end` are of no account: there the recording ends.
+    /// Decisions after `end` do not count: the recording ends there.
     package init(recorded: [RecordingEntry], replayed: [RecordingEntry], end: Duration) {
-        kinds = [("updates", Self.updates), ("waits", Self.waits), ("set aside", Self.setAside)].map {
-            name, decisions in
+        let decisions: [(Kind.Name, ([RecordingEntry]) -> [Decision])] = [
+            (.updates, Self.updates), (.waits, Self.waits), (.quarantined, Self.quarantined),
+        ]
+        kinds = decisions.map { name, decisions in
             let counted = decisions(replayed.filter { $0.at.duration <= end })
             return Self.compare(name, decisions(recorded), decisions(replayed), atLeast: counted.count)
         }
@@ -49,7 +54,7 @@ package struct RunComparison: Sendable, Hashable {
 
     /// `atLeast`: what came in time; what came too late counts only where it stands for a recorded one.
     private static func compare(
-        _ name: String, _ recorded: [Decision], _ replayed: [Decision], atLeast count: Int
+        _ name: Kind.Name, _ recorded: [Decision], _ replayed: [Decision], atLeast count: Int
     ) -> Kind {
         let replayed = replayed.prefix(max(count, min(recorded.count, replayed.count)))
         let differences = (0..<max(recorded.count, replayed.count)).compactMap { index -> Difference? in
@@ -79,7 +84,7 @@ package struct RunComparison: Sendable, Hashable {
     }
 
     /// Numbers count from the run's first update: the outbox of a re-enacted run is a new one.
-    private static func setAside(_ entries: [RecordingEntry]) -> [Decision] {
+    private static func quarantined(_ entries: [RecordingEntry]) -> [Decision] {
         let accepted = entries.compactMap { if case .accepted(let update, _) = $0.event { update.value } else { nil } }
         return entries.compactMap { entry in
             guard case .quarantined(let update) = entry.event else { return nil }

@@ -8,8 +8,8 @@ import TimeAndChance
 package import VehicleAuthorization
 
 /// Keeps what a run hears and decides: the receiver's bytes with their times, the outcomes of requests and token
-/// fetches, the kernel's word of the network, and what followed from them. No token, header, body, nor a coordinate
-/// beyond the receiver's own sentences.
+/// fetches, the kernel's announcements of the network, and what followed from them. No token, header or body, and no
+/// coordinate beyond the receiver's own sentences.
 ///
 /// What comes is put into memory, and written by the thread `run-recorder`.
 package final class RunRecorder: ReportingObserver, ReceiverTap {
@@ -98,7 +98,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
 
 extension RunRecorder {
     /// Writes every few seconds until cancelled, and then what is left. A full disk is no reason to stop reporting:
-    /// `reportEnd` is told once.
+    /// `reportEnd` is called once.
     package func write(_ settings: RecordingSettings, reportEnd: @escaping @Sendable (String) -> Void) async {
         do throws(SystemError) {
             let stop = try EventDescriptor()
@@ -117,8 +117,8 @@ extension RunRecorder {
                 error.refusal == nil
                 ? "see that there is room and that this user may write, or give --record another folder; " : ""
             reportEnd(
-                "the run is not recorded in \(settings.folder) any more: \(error); \(remedy)restart to record again; "
-                    + "reporting goes on")
+                "the run is no longer recorded in \(settings.folder): \(error); \(remedy)restart to record again; "
+                    + "reporting continues")
         }
     }
 
@@ -141,7 +141,7 @@ extension RunRecorder {
 private struct RecordingBacklog: Sendable {
     private var receiver: [UInt8] = []
     private var lines: [UInt8] = []
-    /// Reads that are not told yet.
+    /// Reads that are not in an entry yet.
     private var read: (at: Duration, bytes: Int)?
     private var lost = 0
 

@@ -7,7 +7,7 @@ import SQLiteOutbox
 package import TimeAndChance
 public import VehicleAuthorization
 
-/// The service: one vehicle's position, reported from a receiver to Fleet Engine until told to stop.
+/// The service: one vehicle's position, reported from a receiver to Fleet Engine until stopped.
 ///
 /// ```swift
 /// let configuration = try Configuration(file: "/etc/waypost/config.json")
@@ -42,7 +42,7 @@ public struct Agent: Sendable {
     /// Reports until the task is cancelled, then sends the vehicle's last state and closes the outbox.
     ///
     /// When a stage has stalled, the process ends with status 1 and leaves the reason beside the outbox: whoever
-    /// keeps the service starts it anew.
+    /// keeps the service restarts it.
     ///
     /// - Throws: what keeps the service from starting; a missing receiver, network or token never does.
     public func run() async throws(AgentError) {
@@ -86,7 +86,7 @@ public struct Agent: Sendable {
         let record = await onThread(named: "last-stall") {
             guard (try? FileStatus(at: path))??.isOwnFile == true else { return StallRecord?.none }
             let record = StallRecord.read(from: path)
-            try? FileSystem.removeFile(at: path)  // one that stays is told again
+            try? FileSystem.removeFile(at: path)  // one that stays is reported again
             return record
         }
         guard let record else { return }
@@ -98,7 +98,7 @@ public struct Agent: Sendable {
     private func startStatusService() throws(AgentError) -> (service: HTTPService, routes: Locked<StatusRoutes?>) {
         let routes = Locked<StatusRoutes?>(nil)
         do {
-            // Nobody has anything to send here, and whoever asks without end is not to cost the reports anything.
+            // Clients have nothing to send here, and one that asks without end must not slow reporting down.
             let limits = HTTPServiceLimits(bodyBytes: 1024, isPaced: true)
             let service = try HTTPService(listeningOn: configuration.statusAddress, limits: limits) {
                 guard let routes = routes.withLock({ $0 }) else {
@@ -153,7 +153,7 @@ public struct Agent: Sendable {
         let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
         let last = Locked(StoreSummary(Ledger()))
         return {
-            // While the outbox fails, what it last said; why it fails is told beside it.
+            // While the outbox fails, its last known ledger; why it fails is reported beside it.
             if let summary = try? await agent.summary() { last.withLock { $0 = summary } }
             return StatusReport(
                 vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: last.withLock { $0 },
@@ -180,7 +180,7 @@ public struct Agent: Sendable {
             }
             group.addTask {
                 do throws(SystemError) { try await watchdog.run(clock: clock) } catch {
-                    log.write(.error, "progress is not watched: \(error)")
+                    log.write(.error, "stalled stages are not watched for: \(error)")
                 }
             }
             group.addTask { await tellStatus(manager, clock: clock, recorder: recorder, report: report) }
@@ -226,13 +226,13 @@ public struct Agent: Sendable {
     }
 }
 
-/// Why an agent cannot start or go on; everything else is retried.
+/// Why an agent cannot start or continue; everything else is retried.
 public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of trouble it is, and with it the exit status of the command.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The configuration names something that cannot be used.
         case configuration
-        /// A recorded log is none.
+        /// A file is not a recorded log.
         case inputData
         /// The outbox belongs to another process, a port is taken, the disk cannot be used.
         case unavailable

@@ -3,8 +3,8 @@ public import VehicleAuthorization
 /// A provider in the Driver SDK's shape, seen as `VehicleAuthorization`.
 ///
 /// It holds the provider to the contract: calls come one at a time, on a queue of their own; the first answer counts
-/// and must come within the time limit; a late one is used for nothing; a caller who is cancelled does not wait. What
-/// the provider does wrong is told once, as `AuthorizationWarning.brokenContract`. It keeps no tokens; put
+/// and must come within the time limit; a late one is ignored; a caller who is cancelled does not wait. What
+/// the provider does wrong is reported once, as `AuthorizationWarning.brokenContract`. It keeps no tokens; put
 /// `CachedAuthorization` around it, as `Agent` does.
 public struct DriverTokenProvider: VehicleAuthorization {
     private let provider: SerializedProvider

@@ -11,7 +11,7 @@ final class ProviderCall: Sendable {
     private let taker: AsyncStream<Answer>.Continuation
     private let breaches: ContractBreaches
     private let callbacks = Atomic(0)
-    /// Whether nobody waits any more.
+    /// Whether the caller has stopped waiting.
     private let isOver = Atomic(false)
     private let hasBegun = Atomic(false)
     /// The thread on which the provider is being called; 0 while it is not.
@@ -56,7 +56,7 @@ final class ProviderCall: Sendable {
         give(token.map(Answer.success) ?? .failure(error ?? ProviderContractError.emptyAnswer))
     }
 
-    /// Nobody waits for an answer any more; one that comes later is used for nothing.
+    /// The caller has stopped waiting; an answer that comes later is ignored.
     func end(with error: any Error) { give(.failure(error)) }
 
     /// Waits for the answer.

@@ -11,7 +11,7 @@ actor SerializedProvider {
     private let breaches: ContractBreaches
     private let timeLimit: Duration
     private let clock: any Clock<Duration>
-    /// Those who wait for a call that is under way.
+    /// Those who wait for a call in progress.
     private var waiters: [AuthorizationContext: [AsyncStream<Outcome>.Continuation]] = [:]
     /// A call whose time is over and from which the provider has not returned.
     private var stuck: ProviderCall?
@@ -123,7 +123,7 @@ actor QueuedProvider {
     }
 }
 
-/// Runs an actor's jobs one after another on a thread that may block: what a provider does there holds up nobody else.
+/// Runs an actor's jobs one after another on a thread that may block: what a provider does there holds up nothing else.
 final class ProviderQueue: SerialExecutor {
     private let queue = OperationQueue()
 

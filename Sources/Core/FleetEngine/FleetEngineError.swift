@@ -1,7 +1,7 @@
 package import ReportedText
 import StrictJSON
 
-/// The error body of Google's APIs (API design guide, "Errors"): what a refusal says besides its status code.
+/// The error body of Google's APIs (API design guide, "Errors"): what a rejection says besides its status code.
 package struct FleetEngineError: Sendable, Hashable {
     /// The name of the canonical code, as `INVALID_ARGUMENT`.
     package let status: ReportedText

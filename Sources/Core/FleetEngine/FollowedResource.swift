@@ -33,14 +33,14 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What an answer means for somebody who follows a trip or vehicle; the same table as for updates, seen by a reader.
+/// What an answer means for a follower of a trip or vehicle; the same table as for updates, seen by a reader.
 package enum ReadOutcome: Sendable, Hashable {
     case seen(FollowedSnapshot)
-    /// The token was refused: once more with a new one, then hold.
+    /// The token was rejected: once more with a new one, then hold.
     case tokenRefused(reason: ReportedText)
     /// Will pass by itself: again after a backoff, and not before `after`.
     case retry(reason: ReportedText, after: Duration?)
-    /// Only somebody else can mend it: there is no such trip, the API is off.
+    /// Waypost cannot resolve it itself: there is no such trip, the API is off.
     case hold(reason: ReportedText)
 
     /// Judges an answer to the question for `resource`.

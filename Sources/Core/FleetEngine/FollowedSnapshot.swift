@@ -34,7 +34,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
     public var remainingDistanceMeters: Int?
     /// When the next waypoint will be reached, in milliseconds since 1970 UTC.
     public var arrivalMillisecondsSince1970: Int64?
-    /// How long the next waypoint is away, in seconds; scheduled tasks tell this instead of the arrival.
+    /// How long the next waypoint is away, in seconds; scheduled tasks have this instead of the arrival.
     public var remainingSeconds: Double?
     /// Of the route that the answer carried, to be sent with the next question.
     package var routeVersion: String?
@@ -45,7 +45,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
     /// Whether the trip has come to its end.
     public var isOver: Bool { status == "COMPLETE" || status == "CANCELED" }
 
-    /// Whether something has changed that a person follows; an arrival that is merely computed anew is nothing.
+    /// Whether something has changed that a person follows; an arrival that is merely recomputed is not a change.
     package func differs(from earlier: FollowedSnapshot) -> Bool {
         (status, vehicleID, position) != (earlier.status, earlier.vehicleID, earlier.position)
             || remainingDistanceMeters != earlier.remainingDistanceMeters

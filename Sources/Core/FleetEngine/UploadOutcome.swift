@@ -6,24 +6,24 @@ import StrictJSON
 package enum UploadOutcome: Sendable, Hashable {
     /// Fleet Engine has them.
     case delivered
-    /// The token was refused: once more with a new one, then hold.
+    /// The token was rejected: once more with a new one, then hold.
     case tokenRefused(reason: ReportedText)
     /// Will pass by itself: again after a backoff, and not before `after`.
     case retry(reason: ReportedText, after: Duration?)
-    /// Too much for the server: again after a backoff, not before `after`, and seldomer from then on.
+    /// Too much for the server: again after a backoff, not before `after`, and less often from then on.
     case throttled(reason: ReportedText, after: Duration?)
-    /// No answer came: the way to Fleet Engine is interrupted, and may be whole again at any moment.
+    /// No answer came: the network path to Fleet Engine is interrupted, and may work again at any moment.
     case unreachable(reason: ReportedText)
-    /// Somebody in between answered in Fleet Engine's place, a captive portal or a proxy: again after a backoff, or
+    /// An intermediary answered in Fleet Engine's place, a captive portal or a proxy: again after a backoff, or
     /// when the network changes.
     case intercepted(reason: ReportedText)
-    /// Only somebody else can mend it (the vehicle does not exist, the API is off): probe slowly, keep everything.
+    /// Waypost cannot resolve it itself (the vehicle does not exist, the API is off): probe slowly, keep everything.
     case hold(reason: ReportedText)
     /// This request will never be accepted as it is.
     case rejected(reason: ReportedText)
 
-    /// Whether it counts as an attempt that failed. What delivery is held for does not: only somebody else can mend it,
-    /// and nothing about the update or the way to the server was wrong.
+    /// Whether it counts as an attempt that failed. What puts delivery on hold does not: Waypost cannot resolve it
+    /// itself, and nothing was wrong with the update or the network.
     package var isFailedAttempt: Bool {
         switch self {
         case .retry, .throttled, .unreachable, .intercepted, .rejected: true
@@ -46,7 +46,7 @@ extension UploadOutcome {
     /// Judges an answer to an update of `vehicle`.
     ///
     /// - Parameters:
-    ///   - response: any answer, from Fleet Engine or from whatever stands in its place (a captive portal).
+    ///   - response: any answer, from Fleet Engine or from an intermediary (a captive portal).
     ///   - request: what was answered; nothing secret in it is repeated.
     ///   - vehicle: whom the update was for.
     package init(of response: HTTPResponse, to request: HTTPRequest, for vehicle: VehicleName) {

@@ -19,7 +19,7 @@ package struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// What an answer may repeat and nobody may read: the values of all headers that are not everybody's.
+    /// What an answer may repeat and must not be shown: the values of all headers that are not public.
     package var secrets: [String] {
         headers.fields.filter { !Self.openHeaders.contains($0.name.lowercased()) }.flatMap { field in
             // With its scheme (`Bearer`) and without it.

@@ -7,7 +7,7 @@ package protocol HTTPTransport: Sendable {
     /// Cancelling the task ends the exchange at once with `.cancelled`.
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
 
-    /// Tells that this machine has a new way to the network: connections that lie idle may be dead, and are not used
+    /// Tells that this machine has a new route to the network: connections that lie idle may be dead, and are not used
     /// again; an exchange that is still connecting fails with `.connectionFailed`.
     func networkChanged()
 }

@@ -10,7 +10,7 @@ package struct ReportingPipeline: Sendable {
 
     /// Runs until the source has ended and everything is delivered, or until cancelled.
     ///
-    /// - Throws: what only a person can mend of a recorded log; what was accepted before it is delivered all the same.
+    /// - Throws: what is wrong with a recorded log; what was accepted before it is delivered all the same.
     package func run() async throws(FixSourceError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await uploader.run() }

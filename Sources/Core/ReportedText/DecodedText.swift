@@ -2,7 +2,7 @@
 /// the redaction looks at, for a token is one in a URL and in JSON too.
 ///
 /// Undone are `%2E`, `\u002E`, `\x2E`, a backslash before a punctuation mark or before `n`, `r`, `t`, and HTML's
-/// `&#46;`, `&amp;`, `&quot;`. Characters that nobody sees are left out, wide ones (`．`) are those that they look like.
+/// `&#46;`, `&amp;`, `&quot;`. Invisible characters are left out, wide ones (`．`) are those that they look like.
 struct DecodedText {
     private(set) var bytes: [UInt8] = []
     /// Where in the source each byte begins; it ends where the next one begins.

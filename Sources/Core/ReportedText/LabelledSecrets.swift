@@ -73,7 +73,7 @@ struct LabelledSecrets {
             return end
         }
         if bytes[start...].starts(with: "…".utf8) {
-            // Struck out before, and what follows was left then; unless somebody hides a secret so.
+            // Struck out before, and what follows was left then; unless a secret is hidden that way.
             let rest = start + "…".utf8.count
             let end = word(at: rest)?.upperBound ?? rest
             marks.strike(start..<end)

@@ -109,7 +109,7 @@ extension UInt8 {
 /// Only letters and digits are compared, in small letters: what breaks a secret up, by lines, quotes or colours, hides
 /// nothing. Of a long one, each piece of eight to twelve characters counts; of a short one, the whole.
 struct KnownSecret: Sendable {
-    /// Shorter ones would strike out half of any text, and are none.
+    /// Shorter ones would strike out half of any text, and do not count.
     private static let shortest = 4
     private static let shortestPiece = 8
     private static let longestPiece = 12
@@ -147,7 +147,7 @@ struct KnownSecret: Sendable {
         }
     }
 
-    /// The secret is short, and nobody else's: no text makes this slow.
+    /// The secret is short and ours: no text makes this slow.
     private func strikeWhole(in text: [UInt8], _ marks: inout StruckBytes) {
         var index = 0
         while index + bytes.count <= text.count {

@@ -3,11 +3,11 @@
 ///
 /// A word may be a token by what it begins with (`eyJ`, as every JSON object in base64), by its length, or because
 /// small letters, capitals and digits take turns in it as they do in no name, path, version or UUID. The id in the name
-/// of one of Fleet Engine's resources is none.
+/// of one of Fleet Engine's resources is not a token.
 struct SecretShapes {
     /// Shorter words may be a checksum, a request's number, a person's.
     private static let shortestRandom = 20
-    /// What has no gap in so many letters is nobody's word.
+    /// So many letters without a gap are not a word.
     private static let longestWord = 40
     /// Fewer figures in a row may be anybody's, and as letters of a secret would be left too.
     private static let fewestFigures = 12
@@ -55,14 +55,14 @@ struct SecretShapes {
         {
             let before = bytes[word.lowerBound..<index].lastIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "=") }
             let end = bytes[index..<word.upperBound].lastIndex { $0 != UInt8(ascii: ".") } ?? index
-            // Three letters are none yet, unless more follows.
+            // Three letters are no token yet, unless more follows.
             guard end - index > 3 || wholeToken(from: end + 1) > end + 1 else { continue }
             return (before.map { $0 + 1 } ?? word.lowerBound)..<end + 1
         }
         return nil
     }
 
-    /// Where a token ends that may go on behind blanks: with the first word that is somebody's.
+    /// Where a token ends that may go on behind blanks: with the first ordinary word.
     func wholeToken(from end: Int) -> Int {
         var end = end
         while true {

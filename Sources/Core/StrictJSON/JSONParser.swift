@@ -1,6 +1,6 @@
 /// Recursive descent over the bytes of one JSON document (RFC 8259).
 struct JSONParser {
-    /// Deeper nesting than this is refused, so that the stack is bounded whoever wrote the text.
+    /// Deeper nesting than this is an error, so that the stack is bounded whoever wrote the text.
     private static let maximumDepth = 64
 
     private let bytes: [UInt8]
@@ -14,7 +14,7 @@ struct JSONParser {
         guard index < bytes.count else { throw error("is empty; a JSON document is expected") }
         let value = try value(depth: 0)
         skipSpace()
-        guard index == bytes.count else { throw error("goes on after the end of the document") }
+        guard index == bytes.count else { throw error("continues after the end of the document") }
         return value
     }
 
@@ -88,7 +88,7 @@ struct JSONParser {
         guard let number = Double(text), number.isFinite else {
             throw error("has a number that is too large: \(text.prefix(40))", at: start)
         }
-        // Beyond 2^53 a double no longer tells one whole number from the next.
+        // Beyond 2^53 a double no longer distinguishes neighbouring whole numbers.
         if abs(number) <= 9_007_199_254_740_992, let integer = Int64(exactly: number) { return .integer(integer) }
         return .number(number)
     }

@@ -26,7 +26,7 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         one.millisecondsSince1970 < other.millisecondsSince1970
     }
 
-    /// With the fraction that tells milliseconds.
+    /// With milliseconds.
     package var secondsSince1970: Double { Double(millisecondsSince1970) / 1000 }
 
     /// At most to the end, or the beginning, of what can be written as a date: the years 0 to 9999.

@@ -2,11 +2,11 @@
 ///
 /// - A token is reused while at least five minutes of life remain, for its own vehicle only; its successor is fetched
 ///   before that, so that no update waits for it.
-/// - However many callers ask, one fetch a context is under way; all of them get its outcome. Cancelling one caller
+/// - However many callers ask, one fetch per context is in progress; all of them get its outcome. Cancelling one caller
 ///   does not disturb the others; when the last one goes, the fetch is cancelled.
-/// - After a failure the provider is left alone for a while, or as long as it asked for.
-/// - A token that names another vehicle, or that is not meant for Fleet Engine, is refused.
-/// - A token that Fleet Engine refused is dropped, and asked for again once, however many requests it failed.
+/// - After a failure the provider is not asked for a while, or as long as it demands.
+/// - A token that names another vehicle, or that is not meant for Fleet Engine, is rejected.
+/// - A token that Fleet Engine rejected is dropped, and asked for again once, however many requests it failed.
 ///
 /// Life is measured on the clock given, which should be monotonic and count while the machine sleeps
 /// (`ContinuousClock`). Tokens are kept in memory only. Safe to use from any task.
@@ -58,7 +58,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         cache = TokenCache(policy: policy)
     }
 
-    /// A token for the context's vehicle or trip: a kept one, or the outcome of a fetch, under way or begun now.
+    /// A token for the context's vehicle or trip: a kept one, or the outcome of a fetch, in progress or begun now.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         switch cache.request(context, now: elapsed()) {
         case .use(let token): return token
@@ -78,13 +78,13 @@ public actor CachedAuthorization: VehicleAuthorization {
         await provider.discard(token, for: context)
     }
 
-    /// Ends the waits after failures, and tells the provider: the network has just come back.
+    /// Ends the waits after failures, and informs the provider: the network has just returned.
     public func networkReturned() async {
         cache.forgetFailures()
         await provider.networkReturned()
     }
 
-    /// Joins the fetch under way, until this caller's task is cancelled or its patience ends.
+    /// Joins the fetch in progress, until this caller's task is cancelled or its patience ends.
     private func outcome(of context: AuthorizationContext) async -> Outcome {
         let id = nextWaiter
         nextWaiter += 1
@@ -177,7 +177,7 @@ public actor CachedAuthorization: VehicleAuthorization {
 }
 
 extension AuthorizationError {
-    /// A provider that calls itself cancelled while somebody waits has failed like any other.
+    /// A provider that reports a cancellation while a caller waits has failed like any other.
     fileprivate var whileWaitedFor: Self {
         code == .cancelled ? Self(.unavailable, "the provider gave up: \(detail)", retryAfter: retryAfter) : self
     }

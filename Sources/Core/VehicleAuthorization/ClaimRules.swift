@@ -14,7 +14,7 @@ public struct ClaimRules: Sendable, Hashable {
     /// The rules of Fleet Engine's tokens.
     public init(audience: String = "https://fleetengine.googleapis.com/") { self.audience = audience }
 
-    /// - Throws: `.unusableAnswer` when the token is for somebody else, nobody, another audience, or another time.
+    /// - Throws: `.unusableAnswer` when the token is for another vehicle or trip, another audience, or another time.
     package func check(_ token: AuthorizationToken, for context: AuthorizationContext) throws(AuthorizationError) {
         guard let parsed = try? JSONWebToken(token.value) else { return }
         if let problem = problem(of: parsed, for: context) {
@@ -79,7 +79,7 @@ extension Int {
     fileprivate init(clamping value: Double) { self = Int(exactly: value.rounded()) ?? .max }
 }
 
-/// Something about tokens that works for now and that an operator should mend; each is told once.
+/// Something about tokens that works for now and that an operator should correct; each is reported once.
 public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
     /// The issuer's tokens live no longer than the life that must be left in a token handed out.
     case shortLivedTokens(AuthorizationContext, lifetime: Duration, minimumLife: Duration)
@@ -87,7 +87,7 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
     case longLivedTokens(AuthorizationContext, lifetime: Duration, longestLife: Duration)
     /// Neither the token nor its issuer says how long it lives.
     case unknownLifetime(AuthorizationContext, assumed: Duration)
-    /// The issuer gave the very token again that Fleet Engine had refused.
+    /// The issuer gave the token again that Fleet Engine had rejected.
     case refusedTokenAgain(AuthorizationContext)
     /// Token and issuer disagree on the expiry, or a number cannot be an expiry; says what was taken.
     case doubtfulExpiry(String)
@@ -102,10 +102,10 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
             "tokens for \(context) live \(lifetime.secondsText); "
                 + "let the issuer give them clearly more than \(minimumLife.secondsText) (an hour is usual)"
         case .longLivedTokens(let context, let lifetime, let longestLife):
-            "tokens for \(context) live \(lifetime.secondsText); Fleet Engine refuses an exp more than "
+            "tokens for \(context) live \(lifetime.secondsText); Fleet Engine rejects an exp more than "
                 + "\(longestLife.secondsText) ahead, let the issuer give them that or less"
         case .unknownLifetime(let context, let assumed):
-            "the token for \(context) tells no expiry that can be trusted; it is used for \(assumed.secondsText). "
+            "the token for \(context) states no expiry that can be trusted; it is used for \(assumed.secondsText). "
                 + "Name the expiry's key, or issue JSON Web Tokens with exp and iat"
         case .refusedTokenAgain(let context):
             "Fleet Engine rejected the token for \(context), and its issuer gave the same one again; "
@@ -115,7 +115,7 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The same warning without the figures that change from token to token: what counts as told.
+    /// The same warning without the figures that change from token to token: a warning is reported once by this.
     var topic: Self {
         switch self {
         case .shortLivedTokens(let context, _, let minimumLife):

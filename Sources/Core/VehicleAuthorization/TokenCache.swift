@@ -1,4 +1,4 @@
-/// The rules of reuse, without clock, task or issuer: what to do when somebody asks, and what a fetch changed.
+/// The rules of reuse, without clock, task or issuer: what to do for a caller, and what a fetch changed.
 ///
 /// Times are monotonic, as the time since any fixed moment.
 package struct TokenCache: Sendable {
@@ -11,7 +11,7 @@ package struct TokenCache: Sendable {
         case use(AuthorizationToken)
         /// Hand this token out and fetch its successor meanwhile.
         case useAndRefresh(AuthorizationToken)
-        /// Wait for the fetch that is under way.
+        /// Wait for the fetch in progress.
         case wait
         /// Fetch, and wait for it.
         case fetch
@@ -21,9 +21,9 @@ package struct TokenCache: Sendable {
 
     private let policy: CachePolicy
     private var slots: [AuthorizationContext: TokenSlot] = [:]
-    /// Counts uses, to know which slot was left alone longest.
+    /// Counts uses, to find the least recently used slot.
     private var uses: UInt64 = 0
-    /// What was told, each without its figures.
+    /// What was reported, each without its figures.
     private var told: Set<AuthorizationWarning> = []
 
     package init(policy: CachePolicy = CachePolicy()) { self.policy = policy }
@@ -31,7 +31,7 @@ package struct TokenCache: Sendable {
     /// How many contexts are kept.
     package var count: Int { slots.count }
 
-    /// A caller asks. After `.fetch` and `.useAndRefresh` a fetch counts as under way until `fetched` is called.
+    /// A caller asks. After `.fetch` and `.useAndRefresh` a fetch counts as in progress until `fetched` is called.
     package mutating func request(_ context: AuthorizationContext, now: Duration) -> Answer {
         if let problem = context.problem { return .refuse(problem) }
         uses += 1
@@ -56,10 +56,10 @@ package struct TokenCache: Sendable {
         }
     }
 
-    /// A fetch was abandoned because nobody waits any more: neither success nor failure.
+    /// A fetch was abandoned because no caller waits any more: neither success nor failure.
     package mutating func abandoned(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
 
-    /// Fleet Engine refused `token`: it goes, unless a newer one has taken its place.
+    /// Fleet Engine rejected `token`: it goes, unless a newer one has taken its place.
     package mutating func discard(_ token: AuthorizationToken, for context: AuthorizationContext) {
         slots[context]?.discard(token, policy: policy)
     }
@@ -82,20 +82,20 @@ public struct CachePolicy: Sendable, Hashable {
     /// Life that is left in every token handed out, where the issuer gives more than that (the Driver SDK asks for
     /// five minutes).
     public var minimumLife: Duration = .seconds(300)
-    /// How long a token is reused that tells no expiry.
+    /// How long a token without a known expiry is reused.
     public var assumedLifetime: Duration = .seconds(300)
-    /// The longest life that Fleet Engine takes; an issuer that gives more is told of.
+    /// The longest life that Fleet Engine accepts; an issuer that gives more is reported.
     public var longestLife: Duration = .seconds(3600)
     /// Contexts whose tokens are kept; the least recently used one goes first.
     public var maximumContexts: Int = 4096
     /// The ceiling of the wait after the first failed fetch; it doubles with each further failure. The wait is drawn
     /// from the upper half, so that a fleet does not ask in step.
     public var initialFailureDelay: Duration = .seconds(2)
-    /// The longest wait after a failure; and the shortest between two fetches of an issuer that gives a refused token
+    /// The longest wait after a failure; and the shortest between two fetches of an issuer that gives a rejected token
     /// again.
     public var maximumFailureDelay: Duration = .seconds(60)
-    /// How long a refused token that the issuer gave again is kept, however often it is refused; shorter than the pause
-    /// between two probes of a delivery on hold, so that each begins with a new token where there is one.
+    /// How long a rejected token that the issuer gave again is kept, however often it is rejected; shorter than the
+    /// pause between two probes of a delivery on hold, so that each begins with a new token where there is one.
     public var repeatedTokenDelay: Duration = .seconds(20)
     /// The longest wait that an issuer can ask for with `retryAfter`.
     public var maximumRetryAfter: Duration = .seconds(600)
@@ -119,9 +119,9 @@ struct TokenSlot: Sendable {
         let fetchedAt: Duration
         var usableUntil: Duration
         let refreshFrom: Duration
-        /// When its life ends; `nil` when nobody said.
+        /// When its life ends; `nil` when that is not known.
         let end: Duration?
-        /// Whether Fleet Engine had refused it when the issuer gave it again.
+        /// Whether Fleet Engine had rejected it when the issuer gave it again.
         let wasRefused: Bool
 
         /// The token with the life that is left now.
@@ -134,14 +134,14 @@ struct TokenSlot: Sendable {
         let until: Duration
     }
 
-    /// Tokens and their answers tell whole seconds: a life may end so much sooner than it seems to.
+    /// Tokens and answers state whole seconds: a life may end up to a second sooner than it seems to.
     private static let resolution = Duration.seconds(1)
 
     var isFetching = false
     var failure: Failure?
     private(set) var lastUse: UInt64 = 0
     private var held: Held?
-    /// The fingerprint of the token that Fleet Engine refused last, and when that was first fetched, if it is known.
+    /// The fingerprint of the token that Fleet Engine rejected last, and when that was first fetched, if it is known.
     private var refused: (fingerprint: Int, fetchedAt: Duration?)?
 
     mutating func request(now: Duration, use: UInt64) -> TokenCache.Answer {
@@ -175,7 +175,7 @@ struct TokenSlot: Sendable {
         let end = [token.lifetime.map { begun + $0 }, isRepeated ? held?.end : nil].compactMap { $0 }.min()
         if let end, end - Self.resolution <= now {
             throw AuthorizationError(
-                // No figure in it: words that change would be told anew at each probe.
+                // No figure in it: a text that changes would be reported again at each probe.
                 .unusableAnswer,
                 "the token for \(context) had expired when it came; let the issuer make a new one, and check its clock")
         }
@@ -207,7 +207,7 @@ struct TokenSlot: Sendable {
         let isHeld = held?.token.isSame(as: token) ?? false
         if refused?.fingerprint != token.fingerprint { refused = (token.fingerprint, isHeld ? held?.fetchedAt : nil) }
         guard isHeld, let held else { return }
-        // An issuer that gives the refused token again is not asked at each refusal.
+        // An issuer that gives the rejected token again is not asked at each rejection.
         self.held?.usableUntil = min(held.usableUntil, held.fetchedAt + policy.repeatedTokenDelay)
         if !held.wasRefused { self.held = nil }
     }
@@ -233,7 +233,7 @@ struct TokenSlot: Sendable {
                     : .shortLivedTokens(context, lifetime: told, minimumLife: policy.minimumLife)
             ]
         }
-        // A minute is let pass, for the clock that set exp and the one that tells the age may differ by seconds.
+        // A minute is tolerated, as the clock that set exp and the one that measures the age may differ by seconds.
         guard lifetime > policy.longestLife + .seconds(60) else { return [] }
         return [.longLivedTokens(context, lifetime: told, longestLife: policy.longestLife)]
     }

@@ -7,7 +7,7 @@ package import StrictJSON
 /// by its answer's `Date`. Where neither is there, this machine's clock is trusted as long as a Fleet Engine token
 /// can live as long as it says; otherwise that clock is wrong, and the life is unknown rather than over or endless.
 package struct TokenExpiry: Sendable, Hashable {
-    /// Life left when the fetch began; `nil` when nothing tells. Zero or less: the token is dead.
+    /// Life left when the fetch began; `nil` when nothing states it. Zero or less: the token has expired.
     package let lifetime: Duration?
     /// What did not fit together, in words for the operator.
     package let doubt: String?
@@ -20,7 +20,7 @@ package struct TokenExpiry: Sendable, Hashable {
     ///   - stated: the number beside the token.
     ///   - format: how that number is meant.
     ///   - issuerTime: the issuer's clock when it answered (its `Date` header), in seconds since 1970.
-    ///   - localTime: this machine's clock; used only where nothing else tells the time.
+    ///   - localTime: this machine's clock; used only where nothing else states the time.
     package init(
         token: JSONWebToken?, stated: Double?, format: ExpirationFormat, issuerTime: Double?, localTime: Double
     ) {
@@ -41,7 +41,7 @@ package struct TokenExpiry: Sendable, Hashable {
         }
     }
 
-    /// The life of a token by its own `exp` and `iat` alone; `nil` when it tells none.
+    /// The life of a token by its own `exp` and `iat` alone; `nil` when it states none.
     package static func lifetime(ofToken value: String) -> Duration? {
         guard let token = try? JSONWebToken(value), let issuedAt = token.issuedAt else { return nil }
         return TokenExpiry(
@@ -56,7 +56,7 @@ package struct TokenExpiry: Sendable, Hashable {
 
     /// When the token was answered, by the best clock there is.
     private struct Present {
-        /// Whether a clock of the issuer's tells it.
+        /// Whether it is from a clock of the issuer.
         let isCertain: Bool
         private let time: Double
 
@@ -64,7 +64,7 @@ package struct TokenExpiry: Sendable, Hashable {
             var issuedAt = token?.issuedAt.flatMap(plausible)
             // Zero, or milliseconds: an iat so far before exp is no time of issue.
             if let issued = issuedAt, let end = token?.expiry, end - issued > longestReading { issuedAt = nil }
-            // The token was issued now or earlier, so the later of the two tells its age.
+            // The token was issued now or earlier, so its age follows from the later of the two.
             let issuers = [issuedAt, issuerTime].compactMap { $0 }.max()
             (isCertain, time) = (issuers != nil, issuers ?? localTime)
         }

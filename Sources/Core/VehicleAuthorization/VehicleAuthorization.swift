@@ -10,7 +10,7 @@ public protocol VehicleAuthorization: Sendable {
     /// its issuer can give that much.
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken
 
-    /// Tells that Fleet Engine refused `token`: it must not be handed out again.
+    /// Reports that Fleet Engine rejected `token`: it must not be handed out again.
     func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async
 
     /// Tells that the network has come back: an issuer that could not be reached may be asked again at once.
@@ -72,7 +72,7 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// What is missing where the context names nobody; `nil` when it is complete.
+    /// What is missing in the context; `nil` when it is complete.
     package var problem: AuthorizationError? {
         switch subject {
         case .vehicle(let id, _) where id.isEmpty:
@@ -94,7 +94,7 @@ public struct AuthorizationError: Error, Sendable, Hashable, CustomStringConvert
         case missingContext
         /// The issuer could not be reached or did not answer in time.
         case unavailable
-        /// The issuer answered and refused.
+        /// The issuer answered and rejected the request.
         case refused
         /// The issuer's answer holds no usable token.
         case unusableAnswer
@@ -108,7 +108,7 @@ public struct AuthorizationError: Error, Sendable, Hashable, CustomStringConvert
     public let code: Code
     /// What was asked, what came, what to change; never a token or a credential.
     public let detail: String
-    /// How long the issuer asked to be left alone.
+    /// How long the issuer asked to wait.
     public let retryAfter: Duration?
 
     /// An error with its words for the operator; what looks like a secret in them is struck out.

@@ -34,10 +34,10 @@ package struct FleetEngineSimulator: Sendable {
     /// From now on connections are reset, except to the page and the record.
     package func beginOutage() async { await engine.setOutage(true) }
 
-    /// Ends what `beginOutage` began; an outage from the plan goes on.
+    /// Ends what `beginOutage` began; an outage from the plan continues.
     package func endOutage() async { await engine.setOutage(false) }
 
-    /// Gives the service account a new key: tokens that were issued before are refused from now on.
+    /// Gives the service account a new key: tokens that were issued before are rejected from now on.
     package func rotateKey() async { await engine.rotateKey() }
 
     /// Everything up to now.

@@ -57,7 +57,7 @@ static inline CURLcode ccurl_set_close_callback(CURL *_Nonnull easy, ccurl_close
     return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
 
-// How long sent bytes may stay without acknowledgement before the kernel gives the connection up (tcp(7)); without it
+// How long sent bytes may stay without acknowledgement before the kernel closes the connection (tcp(7)); without it
 // a connection that died silently is used again and again for a quarter of an hour.
 static inline void ccurl_limit_unacknowledged(curl_socket_t socket, unsigned int milliseconds) {
     // A kernel that does not know the option leaves the connection usable.

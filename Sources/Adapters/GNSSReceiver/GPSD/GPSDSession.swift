@@ -11,7 +11,7 @@ struct GPSDSession: Sendable {
     private static let loyalty = Duration.seconds(10)
 
     private static let noPosition = "has no position yet; check the antenna's view of the sky"
-    private static let wrongDate = "states dates that lie in the past: its fixes wait for a right date"
+    private static let wrongDate = "states dates in the past: its fixes wait for a correct date"
 
     /// The only one to take, when it is configured.
     private let wantedDevice: String?
@@ -84,7 +84,7 @@ struct GPSDSession: Sendable {
 
     /// What keeps fixes from coming, as far as gpsd has told; `nil` once one has come.
     var complaint: String? {
-        if let refusal { return "refuses: \(refusal); check its version (gpsd -V)" }
+        if let refusal { return "rejects the request: \(refusal); check its version (gpsd -V)" }
         guard chosen == nil, let devices else { return nil }
         if let lost { return "has lost \(lost.shown); plug it in, or add it again (gpsdctl add)" }
         if let unfixed { return "\(unfixed.device.shown) \(unfixed.reason)" }

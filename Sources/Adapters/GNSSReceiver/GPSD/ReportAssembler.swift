@@ -11,13 +11,13 @@ struct ReportAssembler: Sendable {
     /// Times this close belong to one epoch (as with sentences).
     private static let toleranceMilliseconds: Int64 = 10
     private static let longestPause = Duration.milliseconds(250)
-    /// As many times are known again: a clock that stands still or jumps back gives no new fix.
+    /// As many times are known again: a clock that stops or jumps back gives no new fix.
     private static let memory = 8
 
-    /// The newest report of the epoch under way, while it is not out.
+    /// The newest report of the current epoch, while it is not out.
     private var pending: Fix?
     private var epoch: UTCTime?
-    /// Reports of the epoch under way, and of the one before.
+    /// Reports of the current epoch, and of the one before.
     private var (count, usualCount): (Int, Int?) = (0, nil)
     private var isOut = false
     private var interval = Duration.seconds(1)
@@ -41,7 +41,7 @@ struct ReportAssembler: Sendable {
         if let time, !isOfThisEpoch(time) { complete(emit) } else { pending = nil }
     }
 
-    /// When a quiet line completes the epoch under way; `nil` when none is.
+    /// When a quiet line completes the current epoch; `nil` when none is.
     var idleDeadline: Duration? {
         pending == nil ? nil : lastReportAt + min(Self.longestPause, interval * 3 / 10)
     }
@@ -51,7 +51,7 @@ struct ReportAssembler: Sendable {
         if let idleDeadline, idleDeadline <= now { complete(emit) }
     }
 
-    /// Completes the epoch under way.
+    /// Completes the current epoch.
     mutating func complete(_ emit: (Fix) -> Void) {
         guard let fix = pending else { return }
         (pending, isOut) = (nil, true)

@@ -55,7 +55,8 @@ struct SentenceDecoder: LineDecoder {
         let refused = SentenceRefusal.allCases.reduce(0) { $0 + statistics.refusals($1).count }
         guard sentences == 0, statistics.refusals(.missingChecksum).count * 2 > refused else { return nil }
         return
-            "sentences come, but without checksum; if the receiver has none, set receiver.acceptMissingChecksum to true"
+            "sentences arrive, but without a checksum; if the receiver has none, set receiver.acceptMissingChecksum to "
+            + "true"
     }
 
     var hasBinaryFrames: Bool { decoder.statistics.binaryBytes > 0 }

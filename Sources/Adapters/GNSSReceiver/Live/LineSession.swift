@@ -6,7 +6,7 @@ import GNSS
 struct LineSession: Sendable {
     private var decoder: any LineDecoder
     private(set) var watch: LineWatch
-    /// The idle deadline that has been told of already; the decoder may keep an epoch back beyond it.
+    /// The idle deadline that has been reported already; the decoder may keep an epoch back beyond it.
     private var passedDeadline: Duration?
 
     init(decoder: any LineDecoder, watch: LineWatch) { (self.decoder, self.watch) = (decoder, watch) }

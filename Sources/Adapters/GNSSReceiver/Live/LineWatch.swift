@@ -1,7 +1,7 @@
 /// Judges an open line by what has arrived on it and when: a decision, without a clock of its own.
 ///
 /// All times are on one monotonic scale. A line is given five of its own intervals, and at least 5 seconds, before it
-/// counts as silent; three times as long, and it is worth opening anew.
+/// counts as silent; three times as long, and it is worth reopening.
 struct LineWatch: Sendable, Hashable {
     /// What can be said of the line.
     enum Condition: Sendable, Hashable {
@@ -59,7 +59,7 @@ struct LineWatch: Sendable, Hashable {
         return now - lastByte < limit ? .noise : .silent
     }
 
-    /// Whether the line should be closed and opened anew.
+    /// Whether the line should be closed and reopened.
     func isOverdue(at now: Duration) -> Bool { now >= overdueAt }
 
     private var overdueAt: Duration {
@@ -69,7 +69,7 @@ struct LineWatch: Sendable, Hashable {
 
     /// The next moment after `now` at which the judgement changes if nothing arrives.
     func nextChange(after now: Duration) -> Duration {
-        // A line that cannot be opened anew outlives all of them.
+        // A line that cannot be reopened outlives all of them.
         [lastSentence + limit, lastByte + limit, overdueAt].filter { $0 > now }.min() ?? now + limit
     }
 }

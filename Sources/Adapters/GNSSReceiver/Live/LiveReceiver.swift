@@ -2,10 +2,10 @@ import GNSS
 import LinuxPlatform
 package import LocationReporting
 
-/// Fixes from a receiver under way: a thread that reads and decodes, and a task that delivers the newest.
+/// Fixes from a live receiver: a thread that reads and decodes, and a task that delivers the newest.
 package struct LiveReceiver: FixSource {
     fileprivate let endpoint: any ReceiverEndpoint
-    /// Begins anew with each opening of the line.
+    /// Starts over with each opening of the line.
     fileprivate let decoder: any LineDecoder
     /// How long a line may be without a sentence before that is reported (see `LineWatch`).
     fileprivate let patience: Duration
@@ -72,7 +72,7 @@ private struct ReceiverLoop {
         case stopped
         case endOfInput
         case lost(String)
-        /// Without a sentence for so long that it is worth opening anew.
+        /// Without a sentence for so long that it is worth reopening.
         case overdue
     }
 
@@ -92,7 +92,7 @@ private struct ReceiverLoop {
     private var position: PositionWatch
     private var interval = Duration.zero
     private var reported: ReceiverState?
-    /// The line was opened anew for being silent: that alone is no news.
+    /// The line was reopened for being silent: that alone is not reported.
     private var isSecondChance = false
 
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {

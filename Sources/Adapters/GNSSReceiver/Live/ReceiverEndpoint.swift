@@ -1,7 +1,7 @@
 import Glibc
 import LinuxPlatform
 
-/// Where a live receiver is reached; opened anew whenever the line was lost.
+/// Where a live receiver is reached; reopened whenever the line was lost.
 protocol ReceiverEndpoint: Sendable {
     /// What the operator calls it, as `/dev/ttyUSB0`.
     var name: String { get }

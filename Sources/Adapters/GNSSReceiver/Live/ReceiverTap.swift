@@ -6,7 +6,7 @@ package protocol ReceiverTap: Sendable {
     func turned()
     /// The thread goes round no more.
     func ended()
-    /// The line was opened; what is read from now on is decoded anew.
+    /// The line was opened; what is read from now on is decoded from the beginning.
     func lineOpened()
     /// These bytes were read.
     func received(_ bytes: Span<UInt8>)

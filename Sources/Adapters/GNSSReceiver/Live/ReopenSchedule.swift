@@ -20,7 +20,7 @@ struct ReopenSchedule: Sendable, Hashable {
         return delays[attempt]
     }
 
-    /// The line has proved itself: the next loss begins anew.
+    /// The line has proved itself: after the next loss the schedule starts over.
     mutating func reset() { attempt = 0 }
 }
 
@@ -35,7 +35,7 @@ struct ReopenWait {
 
     init(schedule: ReopenSchedule) { self.schedule = schedule }
 
-    /// The line has proved itself: the next loss begins anew.
+    /// The line has proved itself: after the next loss the schedule starts over.
     mutating func lineProvedGood() {
         schedule.reset()
         watch = nil

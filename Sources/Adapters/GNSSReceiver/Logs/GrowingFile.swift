@@ -19,9 +19,9 @@ final class GrowingFile {
     enum Look: Sendable, Hashable {
         case bytes(Int)
         case nothingYet
-        /// It was truncated: reading goes on at its start.
+        /// It was truncated: reading continues at its start.
         case truncated
-        /// Another file is in its place: reading goes on there.
+        /// Another file is in its place: reading continues there.
         case replaced
         /// The writers of a FIFO have gone; `reopen` waits for the next one.
         case writersGone

@@ -24,7 +24,7 @@ package struct LogReceiver: FixSource {
 extension LogReader {
     /// Delivers all that is in the logs but the closing state, with progress after each `progressStep` bytes.
     ///
-    /// - Returns: how many sentences were refused for want of a checksum.
+    /// - Returns: how many sentences were rejected for want of a checksum.
     @discardableResult
     nonisolated func deliverAll(
         progressStep: Int64 = 256 << 10, to deliver: (FixSourceEvent) async throws(FixSourceError) -> Void

@@ -2,7 +2,7 @@ package import GNSS
 package import LocationReporting
 package import TimeAndChance
 
-/// Recorded logs, delivered as if the vehicle were under way now.
+/// Recorded logs, delivered as if the vehicle were driving now.
 ///
 /// The logs are read twice: once quickly to learn how long they are, then at the wanted speed. What the times become is
 /// `ReplayTimeline`'s affair.

@@ -38,12 +38,12 @@ private struct StandardInputEndpoint: ReceiverEndpoint {
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
         switch trouble {
         case .silence: "silent for \(limit.components.seconds) s; check the program that writes it"
-        case .noise: "bytes come but no NMEA sentence for \(limit.components.seconds) s; check what is written to it"
+        case .noise: "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what is written to it"
         }
     }
 }
 
-/// A descriptor of somebody else's. It may block, which does no harm: it is read only after `poll`.
+/// A borrowed descriptor. It may block, which does no harm: it is read only after `poll`.
 private final class BorrowedLine: ReceiverLine {
     let raw: CInt
     var greeting: String { "open, waiting for the first sentence" }

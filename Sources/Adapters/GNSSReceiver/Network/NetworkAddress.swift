@@ -43,7 +43,7 @@ struct NetworkAddress: Sendable, Hashable {
     }
 }
 
-/// Finds the addresses of a host by name, without holding up whoever is told to stop.
+/// Finds the addresses of a host by name, without holding up a thread that is being stopped.
 struct HostLookup: Sendable {
     /// What came of it.
     private enum Answer: Sendable {
@@ -61,8 +61,8 @@ struct HostLookup: Sendable {
 
     /// All addresses, best first.
     ///
-    /// The resolver cannot be interrupted, so a name is looked up on a thread that is left to itself when nobody waits
-    /// for it any more; it ends with the resolver's own time limit.
+    /// The resolver cannot be interrupted, so a name is looked up on a thread that is abandoned when the answer is no
+    /// longer needed; it ends with the resolver's own time limit.
     func addresses(unless stop: EventDescriptor) throws(ReceiverOpenError) -> [NetworkAddress] {
         if case .addresses(let addresses) = resolve(onlyNumeric: true) { return addresses }
         let answer = Locked<Answer?>(nil)

@@ -42,7 +42,7 @@ private struct TCPEndpoint: ReceiverEndpoint {
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
         switch trouble {
         case .silence: "silent for \(limit.components.seconds) s; check that the server has data"
-        case .noise: "bytes come but no NMEA sentence for \(limit.components.seconds) s; check what the server sends"
+        case .noise: "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what the server sends"
         }
     }
 }
@@ -66,7 +66,7 @@ private struct UDPEndpoint: ReceiverEndpoint {
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
         switch trouble {
         case .silence: "silent for \(limit.components.seconds) s; check that the sender sends to this address and port"
-        case .noise: "bytes come but no NMEA sentence for \(limit.components.seconds) s; check what the sender sends"
+        case .noise: "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what the sender sends"
         }
     }
 }

@@ -3,8 +3,8 @@ import LinuxPlatform
 /// Looks for the rate at which a receiver sends: a decision, told what came while the line was open at `rate`.
 ///
 /// One sentence with a right checksum decides. A binary frame does not: a receiver that sends NMEA as well gives a
-/// sentence within the same trial, and one that does not gives no fix at any rate; but it is told at which rate frames
-/// came. The search goes round for ever, for a receiver may start late or be switched to NMEA.
+/// sentence within the same trial, and one that does not gives no fix at any rate; but the complaint says at which rate
+/// frames came. The search never ends, as a receiver may start late or be switched to NMEA.
 struct BaudRateSearch: Sendable, Hashable {
     /// The best that came during a trial.
     enum Evidence: Int, Sendable, Hashable, Comparable {
@@ -39,7 +39,7 @@ struct BaudRateSearch: Sendable, Hashable {
     private var best = Evidence.silence
     /// Where `best` came first.
     private var bestAt: Int?
-    /// The operator has been told what is wrong; that another rate is tried is no news then.
+    /// The operator knows what is wrong; that another rate is tried is not reported then.
     private var isComplaintTold = false
     private let usualTrial: Duration
 
@@ -108,13 +108,13 @@ struct BaudRateSearch: Sendable, Hashable {
             "silent at every usual baud rate; check power and cable, and that this is the port on which the receiver "
                 + "sends NMEA; still looking"
         case .noise, .sentences:
-            "bytes come but no NMEA sentence at \(Self.list(tried, "or")) baud; switch the receiver's output to NMEA, "
-                + "or set baudRate when it sends at another rate; still looking"
+            "bytes arrive but no NMEA sentence at \(Self.list(tried, "or")) baud; switch the receiver's output to "
+                + "NMEA, or set baudRate when it sends at another rate; still looking"
         case .binaryFrames:
             "binary frames (UBX or RTCM) but no NMEA sentence at \(bestAt ?? rate) baud; switch the receiver's output "
                 + "to NMEA; still looking"
         case .withoutChecksum:
-            "sentences come at \(bestAt ?? rate) baud, but without checksum; if the receiver has none, set "
+            "sentences arrive at \(bestAt ?? rate) baud, but without a checksum; if the receiver has none, set "
                 + "receiver.acceptMissingChecksum to true; still looking"
         }
     }
@@ -131,7 +131,7 @@ struct RateTrial: Sendable {
     private let search: Locked<BaudRateSearch>
     /// How long to wait for a first sentence before another rate is tried.
     let limit: Duration
-    /// Whether the greeting is news even if the line was opened anew for bringing nothing.
+    /// Whether the greeting is reported even if the line was reopened for bringing nothing.
     let isOpeningNews: Bool
     /// What the first sentence proves.
     let discovery: String
@@ -164,7 +164,7 @@ package enum BaudRate: Sendable, Hashable, ExpressibleByIntegerLiteral {
 
     package init(integerLiteral rate: Int) { self = .fixed(rate) }
 
-    /// Those to choose from; any other is reported as a state that does not mend.
+    /// Those to choose from; any other is reported as a state that does not resolve itself.
     package static var supported: [Int] { SerialLine.supportedBaudRates }
 
     /// How long it may take to find the rate of a receiver that sends.

@@ -5,7 +5,7 @@ import LinuxPlatform
 extension LiveReceiver {
     /// Fixes from a receiver on a serial line (or a USB device that poses as one).
     ///
-    /// A link such as `/dev/serial/by-id/...` is followed anew at each opening, so that a receiver that comes back
+    /// A link such as `/dev/serial/by-id/...` is followed again at each opening, so that a receiver that comes back
     /// under another number is found.
     package static func serial(
         device: String, baudRate: BaudRate, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
@@ -77,7 +77,7 @@ struct SerialEndpoint: ReceiverEndpoint {
             "silent for \(span); check power and cable, and that this is the port on which the receiver sends NMEA"
                 + otherReaders
         case (.noise, .known(let baudRate)):
-            "bytes come but no NMEA sentence for \(span); check baudRate, now \(baudRate) (\"automatic\" finds the "
+            "bytes arrive but no NMEA sentence for \(span); check baudRate, now \(baudRate) (\"automatic\" finds the "
                 + "right one), or switch the receiver's output to NMEA" + otherReaders
         // Its rate was right: before that it is closed sooner.
         case (.noise, .searched(let search)):

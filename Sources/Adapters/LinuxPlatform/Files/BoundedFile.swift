@@ -1,6 +1,6 @@
 import Glibc
 
-/// Small files that people name: read whole, and refused by kind and size before they can hold anybody up.
+/// Small files named by a user: read whole, and rejected by kind and size before they can block the reader.
 package enum BoundedFile {
     /// Why a file is not read.
     package enum Refusal: Error, Sendable, Hashable {

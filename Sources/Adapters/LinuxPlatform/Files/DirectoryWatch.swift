@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// Notices that something has come to be at a path, however much of the way there is missing: inotify(7) on each folder
-/// in which the next step of the way is awaited.
+/// Notices that something appears at a path, however many of its folders are missing: inotify(7) on each folder in
+/// which the next component of the path is awaited.
 ///
-/// Links on the way are followed, for a device appears in another folder than the link to it. Folders may vanish and
+/// Links in the path are followed, as a device appears in another folder than the link to it. Folders may vanish and
 /// come back: then the nearest one above them is watched. For one thread.
 package final class DirectoryWatch {
     private static let events = UInt32(
@@ -21,7 +21,7 @@ package final class DirectoryWatch {
     private var awaited: [CInt: Set<String>] = [:]
     private var buffer = [UInt8](repeating: 0, count: 4096)
 
-    /// Watches the way to `path`, of which nothing need be there.
+    /// Watches `path`, of which nothing need exist.
     ///
     /// - Throws: when the system gives no inotify descriptor. A folder that may not be read is not watched.
     package init(for path: String) throws(SystemError) {
@@ -34,7 +34,7 @@ package final class DirectoryWatch {
     /// For `poll`: readable once something has happened in a watched folder, be it of interest or not.
     package var raw: CInt { descriptor.raw }
 
-    /// Whether a step of the way has come to be, or changed its owner or mode, since the last call.
+    /// Whether a component of the path has appeared, or changed its owner or mode, since the last call.
     package func takeArrival() -> Bool {
         var isDue = false
         for _ in 0..<Self.readsAtATime {
@@ -66,7 +66,7 @@ package final class DirectoryWatch {
         awaited = now
     }
 
-    /// Watches the nearest folder on the way to `path` that is there, and gives the name that is awaited in it.
+    /// Watches the nearest existing folder of `path`, and returns the name that is awaited in it.
     private func watch(wayTo path: String) -> (folder: CInt, name: String)? {
         var found = watchNearestFolder(above: path)
         // What was made before the watch began caused no event: look again until nothing is new.

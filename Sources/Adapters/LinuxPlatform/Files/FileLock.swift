@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import ReportedText
 
-/// Exclusive ownership of something on disk, told by a lock file; released when the value goes, or the process ends.
+/// Exclusive ownership of something on disk, shown by a lock file; released when the value goes, or the process ends.
 package struct FileLock: ~Copyable, Sendable {
     /// Who holds the lock, from what the holder wrote into the file.
     package struct Held: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Process id of the holder; `nil` when the file does not tell.
+        /// Process id of the holder; `nil` when the file does not say.
         package let processID: Int32?
         /// Its command name; `nil` when it cannot be read.
         package let command: String?

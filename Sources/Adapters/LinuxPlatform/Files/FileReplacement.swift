@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that is written aside and takes its place at once when it is complete; otherwise nothing is left of it.
+/// A file that is written under a temporary name and renamed once it is complete; otherwise nothing is left of it.
 package final class FileReplacement: Sendable {
     /// Where it belongs, links followed.
     private let target: String
@@ -8,7 +8,7 @@ package final class FileReplacement: Sendable {
     private let temporary: Locked<String?>
     private let descriptor: OwnedDescriptor
 
-    /// Takes the place: what is there stays as it is until `commit`.
+    /// Begins the replacement: what is there stays as it is until `commit`.
     ///
     /// `mode`: who may read and write it, less what the umask takes.
     ///
@@ -31,14 +31,14 @@ package final class FileReplacement: Sendable {
             let aside = "\(target).waypost-\(getpid()).part"
             try FileSystem.removeFile(at: aside, in: .any)
             descriptor = try OwnedDescriptor(writing: aside, O_WRONLY | O_CREAT | O_EXCL, mode: mode, in: .any)
-            // Tells others that somebody is still writing; the kernel takes it away with the process.
+            // Shows others that a process is still writing; the kernel releases it with the process.
             flock(descriptor.raw, LOCK_EX | LOCK_NB)
             temporary = Locked(aside)
         }
     }
 
-    /// Takes away what commands left behind that were killed while they wrote: this user's own files, which nobody
-    /// holds any more.
+    /// Removes what commands left behind that were killed while they wrote: this user's own files that are no longer
+    /// locked.
     private static func removeAbandoned(inFolder folder: String) {
         for name in FileSystem.visibleNames(inFolder: folder) {
             guard let number = name.firstMatch(of: /\.waypost-([0-9]+)\.part$/).flatMap({ Int32($0.1) }),
@@ -55,7 +55,7 @@ package final class FileReplacement: Sendable {
 
     deinit { discard() }
 
-    /// Leaves nothing behind and gives the place up. Whoever ends the process after a failure calls this: another
+    /// Leaves nothing behind and releases the path. Whoever ends the process after a failure calls this: another
     /// thread may still hold the value then.
     package func discard() {
         temporary.withLock { aside in

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What lies at a path, and whose it is; a link is looked at itself unless it says otherwise.
+/// The status of what lies at a path; of a link itself unless stated otherwise.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         case file = "a file"
@@ -22,12 +22,12 @@ package struct FileStatus: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// The number of the user whose it is.
+    /// The uid of the owner.
     package let owner: UInt32
     package let group: UInt32
-    /// Who may do what, as chmod(1) takes it, with the sticky bit.
+    /// The permission bits, as chmod(1) takes them, with the sticky bit.
     package let permissions: UInt32
-    /// Under how many names it is known.
+    /// How many hard links it has.
     package let names: Int
     package let bytes: Int64
     /// Only of what there is.
@@ -47,7 +47,7 @@ package struct FileStatus: Sendable, Hashable {
         guard unsafe lstat(path, &status) == 0 else {
             let number = errno
             if number == ENOENT || number == ENOTDIR { return nil }
-            throw SystemError(call: "look at \(path)", number: number)
+            throw SystemError(call: "stat \(path)", number: number)
         }
         self.init(status)
     }
@@ -82,7 +82,7 @@ package struct FileStatus: Sendable, Hashable {
             volume: UInt64(status.st_dev), number: UInt64(status.st_ino), device: UInt64(status.st_rdev))
     }
 
-    /// Whether each user's files in this folder are his own, as in `/tmp`.
+    /// Whether the folder is sticky, as `/tmp`: users cannot touch the files of others in it.
     package var isSticky: Bool { permissions & 0o1000 != 0 }
 
     /// Why `user` shall not write into this; `nil` for a file of his own that has one name.
@@ -102,6 +102,6 @@ package struct FileStatus: Sendable, Hashable {
     /// Whether this user may write into it without touching anything of others.
     package var isOwnFile: Bool { doubt(writtenBy: geteuid()) == nil }
 
-    /// A user in words.
-    package static func words(_ user: UInt32) -> String { user == 0 ? "root" : "the user with the number \(user)" }
+    /// A user as messages name it.
+    package static func words(_ user: UInt32) -> String { user == 0 ? "root" : "uid \(user)" }
 }

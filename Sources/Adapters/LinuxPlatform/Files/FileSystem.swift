@@ -17,7 +17,7 @@ package enum FileSystem {
         guard unsafe stat(path, &status) == 0 else {
             let number = errno
             if number == ENOENT || number == ENOTDIR { return nil }
-            throw SystemError(call: "look at \(path)", number: number)
+            throw SystemError(call: "stat \(path)", number: number)
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return .file(bytes: Int64(status.st_size))
@@ -58,7 +58,7 @@ package enum FileSystem {
         return "\(folder)/\(name)-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
     }
 
-    /// Removes a temporary folder with all that is in it, as far as that can be done: nothing hangs on it.
+    /// Removes a temporary folder with all that is in it, as far as possible; what fails does not matter.
     package static func removeFolder(at path: String) {
         for name in visibleNames(inFolder: path) where unsafe unlink("\(path)/\(name)") != 0 {
             removeFolder(at: "\(path)/\(name)")
@@ -148,7 +148,7 @@ package enum FileSystem {
         try valueOrSystemError("rename \(source) to \(destination)") { unsafe Glibc.rename(source, destination) }
     }
 
-    /// Removes a file, from a folder in trusted hands; that there is none is no error.
+    /// Removes a file, from a folder in trusted hands; that there is none is not an error.
     ///
     /// In a sticky folder each user's files are his own, for root as well, to whom the kernel allows everything.
     package static func removeFile(

@@ -4,10 +4,10 @@ import Glibc
 /// Whether only this user and root can change where a path leads.
 ///
 /// Whoever may write in a folder can put a link where a file is expected, or another folder in its place: then what is
-/// written, renamed or removed is somebody else's. So each folder from the root on is looked at, as OpenSSH does for
+/// written, renamed or removed is another user's. So each folder from the root on is looked at, as OpenSSH does for
 /// the files it trusts. Then a path means the same thing at every later call.
 ///
-/// That is true of what is there. A name that is free in a folder such as `/tmp` can be somebody else's link a moment
+/// That is true of what is there. A name that is free in a folder such as `/tmp` can be another user's link a moment
 /// later, so that nothing is done by a path on which a folder was missing.
 package enum FolderTrust {
     /// What others may do in the folder itself; in those above it they may do nothing but in a sticky one.
@@ -20,7 +20,7 @@ package enum FolderTrust {
         case any
     }
 
-    /// What becomes of a folder that is missing on the way.
+    /// What happens when a folder of the path is missing.
     package enum Missing: Sendable, Hashable {
         /// It is an error, `ENOENT`.
         case refused
@@ -77,7 +77,7 @@ package enum FolderTrust {
         return true
     }
 
-    /// Makes a folder in one that has been looked at; somebody may have been faster.
+    /// Makes a folder in one that has been looked at; another process may have been faster.
     private static func make(_ folder: String, in place: String) throws(SystemError) {
         guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             throw SystemError(call: "create folder \(folder)", number: errno)
@@ -121,7 +121,7 @@ package enum FolderTrust {
         let shared = folder.permissions & 0o022
         // On the way a group with the owner's own number is the owner (useradd makes one for each user).
         if shared == 0 || (shared == 0o020 && sharing == nil && folder.group == folder.owner) { return nil }
-        let others = shared & 0o002 != 0 ? "everybody" : "the group with the number \(folder.group)"
+        let others = shared & 0o002 != 0 ? "everybody" : "gid \(folder.group)"
         let advice = folder.isSticky ? "choose a folder in it" : "run chmod go-w on it"
         return "may be written by \(others), who \(remedy); \(advice), or choose another folder"
     }

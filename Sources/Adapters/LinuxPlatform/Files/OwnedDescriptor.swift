@@ -6,7 +6,7 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
     /// For `poll` and for calls that have no wrapper; valid as long as the owner lives.
     package let raw: CInt
 
-    /// Takes over `raw`, which nobody else closes.
+    /// Takes ownership of `raw`.
     package init(owning raw: CInt) { self.raw = raw }
 
     /// Opens `path`, never to be inherited by a child process.
@@ -46,9 +46,10 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
 extension OwnedDescriptor {
     /// Opens a file of this user's own for writing: the one way to do it.
     ///
-    /// No link is followed but on the way, and only where this user and root alone can change the way; what is there is
-    /// a file that belongs to this user under one name. It is not changed by being opened: whoever wants it empty
-    /// truncates it. `flags` are those of open(2); a new file is for its owner only unless `mode` says otherwise.
+    /// No link is followed in the last component, and in the others only where this user and root alone can change the
+    /// path; what is there is a file that belongs to this user under one name. Opening does not change it: truncate it
+    /// where it should be empty. `flags` are those of open(2); a new file is for its owner only unless `mode` says
+    /// otherwise.
     ///
     /// - Throws: with a refusal when it is not so; nothing has been touched then.
     package init(

@@ -11,7 +11,7 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package init(call: String, number: CInt) { (self.call, self.number, refusal) = (call, number, nil) }
 
-    /// `path` is not touched because of something that a whole sentence tells.
+    /// `path` is not touched for a reason that is a whole sentence.
     package init(refusing path: String, because refusal: String) {
         (call, number, self.refusal) = ("use \(path)", EPERM, refusal)
     }

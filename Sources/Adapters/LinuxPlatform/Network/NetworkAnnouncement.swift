@@ -39,17 +39,17 @@ enum NetworkAnnouncement: Sendable, Hashable {
     private init?(type: Int, _ body: Span<UInt8>) {
         switch type {
         case Int(RTM_NEWADDR):
-            guard let way = Self.address(body), body[2] & Self.unusable == 0 else { return nil }
-            self = .gained(way)
+            guard let route = Self.address(body), body[2] & Self.unusable == 0 else { return nil }
+            self = .gained(route)
         case Int(RTM_DELADDR):
-            guard let way = Self.address(body) else { return nil }
-            self = .lost(way)
+            guard let route = Self.address(body) else { return nil }
+            self = .lost(route)
         case Int(RTM_NEWROUTE):
-            guard let way = Self.defaultRoute(body) else { return nil }
-            self = .gained(way)
+            guard let route = Self.defaultRoute(body) else { return nil }
+            self = .gained(route)
         case Int(RTM_DELROUTE):
-            guard let way = Self.defaultRoute(body) else { return nil }
-            self = .lost(way)
+            guard let route = Self.defaultRoute(body) else { return nil }
+            self = .lost(route)
         case Int(RTM_NEWLINK), Int(RTM_DELLINK):
             // `struct ifinfomsg`: family, padding, type (2), index (4), flags (4), change (4).
             guard body.count >= 16 else { return nil }
@@ -102,28 +102,28 @@ enum NetworkAnnouncement: Sendable, Hashable {
     }
 }
 
-/// The ways out that the kernel has announced: a decision, which announcement is news.
+/// The routes that the kernel has announced: decides which announcement is new.
 ///
 /// The kernel repeats itself: an address is announced again whenever its lifetime is extended (DHCP, router
 /// advertisements). And it is silent: the IPv4 routes of a link that goes down, or of an address that is removed, go
-/// without a word. So a link or an address that goes takes its routes along: what is forgotten wrongly is only told
+/// without a word. So a link or an address that goes takes its routes along: what is forgotten wrongly is only reported
 /// twice. Nor does it repeat the addresses and routes of a link whose cable or radio is back: a link that was down and
-/// works again is a way out itself.
+/// works again counts as a new route.
 struct NetworkRoutes: Sendable, Hashable {
     private static let capacity = 64
 
     private var known: Set<NetworkRoute> = []
     private var downLinks: Set<UInt32> = []
 
-    /// Whether one of the messages in `datagram` tells of a way out that is new.
+    /// Whether one of the messages in `datagram` announces a new route.
     mutating func take(_ datagram: Span<UInt8>) -> Bool {
         var hasNew = false
         for announcement in NetworkAnnouncement.all(in: datagram) {
             switch announcement {
-            case .gained(let way): if gain(way) { hasNew = true }
-            case .lost(let way):
-                known.remove(way)
-                if way.kind == .address { forget { $0.kind == .route && $0.interface == way.interface } }
+            case .gained(let route): if gain(route) { hasNew = true }
+            case .lost(let route):
+                known.remove(route)
+                if route.kind == .address { forget { $0.kind == .route && $0.interface == route.interface } }
             case .linkDown(let interface):
                 forget { $0.interface == interface }
                 if downLinks.count == Self.capacity { downLinks = [] }
@@ -137,17 +137,17 @@ struct NetworkRoutes: Sendable, Hashable {
     /// Announcements were missed: nothing is certain any more.
     mutating func forgetAll() { known = [] }
 
-    private mutating func gain(_ way: NetworkRoute) -> Bool {
-        if known.contains(way) { return false }
+    private mutating func gain(_ route: NetworkRoute) -> Bool {
+        if known.contains(route) { return false }
         if known.count == Self.capacity { forgetAll() }
-        known.insert(way)
+        known.insert(route)
         return true
     }
 
     private mutating func forget(_ isGone: (NetworkRoute) -> Bool) { known = known.filter { !isGone($0) } }
 }
 
-/// A way out of this machine: an address that is valid beyond its link, or a default route.
+/// A route out of this machine: an address that is valid beyond its link, or a default route.
 struct NetworkRoute: Sendable, Hashable {
     enum Kind: Sendable, Hashable { case address, route }
 

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Hears from the kernel when this machine gets a new way out: an address or a default route.
+/// Hears from the kernel when this machine gets a new route: an address or a default route.
 package struct NetworkWatch: Sendable {
     private let announcements: Locked<OwnedDescriptor>
     private let raw: CInt
@@ -20,38 +20,38 @@ package struct NetworkWatch: Sendable {
         announcements = Locked(descriptor)
     }
 
-    /// Calls `wayOut` for each announcement of a new way out, on a thread of its own, until cancelled.
-    package func run(_ wayOut: @escaping @Sendable () -> Void) async throws(SystemError) {
+    /// Calls `newRoute` for each announcement of a new route, on a thread of its own, until cancelled.
+    package func run(_ newRoute: @escaping @Sendable () -> Void) async throws(SystemError) {
         let stop = try EventDescriptor()
         let failure = await withTaskCancellationHandler {
-            await onThread(named: "network-watch") { listen(until: stop, wayOut) }
+            await onThread(named: "network-watch") { listen(until: stop, newRoute) }
         } onCancel: {
             stop.signal()
         }
         if let failure { throw failure }
     }
 
-    private func listen(until stop: EventDescriptor, _ wayOut: () -> Void) -> SystemError? {
+    private func listen(until stop: EventDescriptor, _ newRoute: () -> Void) -> SystemError? {
         var buffer = [UInt8](repeating: 0, count: 1 << 15)
-        var ways = NetworkRoutes()
+        var routes = NetworkRoutes()
         do throws(SystemError) {
             while true {
                 guard case .ready = try poll(raw, within: nil, unless: stop) else { return nil }
-                if try receive(into: &buffer, &ways) { wayOut() }
+                if try receive(into: &buffer, &routes) { newRoute() }
             }
         } catch {
             return error
         }
     }
 
-    /// Whether what is there tells of a new way out. Announcements that the kernel had to drop may have.
-    private func receive(into buffer: inout [UInt8], _ ways: inout NetworkRoutes) throws(SystemError) -> Bool {
+    /// Whether what is there announces a new route. Announcements that the kernel had to drop may have.
+    private func receive(into buffer: inout [UInt8], _ routes: inout NetworkRoutes) throws(SystemError) -> Bool {
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(raw, $0.baseAddress, $0.count) }
-        if count > 0 { return ways.take(buffer.span.extracting(first: count)) }
+        if count > 0 { return routes.take(buffer.span.extracting(first: count)) }
         if count == 0 { throw SystemError(call: "read the network's changes", number: EPIPE) }
         switch errno {
         case ENOBUFS:
-            ways.forgetAll()
+            routes.forgetAll()
             return true
         case EAGAIN, EINTR: return false
         default: throw SystemError(call: "read the network's changes", number: errno)

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// The program leads a process group of its own, with standard input empty, signals as by default, and no descriptor
 /// of ours. Whatever ends it, nothing of its group is left; nor of what left the group, where this process may adopt
-/// orphans (`ChildTable`). Its time limit holds whatever it does: nobody waits for who else holds its output.
+/// orphans (`ChildTable`). Its time limit always holds: another process that holds its output is not waited for.
 package struct ChildProcess: Sendable {
     /// How it ended.
     package enum Ending: Sendable, Hashable {
@@ -19,8 +19,8 @@ package struct ChildProcess: Sendable {
         case tooMuchOutput
         /// This process of it may not be ended by this user, now or at an earlier run, or was left behind by that; none
         /// is started beside it.
-        case goesOn(pid_t)
-        /// So many processes of it have been told to end and have not yet; none is started beside them.
+        case stillRuns(pid_t)
+        /// So many processes of it have been signalled and have not ended yet; none is started beside them.
         case isBeingEnded(Int)
     }
 
@@ -85,7 +85,7 @@ extension ChildProcess.Ending {
     /// `nil` when nothing remains.
     fileprivate init?(_ remains: ChildTable.Remains) {
         if let first = remains.refused.first {
-            self = .goesOn(first)
+            self = .stillRuns(first)
         } else if remains.unended > 0 {
             self = .isBeingEnded(remains.unended)
         } else {
@@ -178,7 +178,7 @@ struct StartedProcess: ~Copyable {
             remains = ChildTable.endOrphans(of: program)
         } else {
             // Another user's process may not be signalled; one that waits for a disk does not hear.
-            remains = ChildTable.gaveUp(processID, of: program, isRefused: isRefused)
+            remains = ChildTable.abandon(processID, of: program, isRefused: isRefused)
             ended = ChildProcess.Ending(remains) ?? ended
         }
         return ChildProcess.Outcome(

@@ -3,11 +3,11 @@ import Glibc
 
 /// The children of this process: the programs that it started, and the processes that those left behind.
 ///
-/// A process that leaves its group and loses its parent belongs to nobody whom we know. When it may (`allowAdoption`)
-/// the process adopts such orphans before it starts its first program, and ends them when no program is under way. It
-/// does so only if whatever it adopts must come from its programs, and is found: not with children from before its own
-/// start (a script's, before it gave way to us), not as the first process of a container, which inherits everybody's,
-/// and not without `/proc`.
+/// A process that leaves its group and loses its parent would be adopted by another one. When allowed
+/// (`allowAdoption`), this process becomes the parent of such orphans before it starts its first program, and ends them
+/// when no program runs. It does so only if whatever it adopts must come from its programs, and is found: not with
+/// children from before its own start (a script's, before `exec`), not as the first process of a container, which
+/// inherits all orphans, and not without `/proc`.
 package enum ChildTable {
     private struct State {
         var mayAdopt = false
@@ -20,7 +20,7 @@ package enum ChildTable {
         var survivors: [pid_t: String] = [:]
         /// Programs whose processes may be ended but were not yet in the time of a sweep, and how many there were.
         var unended: [String: Int] = [:]
-        /// Whether a thread goes on ending those.
+        /// Whether a thread is still ending those.
         var isPursuing = false
         /// Raised when a child comes or goes by our doing; a list of children from before it counts no more, because
         /// the number of a child may be another process's since.
@@ -31,7 +31,7 @@ package enum ChildTable {
     package struct Remains: Sendable, Hashable {
         /// They may not be ended by this user.
         package var refused: [pid_t] = []
-        /// So many are being ended, by a thread that goes on with it (`pursue`).
+        /// So many are still being ended by a thread (`pursue`).
         package var unended = 0
     }
 
@@ -51,8 +51,8 @@ package enum ChildTable {
     /// namespace are other processes.
     private static let findsChildren = FileSystem.linkTarget(at: "/proc/self") == String(getpid())
 
-    /// Whether what programs leave behind goes on for want of a `/proc` to find it by.
-    package static var isBlind: Bool { state.withLock { $0.mayAdopt } && !findsChildren }
+    /// Whether what programs leave behind keeps running for want of a `/proc` to find it by.
+    package static var cannotFindChildren: Bool { state.withLock { $0.mayAdopt } && !findsChildren }
 
     /// For a process whose children are all ours.
     static func allowAdoption() { state.withLock { $0.mayAdopt = true } }
@@ -82,7 +82,7 @@ package enum ChildTable {
     }
 
     /// A program has not ended though it was killed, or may not be killed (`isRefused`); it is remembered until it has.
-    static func gaveUp(_ processID: pid_t, of program: String, isRefused: Bool) -> Remains {
+    static func abandon(_ processID: pid_t, of program: String, isRefused: Bool) -> Remains {
         let isSwept = !isRefused && state.withLock { $0.mayAdopt } && adopts
         if !isSwept { state.withLock { $0.survivors[processID] = program } }
         didEnd(processID)
@@ -106,7 +106,7 @@ package enum ChildTable {
         }
     }
 
-    /// Ends what programs left behind, unless one is under way: then its end will.
+    /// Ends what programs left behind, unless one runs: then its end will.
     ///
     /// Gives what could not be ended; it is remembered as what `program`, which has ended, left.
     static func endOrphans(of program: String) -> Remains {

@@ -7,7 +7,7 @@ struct Descendant: Hashable {
     let parent: pid_t
     /// The letter of proc(5), as `S` for one that sleeps; `nil` where only its number is known.
     let state: Character?
-    /// In ticks since the start of the system; with the number it tells one process from the next of that number.
+    /// In ticks since the start of the system; with the number it identifies a process: numbers are used again.
     let startTime: UInt64?
 
     init(processID: pid_t, parent: pid_t, state: Character? = nil, startTime: UInt64? = nil) {

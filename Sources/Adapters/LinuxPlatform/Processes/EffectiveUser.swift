@@ -1,19 +1,19 @@
 import CLinux
 import Glibc
 
-/// As whom this process acts.
+/// The effective user of this process.
 package enum EffectiveUser {
     package static var current: UInt32 { geteuid() }
 
-    /// Whose a file is going to be: whoever owns its folder, or this user where there is none, or where each makes his
-    /// own as in `/tmp`.
+    /// The owner that a new file will have: that of its folder, or this user where the folder is missing or, as `/tmp`,
+    /// sticky.
     package static func expected(at path: String) -> UInt32 {
         guard let folder = folder(of: path), !folder.isSticky else { return geteuid() }
         return folder.owner
     }
 
-    /// Lets a root's process act as the owner of a file's folder from now on: what he cannot do, it cannot do either,
-    /// wherever his links lead, and what it makes is his. Does nothing for anybody else.
+    /// Lets a process of root act as the owner of a file's folder from now on: it has that user's rights, wherever
+    /// links lead, and what it makes belongs to that user. Does nothing for other users.
     package static func becomeOwner(ofFolderOf path: String) throws(SystemError) {
         guard geteuid() == 0, let folder = folder(of: path), folder.owner != 0 else { return }
         try valueOrSystemError("leave root's groups") { setgroups(0, nil) }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What a program sets right before anything else, whoever started it and however.
+/// What a program corrects before anything else, however it was started.
 ///
 /// For the command alone: it changes what belongs to the whole process, which in an app is the app's.
 package enum ProcessStart {
@@ -10,7 +10,7 @@ package enum ProcessStart {
     /// May end the process, with one line of words, when it cannot do its work at all.
     package static func prepare() {
         occupyStandardDescriptors()
-        if UnwantedVariable.clearEnvironment() { startAnew() }
+        if UnwantedVariable.clearEnvironment() { executeAgain() }
         signal(SIGCHLD, SIG_DFL)  // inherited as well: ignored, the endings of programs would be lost
         StartNeeds.require()
         ChildTable.allowAdoption()
@@ -25,9 +25,9 @@ package enum ProcessStart {
         }
     }
 
-    /// Starts the program again in its own place: the loader, the allocator and libraries have read the environment
-    /// before `main`. Where that cannot be done, what is read later is held off nevertheless.
-    private static func startAnew() {
+    /// Executes the program again in this process: the loader, the allocator and libraries have read the environment
+    /// before `main`. Where that fails, at least what is read later is removed.
+    private static func executeAgain() {
         // Not /proc/self/exe itself, by which the process would be called `exe`.
         guard let path = FileSystem.linkTarget(at: "/proc/self/exe") else { return }
         _ = unsafe execv(path, CommandLine.unsafeArgv)
@@ -51,7 +51,7 @@ package enum ProcessEnvironment {
     }
 }
 
-/// A variable of the environment by which somebody else's wish would change what the configuration and the system's own
+/// A variable of the environment that could change what the configuration and the system's own
 /// files decide: whom TLS trusts and what it gives away, which way a request takes, how memory is managed.
 package struct UnwantedVariable: Sendable {
     /// Its name; `*` at the beginning or the end stands for any letters, and letters of either case are the same.
@@ -95,7 +95,7 @@ package struct UnwantedVariable: Sendable {
     }
 }
 
-/// Whether the limits of the process leave it room enough.
+/// Whether the limits of the process suffice.
 ///
 /// Memory, or a descriptor of the runtime's own, that cannot be had in the middle of the work ends a Swift program
 /// without a word, and for a thread of its pool it waits for ever; so all are asked for at the start, where that can be
@@ -105,7 +105,7 @@ enum StartNeeds {
     private static let descriptors = 64
     /// The threads of a service with some to spare; each has a stack of its own.
     private static let threads = 24
-    /// What systems give a thread, with room for a generous one.
+    /// The usual stack of a thread, with room for a large one.
     private static let usualStack = 64 << 20
     /// For everything that is no stack.
     private static let heap = 64 << 20

@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 
 /// Runs `service` while the main thread waits for SIGTERM, SIGINT, or SIGHUP, which says
-/// that its terminal is gone, unless `nohup` has told it not to care.
+/// that its terminal is gone, unless `nohup` makes it ignore that.
 ///
-/// A signal cancels the service, which winds up and returns the exit status; another one ends the process at once, and
-/// so does the end of its patience, should something hang.
+/// A signal cancels the service, which shuts down and returns the exit status; another one ends the process at once,
+/// and so does the time limit of a stop, should something hang.
 /// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
 package func runService(_ service: @escaping @Sendable () async -> CInt) -> Never {
     // A core file would hold tokens and keys. Where a sandbox forbids the call, the unit's LimitCORE=0 has done it.
@@ -36,7 +36,7 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
         var timeout = timespec(left)
         let received = unsafe sigtimedwait(&signals, nil, &timeout)
         // Supervisors signal the process and then its group: what comes at once is the same wish.
-        if received > 0, MonotonicTime.now - endingSince > sameWish {
+        if received > 0, MonotonicTime.now - endingSince > signalGrouping {
             ChildTable.endAll()
             _exit(128 + received)
         }
@@ -51,7 +51,7 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
 private let patience = Duration.milliseconds(9500)
 
 /// Signals that follow each other so closely are one wish.
-private let sameWish = Duration.milliseconds(100)
+private let signalGrouping = Duration.milliseconds(100)
 
 extension timespec {
     fileprivate init(_ duration: Duration) {
@@ -60,7 +60,7 @@ extension timespec {
     }
 }
 
-/// The end of a process that lacks what it cannot be without.
+/// The end of a process that lacks what it needs to run.
 enum LastLine {
     /// Says why in one line and ends the process with status 69, service unavailable; nothing accepted is lost by that.
     static func end(_ words: String) -> Never {

@@ -13,7 +13,7 @@ package struct ServiceNotification: Sendable {
 
     /// Sends assignments, as `["READY=1", "STATUS=receiving"]`. Does not wait for a manager that is behind.
     ///
-    /// - Throws: when the socket cannot be reached, or has no room (`EAGAIN`); the service goes on without being heard.
+    /// - Throws: when the socket cannot be reached, or has no room (`EAGAIN`); the service continues without it.
     package func send(_ assignments: [String]) throws(SystemError) {
         guard let socketPath else { return }
         let call = "notify \(socketPath)"

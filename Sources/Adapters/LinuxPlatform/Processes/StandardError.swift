@@ -2,12 +2,12 @@ import Glibc
 
 /// Standard error, for logs and for people.
 ///
-/// A reader that hangs (a journal on a disk that does, a paused pager) is not waited for: what it does not take is left
-/// out, and counted.
+/// A reader that hangs (a journal on a disk that does, a paused pager) is not waited for: what it does not read is
+/// dropped, and counted.
 package enum StandardError {
     private static let output = try? BackgroundOutput(named: "stderr", output: writeAll)
 
-    /// Writes `bytes` soon; `notice` words it when writes before were left out.
+    /// Writes `bytes` soon; `notice` words it when earlier writes were dropped.
     package static func write(
         _ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice = { Array("(\($0) messages were dropped)\n".utf8) }
     ) {
@@ -39,7 +39,7 @@ package enum StandardError {
             if count > 0 {
                 done += count
             } else if count < 0, errno == EAGAIN {
-                // Somebody who shares it has made it nonblocking.
+                // A process that shares it has made it nonblocking.
                 var room = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&room, 1, -1)
             } else if count == 0 || errno != EINTR {
@@ -52,10 +52,10 @@ package enum StandardError {
     package static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 }
 
-/// An output that may hang, behind a thread of its own: whoever writes never waits. What finds no room is left out, and
+/// An output that may hang, behind a thread of its own: a writer never waits. What finds no room is dropped, and
 /// counted in the output as soon as it moves again.
 package final class BackgroundOutput: Sendable {
-    /// Says that so many writes were left out.
+    /// Says that so many writes were dropped.
     package typealias Notice = @Sendable (_ dropped: Int) -> [UInt8]
 
     /// Bytes that may wait beside those that are being written, if they are of more than one write.

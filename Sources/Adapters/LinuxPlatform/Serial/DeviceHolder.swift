@@ -29,7 +29,7 @@ package struct DeviceHolder: Sendable, Hashable, CustomStringConvertible {
     package static func others(of path: String) -> [DeviceHolder] { all(of: path).filter { $0.processID != getpid() } }
 
     /// Who keeps it from being opened: other programs, or this one where it has opened the device twice.
-    static func inTheWay(of path: String) -> [DeviceHolder] {
+    static func blockers(of path: String) -> [DeviceHolder] {
         let others = others(of: path)
         return others.isEmpty ? all(of: path) : others
     }

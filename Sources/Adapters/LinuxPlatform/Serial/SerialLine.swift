@@ -60,7 +60,7 @@ package final class SerialLine: Sendable {
     /// Two locks: `flock` keeps out those who ask (and ourselves a second time), `TIOCEXCL` those who do not.
     private static func take(_ raw: CInt, _ path: String) throws(SerialLineError) {
         guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
-            throw .busy(path: path, holders: DeviceHolder.inTheWay(of: path))
+            throw .busy(path: path, holders: DeviceHolder.blockers(of: path))
         }
         // Root is let past TIOCEXCL; the mark alone may be left over from a program that was killed.
         if clinux_is_exclusive(raw) == 1 {
@@ -101,7 +101,7 @@ package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible
     case baudRateNotTaken(path: String, baudRate: Int)
     case missing(path: String)
     case permissionDenied(path: String)
-    /// Other programs have it; nobody is named where `/proc` does not tell.
+    /// Other programs have it; none is named where `/proc` does not show them.
     case busy(path: String, holders: [DeviceHolder])
     case notASerialLine(path: String)
     case system(path: String, SystemError)
@@ -144,7 +144,7 @@ package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible
         switch error.number {
         case ENOENT, ENXIO, ENODEV, EIO, ENOTDIR: self = .missing(path: path)
         case EACCES, EPERM: self = .permissionDenied(path: path)
-        case EBUSY: self = .busy(path: path, holders: DeviceHolder.inTheWay(of: path))
+        case EBUSY: self = .busy(path: path, holders: DeviceHolder.blockers(of: path))
         case EISDIR: self = .notASerialLine(path: path)
         default: self = .system(path: path, SystemError(call: "cannot be opened", number: error.number))
         }

@@ -82,7 +82,7 @@ package final class ListeningSocket: Sendable {
         }
     }
 
-    /// Removes a socket of this user's behind which nobody listens.
+    /// Removes a socket of this user on which no process listens.
     private static func removeAbandoned(_ path: String, _ target: SocketAddress) {
         guard let status = try? FileStatus(at: path), status.kind == .socket, status.owner == geteuid(),
             isAbandoned(target)
@@ -106,7 +106,7 @@ package final class ListeningSocket: Sendable {
         return owned
     }
 
-    /// Whether nobody listens behind a Unix socket's file.
+    /// Whether no process listens on a Unix socket.
     private static func isAbandoned(_ target: SocketAddress) -> Bool {
         guard let probe = try? makeSocket(family: target.family) else { return false }
         return unsafe target.withPointer { unsafe connect(probe.raw, $0, $1) } != 0 && errno == ECONNREFUSED

@@ -77,7 +77,7 @@ package final class EventDescriptor: Sendable {
     }
 }
 
-/// A descriptor that becomes readable at a steady interval: for `poll`, where a file itself cannot tell.
+/// A descriptor that becomes readable at a steady interval: for `poll`, where a file itself cannot wake it.
 package final class Ticker: Sendable {
     private let descriptor: OwnedDescriptor
 

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 package import TimeAndChance
 
-/// Time that no one sets: counted from the start of the machine, sleep included (`CLOCK_BOOTTIME`).
+/// Monotonic time: counted from the start of the machine, sleep included (`CLOCK_BOOTTIME`).
 ///
 /// Sleep counts, so that a line that was quiet while the machine slept is known to have been quiet.
 package enum MonotonicTime {

@@ -48,16 +48,16 @@ struct GroupCommit: Sendable, Hashable {
 package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
     /// Each with a commit of its own, before it counts.
     case full
-    /// Several with one commit, within `window`: a crash may take those that it has not reached.
+    /// Several with one commit, within `window`: a crash may lose those that are not written yet.
     case economy
 
-    /// The most that a crash may take: so many updates, and none accepted longer ago than `span`.
+    /// The most that a crash may lose: so many updates, and none accepted longer ago than `span`.
     package struct Window: Sendable, Hashable {
         package let updates: Int
         package let span: Duration
     }
 
-    /// `nil` when a crash takes nothing.
+    /// `nil` when a crash loses nothing.
     package var window: Window? { self == .full ? nil : Window(updates: 30, span: .seconds(60)) }
 
     /// Updates that one commit can hold.

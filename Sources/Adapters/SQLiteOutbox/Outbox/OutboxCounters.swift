@@ -69,7 +69,7 @@ struct OutboxCounters: Sendable, Hashable {
     }
 
     /// Tells which times quarantine covers once some have left it; `kept` are those whose rows are there. While there
-    /// are more than rows, the range that covered all of them goes on.
+    /// are more than rows, the range that covered all of them stays.
     mutating func narrowQuarantine(to kept: [StoredUpdate]) {
         guard kept.count == quarantined.count else { return }
         quarantined = UpdateTally()
@@ -77,7 +77,7 @@ struct OutboxCounters: Sendable, Hashable {
     }
 
     /// How many updates there may be, and how often the ledger may have been written: no vehicle comes near that, but
-    /// whoever may write the file writes what he likes. Between two limits is more room than work ever takes, so that
+    /// whoever may write the file can write anything. Between two limits is more room than work ever takes, so that
     /// what is written can be read, and what a repair leaves is trusted whenever it is opened.
     enum Limit {
         /// Of what a record can say.
@@ -106,7 +106,7 @@ struct OutboxCounters: Sendable, Hashable {
 
 /// Why an accepted update was evicted. The ledger's row holds a tally of each in this order: new ones go last.
 package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
-    /// Near the byte cap, and what is left tells its place to within a stated bound.
+    /// Near the byte cap, and what is left says where it was to within a stated bound.
     case thinned
     /// At the byte cap, where thinning frees no more.
     case oldest
@@ -147,7 +147,7 @@ package struct Evictions: Sendable, Hashable {
 /// How many updates met one fate, and from which time.
 package struct UpdateTally: Sendable, Hashable {
     package var count: Int64 = 0
-    /// From the earliest to the latest time of fix, as far as they are known; rows lost to damage do not tell theirs.
+    /// From the earliest to the latest time of fix, as far as they are known; the times of rows lost to damage are not.
     package var timesOfFix: ClosedRange<UTCTime>?
 
     package init(count: Int64 = 0, timesOfFix: ClosedRange<UTCTime>? = nil) {

@@ -4,8 +4,8 @@ import ReportedText
 
 /// The outbox itself, synchronous and for one thread; `SQLiteOutbox` puts it on a thread of its own.
 ///
-/// Every operation computes the counters that will be, writes them together with the rows in one transaction, and only
-/// then makes them the counters that are. `counters` is what the disk says; `group` and `unwritten` come on top.
+/// Every operation computes the new counters, writes them together with the rows in one transaction, and only then
+/// makes them the current ones. `counters` is what the disk says; `group` and `unwritten` come on top.
 final class OutboxEngine {
     private let configuration: OutboxConfiguration
     private let files: StoreFiles
@@ -14,7 +14,7 @@ final class OutboxEngine {
     private var eviction: Eviction
     /// Until closed.
     private var ownership: StoreOwnership?
-    /// `nil` after an error that leaves the connection in doubt; the next call opens it anew and looks at it again.
+    /// `nil` after an error that leaves the connection in doubt; the next call reopens and checks it.
     var store: OutboxStore?
     private(set) var counters = OutboxCounters()
     /// Accepted, and not written yet; none between calls with full durability.
@@ -22,7 +22,7 @@ final class OutboxEngine {
     /// Acknowledged, and not written yet: live updates, or on a full disk those that found no space.
     private var unwritten: [Int64: StoredUpdate] = [:]
     private var isClosed = false
-    /// What every call says after a repair that did not help, and until when: a repair writes the whole store.
+    /// What every call throws after a repair that did not help, and until when: a repair writes the whole store.
     private var holdingOff: (error: OutboxError, end: Duration)?
 
     /// Updates are accepted nearly in the order of time: where the newest has to be found again, it is looked for among
@@ -32,7 +32,7 @@ final class OutboxEngine {
     /// From so many acknowledgements on that a full disk keeps in memory, nothing more goes out or is accepted until
     /// they are written. The batch that reaches the limit comes on top: up to 501.
     private static let unwrittenLimit = 1000
-    /// How long a store is left alone that was damaged again after its repair.
+    /// How long a store that was damaged again after its repair is not tried.
     static let repairInterval = Duration.seconds(600)
     private static let keptDamaged = 3
 
@@ -49,11 +49,11 @@ final class OutboxEngine {
             ownership = try StoreOwnership(files, reserve)
         } catch { throw OutboxError(error) }
         do throws(StoreError) { try openStore() } catch { throw portError(error) }
-        do { try reserve.fill() } catch {}  // a full disk is told by the first append
+        do { try reserve.fill() } catch {}  // the first append reports a full disk
     }
 
     deinit {
-        // Nobody is left to be told: at worst a delivery is repeated after the restart.
+        // There is no caller left to report to: at worst a delivery is repeated after the restart.
         do {
             if !isClosed {
                 try writeAll()
@@ -119,12 +119,12 @@ final class OutboxEngine {
         }
     }
 
-    /// What is due without anybody's call: writes what has waited long enough, and takes up what tools have asked for;
+    /// Periodic work: writes what has waited long enough, and carries out what tools have asked for;
     /// whether anything is pending again because of it. To be called each `maintenanceInterval`.
     func maintain() throws(OutboxError) -> Bool {
         try perform { store throws(StoreError) in
             if isCommitDue { try reserve.lending(commit(store)) }
-            return try takeUpRequests(store)
+            return try handleRequests(store)
         }
     }
 
@@ -165,7 +165,7 @@ final class OutboxEngine {
         try reserve.lending(attempt())
     }
 
-    /// Runs `body` on the open store; damage met on the way is looked at twice, repaired, and `body` run once more.
+    /// Runs `body` on the open store; damage found meanwhile is read twice, repaired, and `body` run once more.
     /// Where that does not help, nothing more is tried for a while.
     func perform<Result>(
         _ body: (OutboxStore) throws(StoreError) -> Result
@@ -188,7 +188,7 @@ final class OutboxEngine {
         }
     }
 
-    /// Runs `body` on the open store, which is not used again where it turns out to be damaged.
+    /// Runs `body` on the open store; one that turns out to be damaged is not used again.
     private func attempt<Result>(
         _ body: (OutboxStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -209,16 +209,16 @@ final class OutboxEngine {
 extension OutboxEngine {
     private func openStore() throws(StoreError) {
         try withSystem(files.path, files.requireOwn(for: EffectiveUser.current))
-        try reserve.lending(openOrMakeStore())
+        try reserve.lending(openOrCreateStore())
     }
 
-    private func openOrMakeStore() throws(StoreError) {
+    private func openOrCreateStore() throws(StoreError) {
         try ownership?.hold()
         switch try opening.remains() {
         case .store: break
         case .rebuilt:
             // The log, should it still be there.
-            _ = try withSystem(files.path, files.setAside(at: configuration.now()))
+            _ = try withSystem(files.path, files.renameDamaged(at: configuration.now()))
             try adoptRebuilt()
         case .nothing:
             try StoreBuilder.build(files, for: ownership) { _ in OutboxCounters() }
@@ -242,7 +242,7 @@ extension OutboxEngine {
         store = opened
     }
 
-    /// Lets go of a store that has failed: what it holds is looked at again before it is used.
+    /// Closes a store that has failed: it is checked again before it is used.
     func invalidateStore() {
         store?.refuseChanges()
         store = nil
@@ -263,7 +263,7 @@ extension OutboxEngine {
         }
     }
 
-    /// Step by step: on a disk that is full then, none is done again that was done.
+    /// Step by step: if the disk is full then, no completed step is repeated.
     private func rebuild(reason: String) throws(StoreError) {
         invalidateStore()
         try ownership?.hold()
@@ -274,14 +274,14 @@ extension OutboxEngine {
             delivered: Set(unwritten.keys.filter { $0 <= counters.lastSequence }),
             longestCommit: configuration.durability.longestCommit)
         let result = try reserve.lending(retryingDamage(salvage.build()))
-        let setAside = try reserve.lending(withSystem(files.path, files.setAside(at: configuration.now())))
+        let renamedTo = try reserve.lending(withSystem(files.path, files.renameDamaged(at: configuration.now())))
         try reserve.lending(adoptRebuilt())
         try reserve.lending(withSystem(files.path, files.removeDamaged(exceptNewest: Self.keptDamaged)))
-        // No number of before means anything any more: what was acknowledged under one is sent again.
+        // Earlier sequences mean nothing any more: what was acknowledged under one is sent again.
         if !isTrusted { (counters, unwritten) = (result.counters, [:]) }
         configuration.reportRecovery(
             StoreRecovery(
-                path: files.path, reason: reason, setAside: setAside, salvaged: result.salvaged,
+                path: files.path, reason: reason, renamedTo: renamedTo, salvaged: result.salvaged,
                 lost: result.lost, foundLedger: result.foundLedger))
     }
 
@@ -391,7 +391,7 @@ extension OutboxEngine {
     private func oldest(_ limit: Int, _ store: OutboxStore) throws(StoreError) -> [StoredUpdate] {
         let rows = try store.rows.oldest(limit: limit).map(\.stored)
         guard rows.count < limit ? rows.count == counters.pending : rows.count <= counters.pending else {
-            throw StoreError(.damaged, path: files.path, reason: "its ledger counts other rows than there are")
+            throw StoreError(.damaged, path: files.path, reason: "its ledger does not match its rows")
         }
         return rows
     }
@@ -409,7 +409,7 @@ extension OutboxEngine {
 /// What tools ask for, carried out by the owner of the store.
 extension OutboxEngine {
     /// Takes up what tools have left in the store; whether anything is pending again because of it.
-    private func takeUpRequests(_ store: OutboxStore) throws(StoreError) -> Bool {
+    private func handleRequests(_ store: OutboxStore) throws(StoreError) -> Bool {
         guard let foreignChange = try store.foreignChange() else { return false }
         let table = try store.requests()
         var isAnyRequeued = false

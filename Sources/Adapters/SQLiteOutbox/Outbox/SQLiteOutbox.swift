@@ -21,14 +21,14 @@ package actor SQLiteOutbox: Outbox {
     private let configuration: OutboxConfiguration
     private var state = State.closed
 
-    /// A store that cannot be opened is tried again at the first call after this time; one that a repair did not help,
-    /// after that of the engine.
+    /// An outbox that cannot be opened is tried again at the first call after this time; one that is damaged again
+    /// after its repair, after the engine's interval.
     private static let retryInterval = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// Opens the store, creates it with its folder when there is none, replaces it when it is damaged (which
-    /// `configuration.reportRecovery` tells).
+    /// Opens the outbox, creates it with its folder when there is none, replaces it when it is damaged (which
+    /// `configuration.reportRecovery` reports).
     ///
     /// Its calls block, so that `executor` needs a thread of its own.
     ///
@@ -48,8 +48,8 @@ package actor SQLiteOutbox: Outbox {
         (self.configuration, self.executor) = (configuration, executor)
     }
 
-    /// Opens the store, as the function of the type does. When that fails (the disk is full, read-only, not sound), the
-    /// other calls throw why, and open it as soon as they can.
+    /// Opens the outbox, as the static function does. When that fails (the disk is full, read-only or failing), the
+    /// other calls throw the reason, and open it as soon as they can.
     package func open() throws(OutboxError) {
         do throws(OutboxError) { state = .open(try OutboxEngine(configuration)) } catch {
             state = .failed(error, triedAt: configuration.uptime())
@@ -83,7 +83,7 @@ package actor SQLiteOutbox: Outbox {
 
     package static var maintenanceInterval: Duration { OutboxEngine.maintenanceInterval }
 
-    /// Writes what has waited long enough, and takes up what tools have asked for; whether anything is pending again.
+    /// Writes what has waited long enough, carries out what tools have asked for; whether anything is pending again.
     package func maintain() async throws(OutboxError) -> Bool { try opened().maintain() }
 
     /// Does with quarantined updates what an operator wants.
@@ -119,19 +119,19 @@ package struct OutboxConfiguration: Sendable {
     /// Pending updates so much older than the newest, by their times of fix, are evicted; `nil`: none is too old.
     package var maximumAge: Duration?
     package var durability = OutboxDurability.full
-    /// Whether a damaged store is replaced. A tool leaves that to the service, whose files these are.
+    /// Whether a damaged outbox is replaced. A tool leaves that to the service, whose files these are.
     package var repairsDamage = true
     /// Time since any moment, for the window of `durability`.
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
     /// Names damaged files that are renamed.
     package var now: @Sendable () -> UTCTime = { .system }
-    /// Called on the outbox's thread when a damaged store has been replaced, at opening or later.
+    /// Called on the outbox's thread when a damaged outbox has been replaced, at opening or later.
     package var reportRecovery: @Sendable (StoreRecovery) -> Void = { _ in }
     /// Called on the outbox's thread, once, with what an operator should know although updates are stored.
     package var reportWarning: @Sendable (String) -> Void = { _ in }
     /// Where all of it lies.
     package var disk: any StoreDisk = SystemDisk()
-    /// What the store may be like.
+    /// What the outbox may be like.
     var schema = StoreSchema.released
 
     /// What follows the name of the database in those of the files beside it.
@@ -144,7 +144,7 @@ package struct OutboxConfiguration: Sendable {
         self.maximumBytes = max(maximumBytes, 64 * 1024)
     }
 
-    /// Makes sure that `user` can own the store, as far as its place tells; touches nothing.
+    /// Makes sure that `user` can own the outbox, as far as can be seen from its folder; touches nothing.
     package func requireOwnFiles(for user: UInt32) throws(SystemError) {
         try StoreFiles(at: path, on: disk, for: user).requireOwn(for: user)
     }

@@ -19,7 +19,7 @@ enum RecordScan {
     private static let chunkCount = 64 * 1024
     /// What is passed over where a sector is bad: a page of memory, which is what the kernel reads at once.
     private static let blockCount = 4096
-    /// Bad blocks after which a file is left alone: each may cost a dying disk seconds.
+    /// Bad blocks after which reading a file stops: each may cost a failing disk seconds.
     private static let unreadableLimit = 16
 
     /// Calls `visit` for each record in the file at `path`, in the order of the file; a missing file has none.

@@ -1,18 +1,18 @@
 import LinuxPlatform
 import LocationReporting
 
-/// Opens the store of a process that has made itself its owner, and looks at what there is before anything is written.
+/// Opens the store for its owner, and checks it before anything is written.
 final class StoreOpening {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
-    private var isLongLogTold = false
+    private var hasReportedLongLog = false
 
-    /// A store up to this size is checked whole at opening, in a few milliseconds; of a larger one the places are
-    /// looked at that every use depends on, and the rest is checked as it is read.
+    /// A store up to this size is checked whole at opening, in a few milliseconds; of a larger one the places
+    /// are checked that every use depends on, and the rest as it is read.
     private static let wholeCheckBytes: Int64 = 1024 * 1024
     /// Rows whose span is at most this are counted at opening; with more the ledger's count is carried on.
     private static let countedSpan: Int64 = 20_000
-    /// Rows at each end whose checksums are looked at.
+    /// Rows at each end whose checksums are verified.
     private static let probedRows = 64
 
     init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
@@ -72,9 +72,9 @@ final class StoreOpening {
         guard !counters.isOlder(than: known) else {
             throw StoreError(
                 .damaged, path: files.path,
-                reason: "it is of an earlier time: update \(counters.lastSequence), after update \(known.lastSequence)")
+                reason: "it is an earlier copy: update \(counters.lastSequence), after update \(known.lastSequence)")
         }
-        if logBytes > StoreFormat.longestLog { tellLongLog(logBytes) }
+        if logBytes > StoreFormat.longestLog { reportLongLog(logBytes) }
         var places = logBytes > 0 ? [files.log] : []
         // The log may be of an earlier time than the database, and lie over what came later.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
@@ -83,13 +83,13 @@ final class StoreOpening {
     }
 
     /// Once: the next opening finds it emptied, unless a program that reads it keeps it as it is.
-    private func tellLongLog(_ bytes: Int64) {
-        if !isLongLogTold {
+    private func reportLongLog(_ bytes: Int64) {
+        if !hasReportedLongLog {
             configuration.reportWarning(
                 "\(files.log) has \(bytes) bytes, far more than the outbox writes; what lies beyond the first "
                     + "\(StoreFormat.longestLog >> 20) MiB is not searched for updates")
         }
-        isLongLogTold = true
+        hasReportedLongLog = true
     }
 
     /// Puts what a log holds into the database before anything is added to it.
@@ -114,7 +114,7 @@ final class StoreOpening {
         let counters = try store.rows.counters(
             pendingCount: span <= Self.countedSpan ? store.rows.countPending(atMost: span + 1) : nil)
         guard counters.isPlausible(upTo: OutboxCounters.Limit.opening) else {
-            throw StoreError(.damaged, path: files.path, reason: "its ledger has numbers that no vehicle comes to")
+            throw StoreError(.damaged, path: files.path, reason: "its ledger has impossible numbers")
         }
         guard counters.ledger.balances else {
             throw StoreError(.damaged, path: files.path, reason: "rows are missing: the ledger does not balance")

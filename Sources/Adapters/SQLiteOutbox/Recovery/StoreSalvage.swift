@@ -1,7 +1,7 @@
 import LinuxPlatform
 import LocationReporting
 
-/// Gets out of a damaged store what can still be read, and accounts for the rest.
+/// Recovers from a damaged store what can still be read, and accounts for the rest.
 ///
 /// While the tables are intact (a row's body, the log or the ledger is damaged) they say exactly what is pending, and
 /// only what they cannot give is looked for as loose records. Otherwise every loose record in database and log counts:
@@ -10,7 +10,7 @@ struct StoreSalvage {
     /// What was found.
     struct Result: Sendable, Hashable {
         let salvaged: Int64
-        /// How many updates are missing that were pending: the ledger tells how many there were, gaps how many there
+        /// How many updates are missing that were pending: the ledger says how many there were, gaps how many there
         /// can have been. The two are one where the tables are intact.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
@@ -32,7 +32,7 @@ struct StoreSalvage {
         counters.isPlausible(upTo: OutboxCounters.Limit.repair)
     }
 
-    /// Whether a sequence is of a commit that failed: its updates are in memory still, or were refused.
+    /// Whether a sequence is of a commit that failed: its updates are still in memory, or were not accepted.
     private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
     /// Builds a new store beside the damaged one, which is only read.
@@ -64,7 +64,7 @@ struct StoreSalvage {
         return result
     }
 
-    /// Looked at twice, as everything that may be damaged.
+    /// Read twice, as everything that may be damaged.
     private func intactTables(_ builder: StoreBuilder) throws(StoreError) -> IntactTables? {
         if let tables = try IntactTables(files, known: known, into: builder) { return tables }
         try builder.empty()
@@ -76,8 +76,8 @@ struct StoreSalvage {
         _ builder: StoreBuilder, _ tables: IntactTables?
     ) throws(StoreError) -> LedgerRecord? {
         var newestCopy: LedgerRecord?
-        /// Whether the tables give it, or have told that it is gone: an old copy is worth nothing then.
-        func isTold(_ sequence: Int64, except unreadable: Set<Int64>?) -> Bool {
+        /// Whether the tables give it, or say that it is gone: an old copy is worthless then.
+        func isAccountedFor(_ sequence: Int64, except unreadable: Set<Int64>?) -> Bool {
             guard let tables, let unreadable else { return false }
             return sequence <= tables.lastSequence && !unreadable.contains(sequence)
         }
@@ -86,11 +86,11 @@ struct StoreSalvage {
                 switch found {
                 case .update(let record, let bytes):
                     let sequence = record.stored.sequence
-                    if isTold(sequence, except: tables?.unreadable) || isUnknown(sequence) { return }
+                    if isAccountedFor(sequence, except: tables?.unreadable) || isUnknown(sequence) { return }
                     try builder.insertPending(bytes, sequence: sequence)
                 case .quarantined(let update, let bytes):
                     let sequence = update.stored.sequence
-                    if isTold(sequence, except: tables?.unreadableQuarantined) || isUnknown(sequence) { return }
+                    if isAccountedFor(sequence, except: tables?.unreadableQuarantined) || isUnknown(sequence) { return }
                     try builder.insertQuarantined(bytes, sequence: sequence)
                 case .ledger(let candidate):
                     if isUnknown(candidate.counters.lastSequence) || !Self.trusts(candidate.counters) { return }
@@ -114,7 +114,7 @@ struct StoreSalvage {
     private func judge(
         _ builder: StoreBuilder, _ ledger: LedgerRecord?, _ newestCopy: LedgerRecord?, lastSequence: Int64
     ) throws(StoreError) -> Result {
-        // What is in memory does not tell it.
+        // What is in memory does not say.
         let oldestPending = newestCopy?.oldestPending ?? 0
         try builder.dropSettled(before: oldestPending)
         let pending = try builder.countPending()
@@ -186,28 +186,28 @@ struct StoreSalvage {
     }
 }
 
-/// What became of a damaged store: told to the operator, counted in the ledger.
+/// What became of a damaged store: reported to the operator, counted in the ledger.
 package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
     /// The store that was damaged.
     package let path: String
     /// What was wrong with it.
     package let reason: String
     /// Where the damaged files are now; `nil` when there was nothing left to be renamed.
-    package let setAside: String?
+    package let renamedTo: String?
     /// Updates that wait again for delivery.
     package let salvaged: Int64
     /// Updates that were pending and are not found again, at least and at most. The ledger counts the most as evicted,
     /// so that no loss is hidden; some of these may have been delivered before.
     package let lost: ClosedRange<Int64>
-    /// Whether the damaged store still told what had been delivered.
+    /// Whether the damaged store still said what had been delivered.
     package let foundLedger: Bool
 
     package var description: String {
-        let place = setAside.map { "it was renamed to \($0)" } ?? "nothing was left of it"
+        let place = renamedTo.map { "it was renamed to \($0)" } ?? "nothing was left of it"
         let count =
             lost.lowerBound == lost.upperBound ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
         let doubt = foundLedger ? "" : "; its ledger was unreadable, so some of these may have been delivered"
         return "\(path) was damaged (\(reason)); \(place); \(salvaged) pending updates salvaged, "
-            + "\(count) lost\(doubt). Check the disk if this comes again"
+            + "\(count) lost\(doubt). Check the disk if this happens again"
     }
 }

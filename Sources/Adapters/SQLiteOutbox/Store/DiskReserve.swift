@@ -4,7 +4,7 @@ import LinuxPlatform
 final class DiskReserve {
     private let files: StoreFiles
     private let reportWarning: @Sendable (String) -> Void
-    private var isMissingTold = false
+    private var hasReportedMissing = false
 
     /// Room for the log between two checkpoints, and for one checkpoint.
     static let bytes: Int64 = 512 * 1024
@@ -24,16 +24,16 @@ final class DiskReserve {
     }
 
     /// Makes sure of the reserve. What lies in its place and is not this user's to remove stays there: then there is
-    /// none, which is told once, and updates are stored all the same.
+    /// none, which is reported once, and updates are stored nevertheless.
     func fill() throws(StoreError) {
         do throws(StoreError) {
             try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))
         } catch {
             guard error.kind == .refused else { throw error }
-            if !isMissingTold {
+            if !hasReportedMissing {
                 reportWarning("there is no reserve for a full disk, updates are stored all the same: \(error.reason)")
             }
-            isMissingTold = true
+            hasReportedMissing = true
         }
     }
 }

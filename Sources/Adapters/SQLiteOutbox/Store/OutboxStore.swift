@@ -1,7 +1,7 @@
 import LocationReporting
 import ReportedText
 
-/// The store as its owner writes it: rows in, rows out, transactions. What they mean is the engine's affair.
+/// The store as its owner writes it: rows in, rows out, transactions. Their meaning is up to the engine.
 final class OutboxStore {
     let rows: StoreRows
     let connection: SQLiteConnection
@@ -21,7 +21,7 @@ final class OutboxStore {
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
 
-    /// How many quarantined updates are kept to be listed; the count in the ledger goes on.
+    /// How many quarantined updates are kept to be listed; the ledger counts all.
     static let quarantineLimit = 256
 
     /// Opens a store that exists and is complete. Nothing is written until `acceptChanges`.
@@ -67,7 +67,7 @@ final class OutboxStore {
         return version == settledChange ? nil : version
     }
 
-    /// Whatever came with that change has been taken up.
+    /// Whatever came with that change has been handled.
     func settle(_ change: Int64) { settledChange = change }
 
     /// What tools have asked for.
@@ -76,7 +76,7 @@ final class OutboxStore {
     /// From now on closing may move the log into the database: what is there has been looked at and is sound.
     func acceptChanges() { connection.setCheckpointOnClose(true) }
 
-    /// Closing shall leave every byte as it is: there is something to be salvaged.
+    /// Closing must leave every byte as it is: there is something to be salvaged.
     func refuseChanges() { connection.setCheckpointOnClose(false) }
 
     /// Runs `body` as one transaction: on the disk when this returns, undone when it throws.
@@ -87,7 +87,7 @@ final class OutboxStore {
             try commit.run()
         } catch {
             if connection.isInTransaction {
-                // The first error is the one to tell; should this one fail too, the next BEGIN says so.
+                // The first error is the one to report; should this one fail too, the next BEGIN fails.
                 do { try connection.execute("ROLLBACK") } catch {}
             }
             throw error
@@ -108,7 +108,7 @@ final class OutboxStore {
     func write(_ counters: inout OutboxCounters) throws(StoreError) {
         counters.revision += 1
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
-            throw StoreError(.damaged, path: connection.path, reason: "its ledger counts other rows than there are")
+            throw StoreError(.damaged, path: connection.path, reason: "its ledger does not match its rows")
         }
         try replaceRow.run(LedgerRecord.id, rows.ledger(of: counters).bytes)
     }

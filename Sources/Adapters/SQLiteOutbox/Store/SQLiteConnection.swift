@@ -7,7 +7,7 @@ import ReportedText
     enum Access: Sendable {
         case readWrite
         case readOnly
-        /// Read only, and nobody writes: needs no files beside the database.
+        /// Read-only and without a writer: needs no files beside the database.
         case immutable
     }
 

@@ -87,7 +87,7 @@ struct RecordReader {
     /// A number of updates, or of one: whatever else the bytes say, sums of these do not overflow.
     mutating func count() -> Int64? { signed().flatMap { Self.plausibleCounts.contains($0) ? $0 : nil } }
 
-    /// A time; the distance of any two of them can be told.
+    /// A time; the distance between any two of them does not overflow.
     mutating func time() -> UTCTime? {
         signed().flatMap { Self.plausibleTimes.contains($0) ? UTCTime(millisecondsSince1970: $0) : nil }
     }

@@ -54,7 +54,7 @@ final class StoreBuilder {
             """)
     }
 
-    /// Numbers the pending rows beyond `limit` anew, on from the last one that is not, or from `least`: they are worth
+    /// Renumbers the pending rows beyond `limit`, on from the last one that is not, or from `least`: they are worth
     /// delivering, and numbers go on from theirs. Those in quarantine are dropped.
     func renumber(beyond limit: Int64, after least: Int64) throws(StoreError) {
         try connection.execute("DELETE FROM quarantined WHERE id > \(limit)")

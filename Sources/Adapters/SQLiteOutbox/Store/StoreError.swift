@@ -22,7 +22,7 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case olderOwner
         /// The file system takes no writes: mounted so, or made so by the kernel after errors.
         case readOnly
-        /// Nothing was tried: what lies there is not ours, or somebody else can change where the path leads.
+        /// Nothing was tried: what lies there is not ours, or another user can change where the path leads.
         case refused
         /// Everything else: no permission, busy, an input/output error.
         case unusable
@@ -134,11 +134,11 @@ extension OutboxError {
         case .olderOwner:
             self.init(
                 .unusable,
-                "\(path): the service that runs is of an older release, which takes no requests; restart it first")
+                "\(path): the running service is an older release, which takes no requests; restart it first")
         case .damaged where repairsDamage:
             self.init(
                 .unusable,
-                "\(path): damaged, and not to be repaired (\(reason)); check the disk, or give an outbox path on "
+                "\(path): damaged, and cannot be repaired (\(reason)); check the disk, or give an outbox path on "
                     + "another one")
         case .damaged:
             self.init(.unusable, "\(path): damaged (\(reason)); the service repairs it at its next start")

@@ -24,7 +24,7 @@ struct StoreFiles: Sendable {
 
     private var damagedPrefix: String { path + ".damaged-" }
 
-    /// Makes sure that what SQLite is going to write is this user's own, and that nobody else can change that.
+    /// Makes sure that what SQLite is going to write is this user's own, and that no other user can change that.
     ///
     /// SQLite follows no link to its log and index, and looks at nothing else. Whatever lies in the way is left there.
     func requireOwn(for user: UInt32) throws(SystemError) {
@@ -71,11 +71,11 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Moves database and log aside under one name, so that SQLite still sees them as a pair.
+    /// Renames database and log together, so that SQLite still sees them as a pair.
     ///
     /// The database goes first: once it is away, the rebuilt store is known to be complete, and after a power cut at
-    /// any point the next start goes on from there. `nil` when there was neither.
-    func setAside(at time: UTCTime) throws(SystemError) -> String? {
+    /// any point the next start continues from there. `nil` when there was neither.
+    func renameDamaged(at time: UTCTime) throws(SystemError) -> String? {
         var isAny = false
         let name = try damaged(at: time)
         for (source, destination) in [(path, name), (log, name + "-wal")]
@@ -94,7 +94,7 @@ struct StoreFiles: Sendable {
         try synchronizeFolder()
     }
 
-    /// Makes the folder of the store, should there be none.
+    /// Creates the folder of the store if it is missing.
     func createFolder() throws(SystemError) { try disk.createFolder(at: FileSystem.parent(of: path)) }
 
     func synchronizeFolder() throws(SystemError) { try disk.synchronizeFolder(at: FileSystem.parent(of: path)) }

@@ -15,7 +15,7 @@ final class StoreOwnership {
     /// Of the store in the making.
     private var rebuilt: FileLock?
 
-    /// How often the file is looked for anew that was replaced at the moment of its opening.
+    /// How often the file is opened again when it was replaced at the moment of its opening.
     private static let attempts = 8
 
     /// - Throws: `locked`, and what keeps a lock from being made.
@@ -47,7 +47,7 @@ final class StoreOwnership {
     /// The rebuilt store has taken the store's place.
     func adoptRebuilt() { store = rebuilt.take() }
 
-    /// Whether the store that is open is still the one at its path, and nobody else has its lock: to be asked before
+    /// Whether the store that is open is still the one at its path, and no other process has its lock: checked before
     /// each commit. A lock that was removed is made again.
     ///
     /// - Throws: `damaged` when the store was removed or replaced; `locked`.
@@ -69,7 +69,7 @@ final class StoreOwnership {
         }
     }
 
-    /// `nil` where no file is; what else is there gives way, or is told when the store is opened.
+    /// `nil` where no file is; what else is there gives way, or is reported when the store is opened.
     private static func lock(_ path: String, _ files: StoreFiles) throws(StoreError) -> FileLock? {
         for _ in 0..<attempts {
             let status = try withSystem(files.path, FileStatus(at: path))

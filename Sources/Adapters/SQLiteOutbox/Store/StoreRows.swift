@@ -89,14 +89,14 @@ final class StoreRows {
         return sequence
     }
 
-    /// Counts the pending updates one by one (their bodies are not read), in a tree that nobody has checked.
+    /// Counts the pending updates one by one (their bodies are not read), in a tree that has not been checked.
     ///
     /// - Throws: `damaged` when there are more than `limit`: a tree that leads to the same page twice has no end.
     func countPending(atMost limit: Int64) throws(StoreError) -> Int64 {
         try count.bind(limit + 2, at: 1)  // with the ledger's row
         let pending = try count.answer() - 1
         guard pending <= limit else {
-            throw damage("it has more rows than there can be")
+            throw damage("it has more rows than are possible")
         }
         return pending
     }
@@ -133,7 +133,7 @@ final class StoreRows {
     func checkQuarantine(_ counters: OutboxCounters) throws(StoreError) {
         let updates = try quarantined()
         guard updates.count <= min(counters.quarantined.count, Int64(OutboxStore.quarantineLimit)) else {
-            throw damage("its ledger counts other rows than there are")
+            throw damage("its ledger does not match its rows")
         }
         for sequence in updates.map(\.stored.sequence) {
             guard sequence <= counters.lastSequence, try !isPending(sequence) else {
@@ -144,7 +144,7 @@ final class StoreRows {
 
     /// The counters as they stand: what the ledger says, and what was appended after it.
     ///
-    /// `pendingCount` is counted by the caller or `nil`: then the ledger's own count goes on, which reads nothing.
+    /// `pendingCount` is counted by the caller or `nil`: then the ledger's own count is kept, which reads nothing.
     func counters(pendingCount: Int64? = nil) throws(StoreError) -> OutboxCounters {
         let ledger = try ledger()
         let highest = try highestSequence()

@@ -62,7 +62,7 @@ struct StoreSchema: Sendable {
     /// How many versions a newer release may be ahead; a number beyond that is a flipped bit.
     private static let furthestRelease: Int64 = 1000
     /// Instructions of SQLite's machine that reading and comparing a schema may take: a tenth of it does for ours, and
-    /// a crafted one of a million tables is left alone before it has filled the memory.
+    /// reading a crafted one of a million tables stops before it has filled the memory.
     private static let stepLimit: Int32 = 10_000
 
     /// The version of the store behind `connection`, which has run nothing yet but what needs no schema.
@@ -119,7 +119,8 @@ struct StoreSchema: Sendable {
         guard try isKnown() else {
             throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(current)")
         }
-        throw StoreError(.damaged, path: path, reason: "its number says schema \(version), its tables an earlier one")
+        throw StoreError(
+            .damaged, path: path, reason: "its user_version is \(version), its tables are of an earlier schema")
     }
 
     private func foreign(_ type: String?, _ name: String?, in path: String) -> StoreError {
@@ -134,7 +135,7 @@ enum StoreFormat {
     static let pageSize: Int64 = 1024
     /// So far a log is searched for records: longer ones are not Waypost's, or another program reads them for hours.
     ///
-    /// A log begins anew at the first commit after 256 pages, is cut to 1 MiB then, and holds one transaction beyond
+    /// A log starts over at the first commit after 256 pages, is cut to 1 MiB then, and holds one transaction beyond
     /// that: at most 1530 updates accepted or acknowledged and 512 thinned or dropped, each in a page of its own with
     /// those above it, or the 512 pages of a compaction; less than 16 MiB in all. Only while another program keeps a
     /// read open does it grow on, by a page or two a commit: this is room for more than 30,000. SQLite itself reads to

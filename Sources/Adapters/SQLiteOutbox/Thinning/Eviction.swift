@@ -7,7 +7,7 @@ struct Eviction {
     private let maximumBytes: Int64
     private let maximumAge: Duration?
     /// By step, the end of a part of the backlog that had no whole block: it is not looked at again.
-    private var barrenEnd: [ThinningStep: Int64] = [:]
+    private var exhaustedEnd: [ThinningStep: Int64] = [:]
 
     /// Rows that are thinned or give way at once: about 10 KiB.
     static let block = 256
@@ -58,10 +58,10 @@ struct Eviction {
         for step in ThinningStep.allCases {
             let range = next.thinning.range(of: step)
             let end = min(range.upperBound, next.lastSequence)
-            guard end - range.lowerBound >= Self.block - 1, barrenEnd[step] != end else { continue }
+            guard end - range.lowerBound >= Self.block - 1, exhaustedEnd[step] != end else { continue }
             let block = try store.rows.oldest(after: range.lowerBound - 1, limit: Self.block)
             guard let last = block.last, block.count == Self.block, last.stored.sequence <= end else {
-                barrenEnd[step] = end
+                exhaustedEnd[step] = end
                 continue
             }
             let newest = block.indices.filter { block[$0].stored.sequence == next.newest?.sequence }

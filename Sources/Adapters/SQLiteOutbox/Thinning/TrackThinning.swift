@@ -3,7 +3,7 @@ import GNSS
 import LocationReporting
 import TimeAndChance
 
-/// Decides which updates of a backlog may go while the others still tell where the vehicle was, and when.
+/// Decides which updates of a backlog may go while the others still say where the vehicle was, and when.
 ///
 /// Between two updates that stay, the vehicle is taken to have moved straight and evenly. At the time of every update
 /// that goes, that position lies within the tolerance of the true one (the synchronised Euclidean distance of
@@ -152,7 +152,7 @@ struct VelocityBounds {
 enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
     case first, second, third, fourth, fifth
 
-    /// What is left tells the place of all that was there to within so many metres, after this step and those before.
+    /// What is left says where everything was to within so many metres, after this step and those before.
     var bound: Double { [10, 25, 50, 100, 250][rawValue] }
 
     /// What this step may add: errors of steps add up, because the ways through the updates that stay are straight from

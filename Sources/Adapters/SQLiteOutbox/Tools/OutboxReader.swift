@@ -1,7 +1,7 @@
 import LinuxPlatform
 package import LocationReporting
 
-/// Reads a store for the tools, whether the service runs or not; changes nothing and takes no lock from it.
+/// Reads an outbox for the tools, whether the service runs or not; changes nothing and takes no lock from it.
 ///
 /// Its calls block for the time of a read; for one thread. An acknowledgement that the service has not written yet
 /// still shows as pending.
@@ -12,7 +12,7 @@ package final class OutboxReader {
 
     private static let rowsAtOnce = 1000
 
-    /// - Throws: `unusable` when there is no store yet, or it is damaged or may not be read; `newerSchema`.
+    /// - Throws: `unusable` when there is no outbox yet, or it is damaged or may not be read; `newerSchema`.
     package convenience init(path: String) throws(OutboxError) { try self.init(path: path, schema: .released) }
 
     init(path: String, schema: StoreSchema) throws(OutboxError) {
@@ -24,7 +24,7 @@ package final class OutboxReader {
         do throws(StoreError) {
             var files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
             files.schema = schema
-            // Somebody else than its owner may read it, too.
+            // Users other than its owner may read it, too.
             if let status = try withSystem(path, FileStatus(at: files.path)) {
                 try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
             }
@@ -76,7 +76,7 @@ package final class OutboxReader {
     private static func open(_ files: StoreFiles) throws(StoreError) -> SQLiteConnection {
         _ = try StoreHeader(files, at: files.path)
         let hasLog = try withSystem(files.path, files.disk.entry(at: files.log)) != nil
-        // Without a log nobody writes; an ordinary opening would leave a log behind, owned by whoever runs the tool.
+        // Without a log there is no writer; an ordinary opening would leave a log behind, owned by the tool's user.
         let connection = try SQLiteConnection(path: files.path, access: hasLog ? .readOnly : .immutable)
         _ = try files.schema.version(of: connection)
         try connection.execute(StoreFormat.readerSettings)
@@ -84,11 +84,11 @@ package final class OutboxReader {
     }
 }
 
-/// The ledger of a store, with reasons and times.
+/// The ledger of an outbox, with reasons and times.
 package struct StoreSummary: Sendable, Hashable {
     package var ledger: Ledger
     package var evictions: Evictions
-    /// Updates that Fleet Engine refuses for good.
+    /// Updates that Fleet Engine has rejected for good.
     package var quarantined: UpdateTally
     package var newest: StoredUpdate?
 

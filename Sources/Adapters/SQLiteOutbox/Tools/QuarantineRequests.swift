@@ -2,7 +2,7 @@ import LinuxPlatform
 package import LocationReporting
 package import ReportedText
 
-/// Asks the process that owns a store for what only the owner may do: its counters are in that process's memory.
+/// Asks the process that owns an outbox for what only the owner may do: its counters are in that process's memory.
 ///
 /// Its calls block for the time of a small write; for one thread.
 package final class OutboxRequester {
@@ -11,7 +11,7 @@ package final class OutboxRequester {
     private let fetch: SQLiteStatement
     private let remove: SQLiteStatement
 
-    /// - Throws: `unusable` when the store cannot be written, or its owner is of a release that takes no requests;
+    /// - Throws: `unusable` when the outbox cannot be written, or its owner is of a release that takes no requests;
     ///   `newerSchema`.
     package convenience init(path: String) throws(OutboxError) { try self.init(path: path, schema: .released) }
 
@@ -49,7 +49,7 @@ package final class OutboxRequester {
         return answer
     }
 
-    /// Takes the request back. The answer, should it have come in this moment; `nil` when nothing was or will be done.
+    /// Withdraws the request. Returns the answer if it has come meanwhile; `nil` when nothing was or will be done.
     package func withdraw(_ id: Int64) throws(OutboxError) -> QuarantineAnswer? {
         try forTools(connection.execute("BEGIN IMMEDIATE"))
         let answer = try forTools(fetchAnswer(id))
@@ -104,7 +104,7 @@ package enum QuarantineAnswer: Sendable, Hashable {
     case done(count: Int64, notKept: Int64)
     /// Nothing was changed: these are not in quarantine.
     case unknown([Int64])
-    /// Nothing was changed: whoever owns the store does not know such a request.
+    /// Nothing was changed: the owner of the outbox does not know such a request.
     case notUnderstood
 
     var bytes: [UInt8] {
@@ -164,15 +164,15 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     }
 }
 
-/// What tools have asked of the store's owner: a row each, with its answer once it has been taken up.
+/// What tools have asked of the outbox's owner: a row each, with its answer once it has been handled.
 final class RequestTable {
     private let unanswered: SQLiteStatement
     private let write: SQLiteStatement
     private let forget: SQLiteStatement
 
-    /// Requests taken up at one look; the next look takes more.
+    /// Requests handled at a time; the rest waits for the next time.
     static let atOnce = 16
-    /// Answers that nobody has fetched, because the tool was ended: so many are left.
+    /// Answers that were not fetched, as the tool was ended: so many are kept.
     private static let kept: Int64 = 64
 
     init(_ connection: borrowing SQLiteConnection) throws(StoreError) {

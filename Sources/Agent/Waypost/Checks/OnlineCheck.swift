@@ -38,7 +38,7 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
     private static func outbox(_ configuration: Configuration) async -> Finding {
         let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
-            return .good("\(path) is not opened: that is for \(FileStatus.words(configuration.expectedUser))")
+            return .good("\(path) is not opened: only \(FileStatus.words(configuration.expectedUser)) may")
         }
         do {
             let outbox = try await SQLiteOutbox.open(configuration.outbox)

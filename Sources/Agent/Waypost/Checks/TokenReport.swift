@@ -89,7 +89,7 @@ package struct TokenReport: Sendable {
     }
 
     private var clocks: String {
-        guard let issuerTime = answer.issuerTime else { return "the issuer tells no time to compare with this host's" }
+        guard let issuerTime = answer.issuerTime else { return "the issuer states no time to compare with this host's" }
         let difference = Duration.milliseconds(Int64((hostTime - issuerTime) * 1000))
         // A Date header has whole seconds, and travelled.
         guard abs(difference.components.seconds) > 2 else { return "this host and the issuer agree" }

@@ -7,7 +7,7 @@ package import VehicleAuthorization
 package struct TokenVerdict: Sendable, Hashable {
     /// Why Fleet Engine will not take it from this vehicle, each the end of a sentence that begins with "the token".
     package private(set) var problems: [String] = []
-    /// What works for now and should be mended, each the same.
+    /// What works for now and should be corrected, each the same.
     package private(set) var remarks: [String] = []
 
     package var fits: Bool { problems.isEmpty }
@@ -15,8 +15,8 @@ package struct TokenVerdict: Sendable, Hashable {
     /// - Parameters:
     ///   - token: the token.
     ///   - vehicle: whom it has to fit.
-    ///   - lifetime: what is left of its life, where anything tells.
-    ///   - issuerTime: the issuer's clock in seconds since 1970, where it told.
+    ///   - lifetime: what is left of its life, where that is known.
+    ///   - issuerTime: the issuer's clock in seconds since 1970, where it is known.
     ///   - hostTime: this host's, which judges only where nothing else does.
     package init(
         _ token: JSONWebToken, for vehicle: VehicleName, lifetime: Duration?, issuerTime: Double?, hostTime: Double
@@ -33,7 +33,7 @@ package struct TokenVerdict: Sendable, Hashable {
     private mutating func judgeHeader(_ token: JSONWebToken) {
         let algorithm = token.header["alg"]?.stringValue ?? "nothing"
         if algorithm != "RS256" {
-            problems.append("is signed with \(ReportedText(algorithm, limit: 20)); Fleet Engine takes RS256")
+            problems.append("is signed with \(ReportedText(algorithm, limit: 20)); Fleet Engine accepts RS256")
         }
         if token.header["kid"]?.stringValue == nil {
             remarks.append("names no key; let the issuer set kid to the service account's private key id")
@@ -44,7 +44,7 @@ package struct TokenVerdict: Sendable, Hashable {
         let claims = token.authorization
         switch (vehicle.service, TokenRole(token)) {
         case (_, .server):
-            remarks.append("is a server's, good for every vehicle; let the backend give a driver's to a vehicle")
+            remarks.append("is a server token, valid for every vehicle; let the backend issue driver tokens")
         case (_, .unstated):
             remarks.append("has no authorization claim; let the issuer state vehicleid or deliveryvehicleid")
         case (.onDemandTrips, .deliveryDriver) where claims?.vehicleID == nil:
@@ -75,7 +75,7 @@ package struct TokenVerdict: Sendable, Hashable {
         if lifetime <= .zero {
             problems.append("expired \(lifetime.spoken) ago; let the issuer make a new one, and check its clock")
         } else if lifetime > .seconds(3660) {
-            problems.append("lives \(lifetime.spoken); Fleet Engine takes an hour at most")
+            problems.append("lives \(lifetime.spoken); Fleet Engine accepts an hour at most")
         } else if lifetime <= CachePolicy().minimumLife {
             remarks.append("lives \(lifetime.spoken) only; let the issuer give an hour")
         }

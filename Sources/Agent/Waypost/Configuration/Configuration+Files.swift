@@ -67,7 +67,7 @@ extension Configuration {
         return plain(one) == plain(other) || FileSystem.isSameFile(one, other)
     }
 
-    /// The user who must run this for the outbox to be his, as far as its folder tells.
+    /// The user who must run this for the outbox to be his, as far as its folder shows.
     package var expectedUser: UInt32 { EffectiveUser.expected(at: outbox.path) }
 
     /// Makes sure that outbox and status socket can be made where they are to be, as far as this user may look; touches

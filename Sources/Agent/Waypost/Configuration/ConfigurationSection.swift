@@ -2,7 +2,7 @@ import ReportedText
 import StrictJSON
 
 /// One object of the configuration: hands out its members by key, notes those that are wrong, and at the end those that
-/// nobody asked for.
+/// were not read.
 struct ConfigurationSection {
     private let path: String
     private let members: [String: JSONValue]
@@ -176,7 +176,7 @@ struct ConfigurationSection {
     /// Notes a problem of this section's own making.
     func report(_ key: String, _ says: String) { problems.add(keyPath(key), says) }
 
-    /// Notes every key that nobody asked for, with the nearest one that exists.
+    /// Notes every key that was not read, with the nearest one that exists.
     func finish() {
         for key in members.keys.sorted() where !known.contains(key) {
             let guess = Spelling.nearest(to: key, among: known.sorted()).map { "did you mean \"\($0)\"?" }

@@ -3,7 +3,7 @@ package import LocationReporting
 import ReportedText
 package import VehicleAuthorization
 
-/// The follower's decisions: from an answer to what is told and when to ask again. Pure; times are monotonic.
+/// The follower's decisions: from an answer to what is reported and when to ask again. Pure; times are monotonic.
 package struct FollowDecisions: Sendable {
     /// What the follower does next.
     package enum Step: Sendable, Hashable {
@@ -47,7 +47,7 @@ package struct FollowDecisions: Sendable {
                 hasRenewedToken = true
                 return ([], .renewToken)
             }
-            // The next question begins with a new token as well: what was wrong may have been mended there.
+            // The next question begins with a new token as well: what was wrong may have been corrected there.
             hasRenewedToken = false
             return (complain(reason), .read(after: retry.holdDelay(jitter: jitter)))
         case .hold(let reason):

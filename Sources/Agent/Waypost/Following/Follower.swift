@@ -53,7 +53,7 @@ public struct Follower: Sendable {
 
     /// Follows until the trip is complete or cancelled, or the task is cancelled; a vehicle has no end.
     ///
-    /// What time or somebody else can mend is told as trouble and tried again.
+    /// What may resolve itself is reported as trouble and retried.
     ///
     /// - Throws: what `tell` throws.
     public func run<Failure: Error>(
@@ -94,13 +94,13 @@ public struct Follower: Sendable {
     }
 }
 
-/// What somebody who follows a trip or vehicle is told.
+/// What a follower of a trip or vehicle reports.
 public enum FollowEvent: Sendable, Hashable {
     /// Something has changed since the snapshot before: the first one, a position, a status, a distance.
     case changed(FollowedSnapshot)
     /// Nothing has changed for so long, though an active vehicle reports at least once a minute.
     case silent(Duration)
-    /// It cannot be read at present; says why. The same words are told once.
+    /// It cannot be read at present; says why. The same text is reported once.
     case trouble(String)
     /// It can be read again.
     case recovered
@@ -112,7 +112,7 @@ extension Follower {
     /// A trip's tokens come from `consumerAuthorization`, a vehicle's from `authorization`; `authorization`, where
     /// given, is asked in place of either.
     ///
-    /// - Throws: when the id can be none, or nothing says where a trip's tokens come from.
+    /// - Throws: when the id is not valid, or nothing says where a trip's tokens come from.
     public init(
         _ configuration: Configuration, _ subject: Subject, authorization: (any VehicleAuthorization)? = nil
     ) throws(AgentError) {

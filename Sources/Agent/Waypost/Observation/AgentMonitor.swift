@@ -6,7 +6,7 @@ package import LocationReporting
 package import ReportedText
 package import TimeAndChance
 
-/// Keeps what status, metrics and summaries tell of one agent.
+/// Keeps what status, metrics and summaries show of one agent.
 package final class AgentMonitor: ReportingObserver {
     /// The agent as it stands.
     package struct Snapshot: Sendable {

@@ -14,7 +14,7 @@ package final class ApproximatePresent: ReportingObserver {
         var server: UTCTime?
     }
 
-    /// From when a release is tried out to when nobody uses it any more, seen from its date.
+    /// From the first trial of a release to its last use, seen from its date.
     private static let useOfRelease = Duration.seconds(-365 * 86_400)...Duration.seconds(25 * 365 * 86_400)
 
     private let release: UTCTime

@@ -9,7 +9,7 @@ import SQLiteOutbox
 package final class EventLog: ReportingObserver {
     private let log: LogWriter
     private let clock: MonotonicClock
-    /// How often a trouble that goes on is told again.
+    /// How often a continuing trouble is logged again.
     private static let reminderInterval = Duration.seconds(600)
 
     private let topics = Locked(ToldTopics())
@@ -60,7 +60,7 @@ package final class EventLog: ReportingObserver {
 
     private func tellTrouble(_ text: String, _ level: LogLevel) {
         guard let told = count(text, of: "trouble") else { return }
-        log.write(level, told > 0 ? "\(text) (\(told) more times since last told)" : text)
+        log.write(level, told > 0 ? "\(text) (\(told) more times since last logged)" : text)
     }
 
     private func count(_ words: String, of topic: String, again interval: Duration? = reminderInterval) -> Int? {
@@ -88,14 +88,14 @@ package final class EventLog: ReportingObserver {
     }
 }
 
-/// Decides when the log tells that pending updates were evicted: the first at once, then every ten minutes at most.
+/// Decides when the eviction of pending updates is logged: the first at once, then every ten minutes at most.
 ///
-/// Those that an operator discards, and those lost to damage, are told elsewhere.
+/// Those that an operator discards, and those lost to damage, are logged elsewhere.
 struct EvictionNotice {
     private static let interval = Duration.seconds(600)
     private static let reasons = [EvictionReason.thinned, .oldest, .age]
 
-    /// By reason, what has been told, or was there at the start.
+    /// By reason, what has been logged, or was there at the start.
     private var told: [EvictionReason: Int64] = [:]
     private var topics = ToldTopics()
 
@@ -109,12 +109,12 @@ struct EvictionNotice {
         note(evictions)
         let counts = fresh.map { reason, count in
             switch reason {
-            case .thinned: "\(count) thinned, those that stay tell their way"
-            case .oldest: "\(count) of the oldest dropped"
+            case .thinned: "\(count) thinned, the others keep the track"
+            case .oldest: "\(count) of the oldest"
             case .age, .damage, .discarded: "\(count) too old"
             }
         }
-        return "pending updates evicted: \(counts.joined(separator: "; ")). See why nothing is delivered"
+        return "pending updates evicted: \(counts.joined(separator: "; ")). Find out why nothing is delivered"
     }
 
     private mutating func note(_ evictions: Evictions) {

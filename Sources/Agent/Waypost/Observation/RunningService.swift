@@ -21,7 +21,7 @@ package struct RunningService: Sendable {
 
     /// What it says of itself, and the same as it said it, in JSON.
     ///
-    /// - Throws: `.unavailable` when nobody answers, with what the last run left, and what to do.
+    /// - Throws: `.unavailable` when the service does not answer, with what the last run left, and what to do.
     package func report() async throws(AgentError) -> (report: StatusReport, json: [UInt8]) {
         if case .loopback(_, port: 0) = address {
             throw AgentError(
@@ -40,7 +40,7 @@ package struct RunningService: Sendable {
                 let words = ReportedText(bytes: body, limit: 200)
                 throw AgentError(
                     .unavailable,
-                    "\(address) answers, but tells no status (\(status.map(String.init) ?? "no HTTP")): \(words)")
+                    "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): \(words)")
             }
             return (report, body)
         }
@@ -48,7 +48,7 @@ package struct RunningService: Sendable {
 
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
         error.number == ECONNREFUSED || error.number == ENOENT
-            ? "the service does not run: nobody listens at \(address)" : "the service does not answer: \(error)"
+            ? "the service is not running: nothing listens on \(address)" : "the service does not answer: \(error)"
     }
 
     /// What the last run left, or where to look.

@@ -1,6 +1,6 @@
 import LinuxPlatform
 
-/// The service manager, as the service speaks to it: what it had no room for is told again with the next word.
+/// The service manager, as the service speaks to it: what it had no room for is sent again with the next message.
 final class ServiceManager: Sendable {
     private struct State {
         /// Assignments that were not heard, the last of each variable.

@@ -38,7 +38,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package struct Durability: Sendable, Hashable, Codable {
         /// `full` or `economy`.
         package var mode: String
-        /// A crash takes at most so many of the last updates; 0 with full durability.
+        /// A crash loses at most so many of the last updates; 0 with full durability.
         package var updatesAtRisk: Int
         /// And none accepted longer ago than this.
         package var secondsAtRisk: Int
@@ -63,7 +63,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var refusedFixes: [String: Int]
     package var receiverWarnings: [String: Int]
     package var notStored: Int
-    /// Repairs of stalled stages, by stage.
+    /// How often a stalled stage was bypassed, by stage.
     package var repairs: [String: Int]
     /// Why the last run ended itself; absent when it did not.
     package var lastStall: StallRecord?
@@ -106,8 +106,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         lastStall = snapshot.lastStall
     }
 
-    /// Whether somebody should look: a receiver without a fix, a delivery in trouble, an outbox that takes nothing are
-    /// reasons, each after some minutes.
+    /// Whether all is well: a receiver without a fix, a delivery in trouble, an outbox that accepts nothing are
+    /// reasons against it, each after some minutes.
     package var isHealthy: Bool {
         (delivery.troubleSeconds ?? 0) < 300 && (delivery.memoryOnlySeconds ?? 0) < 300
             && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
@@ -167,25 +167,25 @@ extension StatusReport {
             }
         }
         family(
-            "updates", "gauge", "Updates since the outbox was made, by where they are.",
+            "updates", "gauge", "Updates since the outbox was created, by state.",
             [
                 ("state=\"accepted\"", Int(ledger.accepted)), ("state=\"delivered\"", Int(ledger.delivered)),
                 ("state=\"pending\"", Int(ledger.pending)), ("state=\"evicted\"", Int(ledger.evicted)),
                 ("state=\"quarantined\"", Int(ledger.quarantined)),
             ])
         family(
-            "updates_evicted", "gauge", "Updates evicted since the outbox was made, by reason.",
+            "updates_evicted", "gauge", "Updates evicted since the outbox was created, by reason.",
             evictions.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", Int($0.value.count)) })
         family("fixes_total", "counter", "Fixes that were not rejected.", [("", fixes)])
         family(
             "fixes_refused_total", "counter", "Fixes that were rejected, by reason.",
             refusedFixes.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", $0.value) })
         family(
-            "receiver_warnings_total", "counter", "Warnings of the receiver, by what it warns of.",
+            "receiver_warnings_total", "counter", "Warnings of the receiver, by kind.",
             receiverWarnings.sorted { $0.key < $1.key }.map { ("kind=\"\($0.key)\"", $0.value) })
         family("updates_not_stored_total", "counter", "Updates that the outbox could not store.", [("", notStored)])
         family("requests_total", "counter", "Requests sent to Fleet Engine.", [("", requests)])
-        family("retries_total", "counter", "Requests that failed, but for those that hold delivery.", [("", retries)])
+        family("retries_total", "counter", "Failed requests, except those that put delivery on hold.", [("", retries)])
         family("token_fetches_total", "counter", "Tokens asked of the issuer.", [("", tokenFetches)])
         family("sent_bytes_total", "counter", "Bytes of requests to Fleet Engine.", [("", bytesSent)])
         family("received_bytes_total", "counter", "Bytes of answers from Fleet Engine.", [("", bytesReceived)])
@@ -200,12 +200,12 @@ extension StatusReport {
             family("seconds_since_delivery", "gauge", "Seconds since the last delivery.", [("", seconds)])
         }
         family(
-            "repairs_total", "counter", "Repairs of stalled stages, by stage.",
+            "repairs_total", "counter", "How often a stalled stage was bypassed, by stage.",
             Stage.allCases.map { ("stage=\"\($0.rawValue)\"", repairs[$0.rawValue] ?? 0) })
         family(
-            "last_run_stalled", "gauge", "1 for the stage for whose standstill the last run ended itself.",
+            "last_run_stalled", "gauge", "1 for the stage whose stall ended the last run.",
             Stage.allCases.map { ("stage=\"\($0.rawValue)\"", lastStall?.stage == $0 ? 1 : 0) })
-        family("healthy", "gauge", "1 while nobody needs to look.", [("", isHealthy ? 1 : 0)])
+        family("healthy", "gauge", "1 while nothing needs attention.", [("", isHealthy ? 1 : 0)])
         return text
     }
 }
@@ -217,7 +217,7 @@ extension StatusReport {
             let since = delivery.troubleSeconds.map { Self.moment($0, before: now) } ?? "now"
             let next =
                 delivery.nextAttemptSeconds.map { ", the next attempt is in \(Duration.seconds($0).spoken)" } ?? ""
-            return "Nothing is sent since \(since): \(trouble)\(next); \(safety)."
+            return "Nothing has been sent since \(since): \(trouble)\(next); \(safety)."
         }
         if let receiver = receiverTrouble(at: now) { return receiver }
         guard let delivered = delivery.secondsSinceDelivery else {
@@ -225,10 +225,10 @@ extension StatusReport {
                 + "its first update is on its way; \(safety)."
         }
         if delivered > Self.longestSilence {
-            return "Nothing is sent since \(Self.moment(delivered, before: now)), and no stage says why; \(safety); "
-                + "look at the log."
+            return "Nothing has been sent since \(Self.moment(delivered, before: now)), and no stage has reported why; "
+                + "\(safety); look at the log."
         }
-        let rest = ledger.pending > 1 ? "\(Self.grouped(ledger.pending)) updates are on their way" : "nothing waits"
+        let rest = ledger.pending > 1 ? "\(Self.grouped(ledger.pending)) updates are pending" : "nothing is pending"
         return "All is well: the last delivery was \(Duration.seconds(delivered).spoken) ago, \(rest)."
     }
 
@@ -249,7 +249,7 @@ extension StatusReport {
             guard (receiver.secondsSinceFix ?? uptimeSeconds) > Self.longestWithoutFix else { return nil }
             let cause =
                 refusedFixes.max { ($0.value, $1.key) < ($1.value, $0.key) }
-                .map { "fixes come but are rejected (\(Self.grouped(Int64($0.value))) times \($0.key))" } ?? state
+                .map { "fixes arrive but are rejected (\(Self.grouped(Int64($0.value))) times \($0.key))" } ?? state
             return "There is no new position since \(last ?? "the start"): \(cause); \(repetition)."
         }
     }
@@ -262,7 +262,7 @@ extension StatusReport {
 
     private var safety: String {
         switch ledger.pending {
-        case 0: "no update waits"
+        case 0: "no update is pending"
         case 1: "1 update is safe"
         default: "\(Self.grouped(ledger.pending)) updates are safe"
         }

@@ -1,10 +1,10 @@
-/// What was told already, by topic: new words are told at once, the same ones again only after a while.
+/// What was reported already, by topic: a new text is reported at once, the same one again only after a while.
 struct ToldTopics: Sendable {
     private var told: [String: (words: String, at: Duration, repetitions: Int)] = [:]
 
-    /// How often the same came since it was told last, if it is to be told now; `nil` when it is not.
+    /// How often the same text came since the last report, if it is to be reported now; `nil` when it is not.
     ///
-    /// Without an `interval` the same words are never told twice in a row.
+    /// Without an `interval` the same text is never reported twice in a row.
     mutating func tell(
         _ words: String = "", of topic: String, again interval: Duration?, at now: Duration
     ) -> Int? {
@@ -17,6 +17,6 @@ struct ToldTopics: Sendable {
         return before?.repetitions ?? 0
     }
 
-    /// Forgets a topic that is over; whether it had been told.
+    /// Forgets a topic that is over; whether it had been reported.
     mutating func end(_ topic: String) -> Bool { told.removeValue(forKey: topic) != nil }
 }

@@ -21,7 +21,7 @@ final class AbandonableCall<Value: Sendable>: Sendable {
         let calling = Task { end(with: await body()) }
         let alarm = Task {
             let end = clock.now + limit
-            // By the second: a timer that nobody waits for any more is kept until its time.
+            // By the second: a timer that is no longer waited for is kept until its time.
             while clock.now < end, !Task.isCancelled { await clock.sleep(for: min(end - clock.now, .seconds(1))) }
             abandon()
         }

@@ -48,7 +48,7 @@ package struct ProgressWatch: Sendable {
 }
 
 extension ProgressWatch {
-    /// What intake and upload loop tell: that they act, for how long they wait, that they have nothing to do.
+    /// What intake and upload loop report: that they act, for how long they wait, that they have nothing to do.
     package mutating func take(_ event: ReportingEvent) {
         switch event {
         case .fix, .refused: rests(.intake)
@@ -62,8 +62,8 @@ extension ProgressWatch {
         case .waiting(let delay, _): moved(.upload, nextAfter: delay)
         case .idle: rests(.upload)
         case .accepted, .notStored: roused(.upload)
-        // No signs of the upload loop: these come also of what goes on beside it, a vehicle's state and the care of the
-        // outbox; the loop itself waits or acts after each of them, and says so.
+        // No signs of the upload loop: these also come from work beside it, a vehicle's state and the outbox's
+        // maintenance; the loop itself waits or acts after each of them, and says so.
         case .failed: rests(.transport)
         case .outboxFailed, .stateSent: break
         case .receiver, .receiverWarning, .progress, .serverTime: break
@@ -71,7 +71,7 @@ extension ProgressWatch {
     }
 }
 
-/// The progress of the running service: told by its stages, judged by the thread of `Watchdog`.
+/// The progress of the running service: reported by its stages, judged by the thread of `Watchdog`.
 package final class StageProgress: ReportingObserver, ReceiverTap {
     private let watch: Locked<ProgressWatch>
 
@@ -94,10 +94,10 @@ package final class StageProgress: ReportingObserver, ReceiverTap {
 
 /// A stage of the service whose progress is watched.
 package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The receiver's thread goes round. That nothing arrives on the line is no standstill: the line is opened anew and
-    /// the reason told by the thread itself.
+    /// The receiver's thread goes round. That nothing arrives on the line is no stall: the line is reopened and
+    /// the reason reported by the thread itself.
     case receiver
-    /// What the receiver tells is taken in.
+    /// Fixes are taken from the receiver.
     case intake
     /// The outbox answers.
     case store
@@ -113,13 +113,13 @@ package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
     /// What is wrong when it has stalled.
     fileprivate var complaint: String {
         switch self {
-        case .receiver: "the receiver's thread is stuck in a call of the system"
-        case .intake: "what the receiver tells is not taken in"
+        case .receiver: "the receiver's thread is stuck in a system call"
+        case .intake: "fixes are not taken from the receiver"
         case .store: "the outbox does not answer"
         case .token: "the token provider gives neither a token nor an error"
         case .transport: "an exchange with Fleet Engine does not end"
         case .upload: "the upload loop neither acts nor waits"
-        case .tasks: "no task is run any more"
+        case .tasks: "no task runs any more"
         }
     }
 }
@@ -137,8 +137,8 @@ package struct Stall: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Configuration {
-    /// How long an update waits for a token: past the limit that the provider itself keeps, so that what it can tell by
-    /// itself (a timeout, a token command that was ended) is told by it.
+    /// How long an update waits for a token: past the limit that the provider itself keeps, so that what it can report
+    /// itself (a timeout, a token command that was ended) is reported by it.
     var tokenPatience: Duration {
         let limit: Duration =
             switch authorization {
@@ -149,7 +149,7 @@ extension Configuration {
         return max(limit, .seconds(30)) + .seconds(30)
     }
 
-    /// How long each stage may stand still before the process ends: well past every limit that the stage itself keeps.
+    /// How long each stage may stall before the process ends: well past every limit that the stage itself keeps.
     package var patience: [Stage: Duration] {
         [
             .receiver: ReceiverPace.longestOpening + ReceiverPace.longestTurn * 3,
@@ -160,7 +160,7 @@ extension Configuration {
             // any more, so that a new start costs nothing; and it comes each hour only.
             .token: .seconds(3600),
             .transport: upload.timeout + .seconds(30),
-            // Longer than all that it may wait for without a word: store, token and exchange.
+            // Longer than all that it may wait for without a word: outbox, token and exchange.
             .upload: upload.timeout + tokenPatience + .seconds(150),
             .tasks: .seconds(60),
         ]

@@ -8,10 +8,10 @@ import SQLiteOutbox
 /// A call that hangs is left after `patience`, with all that wait behind it; until it returns every call fails at once,
 /// so that positions go out from memory. From then on the outbox is used again, and what it holds is delivered.
 ///
-/// Without `progress` nobody watches, and it is the outbox itself.
+/// Without `progress` the calls are not watched and go to the outbox itself.
 final class PromptOutbox<Store: Outbox>: Outbox {
     private struct Calls {
-        /// Those that somebody waits for, and what frees him.
+        /// Those that a caller waits for, and what frees it.
         var waiting: [Int: @Sendable () -> Void] = [:]
         /// Those that were left, and have not returned yet.
         var hanging: Set<Int> = []
@@ -122,7 +122,7 @@ final class PromptOutbox<Store: Outbox>: Outbox {
 }
 
 extension PromptOutbox<SQLiteOutbox> {
-    /// Opens it. Where that takes longer than a start shall wait, it goes on by itself.
+    /// Opens it. Where that takes longer than a start may wait, it continues in the background.
     func open() async throws(OutboxError) {
         calls.withLock { $0.isOpening = true }
         try await call(within: .seconds(5)) { [calls] outbox throws(OutboxError) in

@@ -36,7 +36,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
 
     /// What the last run left; `nil` when it left nothing that can be read as a record.
     package static func read(from path: String) -> StallRecord? {
-        // Somebody else may ask what a user's service has left.
+        // Another user may ask what the service has left.
         guard let status = (try? FileStatus(at: path)) ?? nil,
             status.doubt(writtenBy: EffectiveUser.expected(at: path)) == nil,
             let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
@@ -52,10 +52,10 @@ extension Stall {
     /// A disk that does not answer must not keep the process from its end.
     private static let longestWriting = Duration.seconds(5)
 
-    /// Ends the process with status 1; nothing that was accepted is lost by that. The reason is told by the log and by
+    /// Ends the process with status 1; nothing that was accepted is lost by that. The reason is in the log and in
     /// a record at `path`.
     func endProcess(recordedAt path: String, uptime: Duration, log: LogWriter) -> Never {
-        log.write(.error, "\(self); the service ends itself to be started anew")
+        log.write(.error, "\(self); the service ends itself to be restarted")
         let record = StallRecord(self, time: .system, uptime: uptime)
         if let written = try? EventDescriptor() {
             startThread(named: "last-stall") {

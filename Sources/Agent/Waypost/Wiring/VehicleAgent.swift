@@ -26,7 +26,7 @@ package struct VehicleAgent: Sendable {
         /// Learns of the last good time of fix that the outbox keeps; `nil` for recorded logs.
         package var present: ApproximatePresent?
         /// Where the service's progress is watched. The outbox answers in time then, and need not be open at the start:
-        /// a vehicle under way shall be seen.
+        /// a driving vehicle must be visible.
         package var progress: StageProgress?
         /// Called each time that the outbox is bypassed until it answers.
         package var storeGaveUp: @Sendable () -> Void = {}
@@ -120,7 +120,7 @@ package struct VehicleAgent: Sendable {
         if let failure { throw AgentError(.inputData, failure.description) }
     }
 
-    /// Lets the outbox do what nobody's call brings: writing what has waited, taking up what tools have asked for.
+    /// Lets the outbox do its periodic work: writing what has waited, carrying out what tools have asked for.
     private func maintainOutbox() async {
         var news: EvictionNotice?
         var waitsForOpening = opensLate
@@ -170,22 +170,22 @@ package struct VehicleAgent: Sendable {
             if let isOwed { await owedState.set(isOwed, log: log) }
             await close()
         }
-        if closing == nil { log.write(.error, "the outbox is left open: it does not answer; check its disk (dmesg)") }
+        if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
     }
 
-    /// Tells that this machine has a way to the network again.
+    /// Reports that this machine has a route to the network again.
     package func networkReturned() async {
-        log.write(.debug, "the network has a new way out")
+        log.write(.debug, "the network has a new address or route")
         await uploader.networkReturned()
     }
 
-    /// Tells the state that the last stop owes, until that succeeds or any delivery has told a newer one.
+    /// Sends the state that the last stop owes, until that succeeds or any delivery has carried a newer one.
     package func tellOwedState() async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var (level, pause) = (LogLevel.warning, Duration.seconds(30))
         while !Task.isCancelled, monitor.snapshot.lastDelivery == nil {
             if await tell(stateOnStop, complainingAt: level) { break }
-            level = .debug  // the updates' own trouble is told beside it
+            level = .debug  // the updates' own trouble is reported beside it
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
         }
@@ -196,10 +196,10 @@ package struct VehicleAgent: Sendable {
     private func tell(_ state: VehicleState, complainingAt level: LogLevel = .warning) async -> Bool {
         do {
             let outcome = try await uploader.send(state: state)
-            if outcome != .delivered { log.write(level, "the vehicle's state was not taken: \(outcome.reason)") }
+            if outcome != .delivered { log.write(level, "the vehicle state was not accepted: \(outcome.reason)") }
             return outcome == .delivered
         } catch {
-            if !Task.isCancelled { log.write(level, "the vehicle's state was not sent: \(error)") }
+            if !Task.isCancelled { log.write(level, "the vehicle state was not sent: \(error)") }
             return false
         }
     }
@@ -210,7 +210,7 @@ package struct VehicleAgent: Sendable {
     }
 }
 
-/// Remembers across a restart that Fleet Engine has not been told the vehicle's last state: a file beside the outbox.
+/// Remembers across a restart that the vehicle's last state has not been sent: a file beside the outbox.
 struct OwedState: Sendable {
     private let path: String
 
@@ -224,7 +224,7 @@ struct OwedState: Sendable {
         get async { await onDisk { [path] in (try? FileStatus(at: path))??.isOwnFile == true } ?? false }
     }
 
-    /// Notes that the state is owed, or that it has been told.
+    /// Notes that the state is owed, or that it has been sent.
     func set(_ isOwed: Bool, log: LogWriter) async {
         let failure = await onDisk { [path] () -> SystemError? in
             do throws(SystemError) {
@@ -235,7 +235,7 @@ struct OwedState: Sendable {
             } catch { return error }
         }
         if let failure = failure ?? nil {
-            log.write(.warning, "the state owed to Fleet Engine cannot be noted: \(failure)")
+            log.write(.warning, "the owed vehicle state cannot be recorded: \(failure)")
         }
     }
 

@@ -3,14 +3,14 @@ import Waypost
 /// Every command there is.
 enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
-        "--accept-missing-checksum", "take sentences without checksum, as old receivers send them")
+        "--accept-missing-checksum", "accept sentences without a checksum, as old receivers send them")
     static let config = OptionSpec.value("--config", "FILE", "the configuration file", isRequired: true)
     private static let runningConfig = OptionSpec.value(
-        "--config", "FILE", "the service's configuration, when its address is another one")
+        "--config", "FILE", "the service's configuration, if status.listen is not the default")
 
     static let commands: [CommandSpec] = [
         CommandSpec(
-            name: "run", summary: "Report the receiver's position until told to stop.",
+            name: "run", summary: "Report the receiver's position until stopped.",
             details: """
                 The service itself: reads the receiver, keeps updates in the outbox, uploads them. SIGTERM ends it in \
                 order, whatever hangs within the 10 seconds that systemd allows. Speaks the systemd notify protocol when NOTIFY_SOCKET is set.
@@ -33,8 +33,8 @@ enum CommandCatalog {
                 config,
                 .value("--speed", "N|max", "play N times as fast as recorded (default max; a recorded run 1)"),
                 .flag("--keep-time", "send the times as recorded"),
-                .flag("--loop", "begin again at the end, until told to stop"),
-                .flag("--follow", "wait for more at the end of the last log, until told to stop"),
+                .flag("--loop", "begin again at the end, until stopped"),
+                .flag("--follow", "wait for more at the end of the last log, until stopped"),
                 acceptMissingChecksum,
                 .value("--vehicles", "N", "play the log for N vehicles at once, named ID-1 to ID-N"),
                 .flag("--json", "print the summary as one JSON object on standard output"),
@@ -48,25 +48,25 @@ enum CommandCatalog {
             operands: .optional("LOG"),
             options: [
                 .value("--listen", "HOST:PORT", "where the simulator's page is (default 127.0.0.1:0, a free port)"),
-                .flag("--keep-open", "leave the simulator's page up afterwards, until told to stop"),
+                .flag("--keep-open", "leave the simulator's page up afterwards, until stopped"),
             ]),
         CommandSpec(
             name: "simulator", summary: "Run a strict Fleet Engine and a token issuer on this machine.",
-            details: "Refuses what the real one refuses, and fails as ordered. Its page shows what arrived.",
+            details: "Rejects what the real one rejects, and fails as ordered. Its page shows what arrived.",
             operands: .none, options: SimulatorCommand.options),
         CommandSpec(
             name: "fixes", summary: "Decode NMEA logs to fixes on standard output.",
             details: """
                 Reads the files in order, gzip or plain; - or no LOG reads standard input. Only epochs with a valid \
                 position give a fix. With --follow it waits for more at the end of the last file, like tail -F: through \
-                rotation and truncation, until told to stop.
+                rotation and truncation, until stopped.
                 """,
             operands: .any("LOG"),
             options: [
                 .value("--format", "FORMAT", "jsonl (default), csv, gpx or geojson"),
                 .flag("--summary", "print one page about the logs instead"),
                 .value("--explain", "LINE", "say what became of one line and why: its number in LOG, or its text"),
-                .flag("--follow", "wait for more at the end of the last LOG, until told to stop"),
+                .flag("--follow", "wait for more at the end of the last LOG, until stopped"),
                 acceptMissingChecksum,
             ]),
         CommandSpec(
@@ -86,7 +86,7 @@ enum CommandCatalog {
             details: """
                 Asks Fleet Engine every 5 seconds and prints a line for every change: position, age of the fix, status, \
                 distance left, arrival (times in UTC). A trip's tokens come from the configuration's consumerAuthorization, \
-                a vehicle's from authorization. Ends with the trip, or when told to stop.
+                a vehicle's from authorization. Ends with the trip, or when stopped.
                 """,
             operands: .none,
             options: [
@@ -96,7 +96,7 @@ enum CommandCatalog {
                 .flag("--json", "print one JSON object a line"),
             ]),
         CommandSpec(
-            name: "check", summary: "Prove a configuration before the vehicle leaves.",
+            name: "check", summary: "Check a configuration before the vehicle leaves.",
             details: """
                 Reports everything that is wrong with the file. With --online it also opens the receiver and the outbox, \
                 fetches a token and asks Fleet Engine for the vehicle, a line per check with its remedy.
@@ -115,12 +115,12 @@ enum CommandCatalog {
                 .flag("--force", "with --raw: to a terminal too"),
             ]),
         CommandSpec(
-            name: "status", summary: "Show what the running service says of itself.",
+            name: "status", summary: "Show the status of the running service.",
             details: """
                 Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 without one; needs no secret. \
-                Exit code 69 when it does not run, with the reason for which it ended, if it left one.
+                Exit code 69 when it does not run, with the reason why it ended, if it left one.
                 """,
-            operands: .none, options: [runningConfig, .flag("--json", "print what it says as it says it, in JSON")]),
+            operands: .none, options: [runningConfig, .flag("--json", "print what the service sends, in JSON")]),
         CommandSpec(
             name: "why", summary: "Say in one sentence why nothing is sent, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
@@ -130,7 +130,7 @@ enum CommandCatalog {
             details: """
                 list shows the ledger with reasons and times, the oldest pending and the newest update, and what is \
                 quarantined; export writes every pending and quarantined update as a JSON line. requeue lets quarantined \
-                updates be delivered once more, discard gives them up: --all of them, or each --update by its number. \
+                updates be delivered once more, discard evicts them: --all of them, or each --update by its number. \
                 Works while the service runs, which then carries it out within seconds, and while it is stopped.
                 """,
             operands: .oneOf(["list", "export", "requeue", "discard"]),

@@ -24,7 +24,7 @@ struct CheckCommand {
         }
         if let window = configuration.outbox.durability.window {
             try StandardOutput.write(
-                line: "note  durability     economy: a crash may take the updates of the last "
+                line: "note  durability     economy: a crash may lose the updates of the last "
                     + "\(window.span.spoken), \(window.updates) at most; \"full\" loses none")
         }
         guard isOnline else { return .done }
@@ -32,7 +32,7 @@ struct CheckCommand {
         var hasToken = false
         for check in OnlineCheck.allCases {
             if check == .fleetEngine, !hasToken {
-                try StandardOutput.write(line: "skip  Fleet Engine   not asked, for there is no token")
+                try StandardOutput.write(line: "skip  Fleet Engine   not asked: there is no token")
                 continue
             }
             let finding = await check.run(configuration)

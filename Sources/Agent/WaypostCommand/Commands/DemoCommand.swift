@@ -161,7 +161,7 @@ final class DemoNarrator: ReportingObserver {
         tell("the outage is over; \(waiting) updates wait")
     }
 
-    /// Nothing more is told.
+    /// Nothing more is reported.
     func close() { state.withLock { $0.isClosed = true } }
 
     func observe(_ event: ReportingEvent) {

@@ -93,7 +93,7 @@ struct OutboxCommand {
                 "waypost: \(path): not in quarantine: \(list)\(numbers.count > 10 ? " and more" : ""); nothing was "
                     + "changed. outbox list shows the numbers")
         case .notUnderstood:
-            Terminal.say("waypost: \(path): the service that runs does not know this request; update and restart it")
+            Terminal.say("waypost: \(path): the running service does not know this request; update and restart it")
         }
         return .failed
     }
@@ -103,7 +103,7 @@ struct OutboxCommand {
     }
 }
 
-/// Has a request about quarantined updates carried out: by the service, should it hold the store, and else at once.
+/// Has a request about quarantined updates carried out: by the service, should it own the outbox, and else at once.
 struct QuarantineClient {
     let configuration: OutboxConfiguration
 
@@ -113,7 +113,7 @@ struct QuarantineClient {
 
     /// - Throws: `OutboxError`, and `AgentError` when the service does not take the request up.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
-        _ = try OutboxReader(path: configuration.path)  // says so when there is no store; opening would make one
+        _ = try OutboxReader(path: configuration.path)  // says so when there is no outbox; opening would create one
         var configuration = configuration
         configuration.repairsDamage = false
         do throws(OutboxError) {
@@ -139,7 +139,7 @@ struct QuarantineClient {
         if let answer = try requester.withdraw(number) { return answer }
         throw AgentError(
             .unavailable,
-            "\(configuration.path): in use by \(holder), which has not taken the request up within "
+            "\(configuration.path): in use by \(holder), which has not handled the request within "
                 + "\(Int(Self.patience / .seconds(1))) s; nothing was changed. Look at its log, or stop it and try "
                 + "again")
     }
@@ -157,7 +157,7 @@ struct QuarantineResult: Encodable {
 
     var text: String {
         let noun = updates == 1 ? "update" : "updates"
-        let rest = notKept > 0 ? "; \(notKept) older ones are not kept any more and stay quarantined" : ""
+        let rest = notKept > 0 ? "; \(notKept) older ones are no longer kept and stay quarantined" : ""
         return action == "requeue"
             ? "\(updates) \(noun) requeued: pending again, to be delivered once more\(rest)"
             : "\(updates) \(noun) discarded: counted as evicted"

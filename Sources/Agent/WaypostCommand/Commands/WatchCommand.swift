@@ -23,7 +23,7 @@ struct WatchCommand {
         configuration = try Configuration(file: arguments.value("--config") ?? "")
     }
 
-    /// Ends when the trip does, or when told to stop.
+    /// Ends when the trip does, or when stopped.
     func run() async throws -> ExitStatus {
         try await Follower(configuration, subject).run { event in
             switch event {
@@ -32,7 +32,7 @@ struct WatchCommand {
                 try StandardOutput.write(line: asJSON ? line.json : line.text)
             case .silent(let silence):
                 Terminal.say("nothing new for \(Int(silence / .seconds(1))) s; an active vehicle reports once a minute")
-            case .trouble(let words): Terminal.say("\(words) (asking again)")
+            case .trouble(let words): Terminal.say("\(words) (retrying)")
             case .recovered: Terminal.say("it works again")
             }
         }

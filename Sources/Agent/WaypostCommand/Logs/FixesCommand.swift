@@ -125,7 +125,7 @@ enum FixesFormat: String, CaseIterable, Sendable {
     /// Whether the way from fix to fix matters to it.
     var drawsTrack: Bool { self == .gpx }
 
-    /// Appends a fix; `isFirst` of all, `isBroken` when the track does not go on to it from the one before.
+    /// Appends a fix; `isFirst` of all, `isBroken` when the track breaks before it.
     func append(_ fix: Fix, isFirst: Bool, isBroken: Bool, to bytes: inout [UInt8]) {
         switch self {
         case .jsonl: JSONLinesFormat.append(fix, to: &bytes)

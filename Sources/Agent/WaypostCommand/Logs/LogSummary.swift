@@ -33,7 +33,7 @@ struct LogSummary: Sendable {
 
 /// What a decoder met in one log, in words.
 struct LogAccount {
-    /// What the log tells of the receiver; empty when it tells nothing.
+    /// What the log says of the receiver; empty when it says nothing.
     let receiver: [String]
     /// As `GP GPS`.
     let talkers: [String]

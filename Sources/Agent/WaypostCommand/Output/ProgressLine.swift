@@ -33,7 +33,7 @@ struct ProgressLine {
     }
 }
 
-/// Standard error as a person sees it: messages, and one line that is drawn over while work goes on.
+/// Standard error as a person sees it: messages, and one line that is drawn over during the work.
 struct Terminal: Sendable {
     /// Whether lines can be drawn over.
     static var isInteractive: Bool { StandardError.isTerminal }
@@ -41,7 +41,7 @@ struct Terminal: Sendable {
     /// Prints a line, or several, for people; freed of what could steer the terminal.
     static func say(_ text: String) { StandardError.writeNow(Array("\(clearing)\(text.printableLines)\n".utf8)) }
 
-    /// Draws `text` over the line before; nothing when nobody looks.
+    /// Draws `text` over the line before; nothing when there is no terminal.
     static func draw(_ text: String) {
         if isInteractive { StandardError.writeNow(Array("\(clearing)\(text.printable.prefix(110))".utf8)) }
     }

@@ -53,7 +53,7 @@ struct RunReenactmentSummary {
     let run: RecordedRun
     let comparison: RunComparison
 
-    /// A page has room for so many of a kind.
+    /// At most so many differences of a kind are printed.
     private static let longestList = 20
 
     /// For people.

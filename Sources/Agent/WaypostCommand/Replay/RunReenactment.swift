@@ -15,7 +15,7 @@ struct RunReenactment: Sendable {
     /// How much faster than it was.
     let speed: Double
 
-    /// What comes at the very end of a recording may be under way as it is cut off.
+    /// What comes at the very end of a recording may be in progress when it is cut off.
     private static let grace = Duration.seconds(2)
 
     /// Plays everything and compares the decisions.

@@ -6,7 +6,7 @@ import TimeAndChance
 /// begins, or at the end of input.
 struct EpochAssembler {
     private(set) var epoch = Epoch()
-    /// What became of the epoch under way; `nil` while it is not complete.
+    /// What became of the current epoch; `nil` while it is not complete.
     private(set) var completion: EpochCompletion?
     /// What became of the epoch before it; `nil` when that never had a time.
     private(set) var previousCompletion: EpochCompletion?
@@ -18,7 +18,7 @@ struct EpochAssembler {
     private(set) var calendar: FixCalendar
     /// The heading stated last, until a fix takes it: a compass goes at its own pace, beside the epochs.
     private(set) var bodyHeadingDegrees: Double?
-    /// When the sentence to come was sent, while an epoch is under way.
+    /// When the sentence to come was sent, while an epoch is incomplete.
     private var nextTransmission: UTCTime?
     /// Fixes from before the first date.
     private var undated: [Fix] = []
@@ -33,7 +33,7 @@ struct EpochAssembler {
     private(set) var fixes = 0
     private(set) var voidEpochs = 0
     private(set) var repeatedEpochs = 0
-    /// One bit a warning that has come up since it was last asked.
+    /// One bit for each kind of warning since the last query.
     private var warnings: UInt64 = 0
     /// Fixes that went out of memory before a date came.
     private(set) var undatedDropped = 0
@@ -45,7 +45,7 @@ struct EpochAssembler {
         calendar = FixCalendar(dates: dates)
     }
 
-    /// A warning that has come up; `nil` when all are taken.
+    /// The next kind of warning since the last query; `nil` when there is none.
     @inline(__always)
     mutating func takeWarning() -> ReceiverWarning? {
         guard warnings != 0 else { return nil }

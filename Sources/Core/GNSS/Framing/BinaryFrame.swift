@@ -3,7 +3,7 @@ enum BinaryFrame {
     enum Outcome {
         /// A whole frame of so many bytes whose check agrees.
         case frame(length: Int)
-        /// Not a frame: go on one byte further.
+        /// Not a frame: continue one byte further.
         case notAFrame
         case incomplete
     }

@@ -1,6 +1,6 @@
 package import TimeAndChance
 
-/// Bytes of a receiver to fixes: the scanner and the epoch assembler behind one door.
+/// Bytes of a receiver to fixes: scanner and epoch assembler behind one interface.
 ///
 /// Feed it chunks of any size; the same bytes give the same fixes however they are cut.
 package struct NMEADecoder: Sendable {
@@ -21,7 +21,7 @@ package struct NMEADecoder: Sendable {
     /// Place in the stream of the buffer being scanned, in bytes.
     var origin = 0
     /// One bit a kind of warning that has come since it was last taken.
-    private var untoldWarnings: UInt64 = 0
+    private var unreportedWarnings: UInt64 = 0
 
     /// Bytes that are added to the carried ones at a time, until what they began is complete.
     private static let topUp = 512
@@ -54,19 +54,19 @@ package struct NMEADecoder: Sendable {
 
     /// A kind of warning that has come since it was last taken; `nil` when all are. `statistics` counts each.
     package mutating func takeWarning() -> ReceiverWarning? {
-        guard untoldWarnings != 0 else { return nil }
-        let bit = untoldWarnings.trailingZeroBitCount
-        untoldWarnings &= untoldWarnings - 1
+        guard unreportedWarnings != 0 else { return nil }
+        let bit = unreportedWarnings.trailingZeroBitCount
+        unreportedWarnings &= unreportedWarnings - 1
         return ReceiverWarning(rawValue: bit)
     }
 
-    /// Counts a warning, and keeps it to be told.
+    /// Counts a warning, and keeps it to be reported.
     mutating func warn(_ warning: ReceiverWarning, line: Int, byte: Int) {
         account.add(warning, line: line, byte: byte)
-        untoldWarnings |= 1 << UInt64(warning.rawValue)
+        unreportedWarnings |= 1 << UInt64(warning.rawValue)
     }
 
-    /// When, on the scale of `receivedAt`, a quiet line completes the epoch under way; `nil` when none is.
+    /// When, on the scale of `receivedAt`, a quiet line completes the current epoch; `nil` when none is.
     package var idleDeadline: Duration? {
         guard let lastReceivedAt, assembler.isWaiting || isWithBinary else { return nil }
         return lastReceivedAt + idleTime
@@ -78,19 +78,19 @@ package struct NMEADecoder: Sendable {
     /// Tells that the line has been quiet until `now`; completes the epoch once its deadline has passed.
     package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
-        if isWithBinary { giveUpBinary(emit) }
+        if isWithBinary { abandonBinaryFrame(emit) }
         assembler.lineIsQuiet(emit)
         noteWarnings(at: account.bytes)
     }
 
-    /// Tells that nothing more will come; completes the epoch under way.
+    /// Tells that nothing more will come; completes the current epoch.
     package mutating func finish(_ emit: (Fix) -> Void) {
-        // A byte that no sentence holds ends what the last bytes began: a sentence that the end has cut is none,
+        // A byte that no sentence holds ends what the last bytes began: a sentence cut off by the end does not count,
         // whatever may be missing from it.
         carry[carried] = 0
         carried += 1
         account.bytes += 1
-        giveUpBinary(emit)
+        abandonBinaryFrame(emit)
         account.bytes -= 1
         carried = 0
         assembler.finish(emit)
@@ -99,7 +99,7 @@ package struct NMEADecoder: Sendable {
     }
 
     /// Takes what cannot be a binary frame any more, as the line is quiet within it, for noise.
-    private mutating func giveUpBinary(_ emit: (Fix) -> Void) {
+    private mutating func abandonBinaryFrame(_ emit: (Fix) -> Void) {
         origin = account.bytes - carried
         var pending: [UInt8] = []
         swap(&pending, &carry)

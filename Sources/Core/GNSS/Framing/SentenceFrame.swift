@@ -5,11 +5,11 @@
     enum Outcome {
         /// Address and fields lie behind the start byte and before `end`.
         case sentence
-        /// No sentence; scanning goes on at `next`.
+        /// No sentence; scanning continues at `next`.
         case refused(SentenceRefusal)
         /// A start byte without an address: one of several in a row, or in noise. Nothing was to be had from it.
         case startAlone
-        /// More bytes are needed to tell.
+        /// More bytes are needed to decide.
         case incomplete
     }
 
@@ -75,9 +75,9 @@
         case UInt8(ascii: "*"):
             guard end + 2 < bytes.count else {
                 // One digit may be enough to see that there will not be two.
-                let isHopeless = unsafe end + 1 < bytes.count && Self.hexDigit(bytes[end + 1]) > 15
+                let cannotBecomeValid = unsafe end + 1 < bytes.count && Self.hexDigit(bytes[end + 1]) > 15
                 self =
-                    isHopeless
+                    cannotBecomeValid
                     ? Self(.refused(.malformedChecksum), end: end, next: end + 1)
                     : Self(.incomplete, end: end, next: start)
                 return

@@ -1,4 +1,4 @@
-/// The first bytes of a stream, which tell text of another encoding.
+/// The first bytes of a stream, which show text of another encoding.
 struct StreamOpening: Sendable {
     private var bytes: UInt32 = 0
     private static let length = 3

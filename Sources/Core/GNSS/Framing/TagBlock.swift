@@ -6,7 +6,7 @@ import TimeAndChance
         /// A block with a right checksum; `transmittedAt` is its `c:`, where it has one.
         case block(length: Int, transmittedAt: UTCTime?)
         case notABlock
-        /// More bytes are needed to tell.
+        /// More bytes are needed to decide.
         case incomplete
     }
 

@@ -41,7 +41,7 @@ struct HeadingSentence {
         guard fields.fault == .none else { return nil }
     }
 
-    /// THS: heading and a mode letter; simulated, manual and void headings are none.
+    /// THS: heading and a mode letter; simulated, manual and void headings do not count.
     init?(ths fields: inout FieldCursor) {
         headingDegrees = fields.course()
         switch fields.letter() {

@@ -20,7 +20,7 @@ enum ReceiverNotice {
     }
 }
 
-/// Who makes a receiver, told by the sentences of its maker's own.
+/// Who makes a receiver, by its proprietary sentences.
 package enum ReceiverMaker {
     /// Name of the maker whose sentence has that address, as `Garmin` for `PGRME`; `nil` when none is known.
     package static func name(ofAddress address: String) -> String? {
@@ -36,7 +36,7 @@ package enum ReceiverMaker {
     ]
 }
 
-/// What a receiver says or shows that the operator should know, though fixes go on.
+/// What a receiver says or shows that the operator should know, though fixes continue.
 package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// DTM names a datum other than WGS 84.
     case foreignDatum
@@ -77,7 +77,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .transmitBufferFull: "the receiver drops sentences: raise its baud rate or switch sentences off"
         case .weekRolloverRepaired:
             "the receiver's dates are off by a multiple of 1024 weeks: repaired; update its firmware"
-        case .dateTooEarly: "the receiver states dates that lie in the past: its fixes wait for a right date"
+        case .dateTooEarly: "the receiver states dates in the past: its fixes wait for a correct date"
         case .simulatedOrManual: "the receiver sends simulated or manually entered positions: not used"
         case .nullIsland: "the receiver states the position 0, 0: not used"
         case .utf16Text: "the input is UTF-16 text: convert it to plain text, as with iconv -f UTF-16 -t ASCII"
@@ -122,12 +122,12 @@ struct ReceiverBanners: Sendable {
         let isKnown = texts.contains { known in
             known.count == text.count && known.indices.allSatisfy { unsafe known[$0] == text[$0] }
         }
-        guard !isKnown, unsafe Self.isTelling(text) else { return }
+        guard !isKnown, unsafe Self.isInformative(text) else { return }
         unsafe texts.append(Array(text))
     }
 
     /// Whether there are words in it, and not those of antenna supervisor, licence or output buffer.
-    private static func isTelling(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    private static func isInformative(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         for start in ["ANTS", "LIC", "txbuf", "Resetting", "$"] as [StaticString] {
             let isStart = start.withUTF8Buffer { word in
                 text.count >= word.count && word.indices.allSatisfy { unsafe text[$0] == word[$0] }

@@ -142,7 +142,7 @@ extension LogTrace {
         return ["nothing here begins like a sentence"]
     }
 
-    /// Whether a sentence on the wanted lines was refused for want of a checksum.
+    /// Whether a sentence on the wanted lines was rejected for want of a checksum.
     package var hasMissingChecksum: Bool { sentences.contains { $0.refusal == .missingChecksum } }
 
     /// What `line` says for itself, as if it were the whole log.
@@ -212,9 +212,9 @@ struct TracedSentence {
     let prefix: [UInt8]
     /// From the start byte to the second checksum digit, or as far as it was a sentence.
     let bytes: [UInt8]
-    /// What follows one that was refused, as far as it was looked at.
+    /// What follows one that was rejected, as far as it was looked at.
     let following: [UInt8]
-    /// Why the decoder refused it; `nil` when it did not.
+    /// Why the decoder rejected it; `nil` when it did not.
     let refusal: SentenceRefusal?
     /// Which epoch it counts to; `nil` for what belongs to none.
     let epoch: Int?

@@ -15,7 +15,7 @@ package struct StopFinder: Sendable {
     private var time = Duration.zero
     /// What may become a stop.
     private var candidate: TrackStop?
-    /// A stop that may yet go on.
+    /// A stop that may still continue.
     private var latest: TrackStop?
 
     package init() {}

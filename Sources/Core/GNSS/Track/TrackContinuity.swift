@@ -1,11 +1,11 @@
 import TimeAndChance
 
-/// Decides of each fix whether the track goes on to it or breaks, and why.
+/// Decides for each fix whether the track continues to it or breaks, and why.
 package struct TrackContinuity: Sendable {
     /// How a fix follows the one before.
     package enum Step: Sendable, Hashable {
         case first
-        /// The track goes on by that many metres.
+        /// The track continues by that many metres.
         case onward(meters: Double)
         case broken(TrackBreak)
     }
@@ -46,7 +46,7 @@ package struct TrackContinuity: Sendable {
     }
 }
 
-/// A place where a track does not go on from one fix to the next.
+/// A place where a track breaks between one fix and the next.
 package struct TrackBreak: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
         /// Nothing came for longer than usual.

@@ -26,7 +26,7 @@ package actor LocationIntake {
         self.observer = observer
     }
 
-    /// Takes what a source tells.
+    /// Takes what a source delivers.
     package func take(_ event: FixSourceEvent) async {
         switch event {
         case .state(let state): observer.observe(.receiver(state))

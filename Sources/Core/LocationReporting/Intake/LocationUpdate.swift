@@ -22,7 +22,7 @@ package struct LocationUpdate: Sendable, Hashable {
 }
 
 extension LocationUpdate {
-    /// What Fleet Engine is told of `fix`.
+    /// What Fleet Engine gets of `fix`.
     ///
     /// 359.6 degrees round to 0; altitude is above the ellipsoid, so it needs the receiver's geoid separation (Fleet
     /// Engine `VehicleLocation`).

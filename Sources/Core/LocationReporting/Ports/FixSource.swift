@@ -6,11 +6,11 @@ package protocol FixSource: Sendable {
     ///
     /// `deliver` is awaited: a recorded log is read no faster than its fixes are taken. A live receiver never waits;
     /// while `deliver` is busy it keeps the newest fix alone. A receiver that is missing or silent is a state, retried
-    /// for ever; only what no retry can mend (bad input data) is thrown.
+    /// for ever; only what no retry can resolve (bad input data) is thrown.
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError)
 }
 
-/// What a `FixSource` tells.
+/// What a `FixSource` delivers.
 package enum FixSourceEvent: Sendable, Hashable {
     case fix(Fix)
     /// The receiver's state has changed.
@@ -21,7 +21,7 @@ package enum FixSourceEvent: Sendable, Hashable {
     case progress(bytesRead: Int64, totalBytes: Int64?)
 }
 
-/// Input that no retry can mend.
+/// Input that no retry can make usable.
 package struct FixSourceError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Code: String, Sendable, Hashable, CaseIterable {
         /// A log that does not exist or may not be read.
@@ -69,7 +69,7 @@ package enum ReceiverState: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether somebody may have to do something about it.
+    /// Whether an operator may have to act.
     package var isTrouble: Bool { kind == .noPosition || kind == .waiting }
 
     package var description: String {

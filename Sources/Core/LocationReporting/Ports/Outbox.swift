@@ -17,21 +17,21 @@ package protocol Outbox: Sendable {
     /// The count may reach the disk with the next append: a crash in between repeats a delivery and loses nothing.
     func acknowledge(_ batch: UploadBatch) async throws(OutboxError)
 
-    /// Sets one pending update aside with the server's words; it no longer blocks the rest.
+    /// Quarantines one pending update with the server's words; it no longer blocks the rest.
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError)
 
-    /// The newest update ever accepted, delivered or not, unless it is in quarantine; `nil` for a new store.
+    /// The newest update ever accepted, delivered or not, unless it is in quarantine; `nil` for a new outbox.
     func newest() async throws(OutboxError) -> StoredUpdate?
 
     func ledger() async throws(OutboxError) -> Ledger
 
-    /// Writes what is still only in memory (acknowledgements) and releases the store.
+    /// Writes what is still only in memory (acknowledgements) and releases the outbox.
     func close() async throws(OutboxError)
 }
 
 /// An update with its place in the order of acceptance.
 package struct StoredUpdate: Sendable, Hashable {
-    /// Counts accepted updates from 1, without gaps, for the life of the store.
+    /// Counts accepted updates from 1, without gaps, for the life of the outbox.
     package let sequence: Int64
     package let update: LocationUpdate
 
@@ -43,24 +43,24 @@ package struct StoredUpdate: Sendable, Hashable {
 /// Why the outbox could not do what was asked.
 package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// Another process owns the store.
+        /// Another process owns the outbox.
         case locked
         /// No space is left on the device; what was accepted is safe, the new update is not accepted.
         case full
-        /// The store cannot be read or written.
+        /// The outbox cannot be read or written.
         case unusable
-        /// The store was damaged, repaired, and is damaged again.
+        /// The outbox was damaged, repaired, and is damaged again.
         case damaged
-        /// The store was written by a newer release.
+        /// The outbox was written by a newer release.
         case newerSchema
-        /// The store has been closed.
+        /// The outbox has been closed.
         case closed
     }
 
     package let code: Code
     /// Which file, what happened, what to do.
     package let detail: String
-    /// Which process owns the store, as `process 12 (waypost)`; only of `locked`.
+    /// Which process owns the outbox, as `process 12 (waypost)`; only of `locked`.
     package let holder: String?
 
     package init(_ code: Code, _ detail: String, holder: String? = nil) {
@@ -93,7 +93,7 @@ package struct Ledger: Sendable, Hashable, Codable {
 }
 
 extension Ledger {
-    /// The account of several stores together.
+    /// The account of several outboxes together.
     package static func + (one: Self, other: Self) -> Self {
         Self(
             accepted: one.accepted + other.accepted, delivered: one.delivered + other.delivered,

@@ -6,12 +6,12 @@
 ///
 /// Whatever the jitter, an attempt after one that failed begins no sooner than a second (or `initialDelay`, if that is
 /// less) after that began, so that no network that flaps makes a storm. Sent again at once is only what is another
-/// request: with a new token, or without the update that was refused.
+/// request: with a new token, or without the update that was rejected.
 package struct RetryPolicy: Sendable, Hashable {
     package let initialDelay: Duration
     package let maximumDelay: Duration
-    /// Nobody is reached: that long after the last attempt began the next one looks whether the way is whole again. It
-    /// costs a few packets.
+    /// The server is unreachable: that long after the start of the last attempt the next one checks again. It costs a
+    /// few packets.
     private static let longestUnreachableDelay = Duration.seconds(15)
     /// No server is obeyed for longer than this.
     private static let longestObeyedDelay = Duration.seconds(600)
@@ -36,17 +36,17 @@ package struct RetryPolicy: Sendable, Hashable {
     package func delay(beforeRetry retry: Int, jitter: Double, after: Duration? = nil) -> Duration {
         let own = ceiling(beforeRetry: retry) * jitter
         guard let after else { return own }
-        // Those who were all told the same time must not come back at the same time.
+        // Vehicles that were all given the same time must not retry at the same time.
         return min(after, Self.longestObeyedDelay) + min(own, .seconds(5))
     }
 
-    /// The wait before retry number `retry` when nobody could be reached in an attempt that `took` so long; `jitter` is
-    /// drawn from 0...1.
+    /// The wait before retry number `retry` after an attempt that `took` so long and did not reach the server; `jitter`
+    /// is drawn from 0...1.
     package func unreachableDelay(beforeRetry retry: Int, took: Duration, jitter: Double) -> Duration {
         min(ceiling(beforeRetry: retry) * jitter, max(.zero, Self.longestUnreachableDelay - took))
     }
 
-    /// The wait between probes of a token that is refused, or of a reader's hold.
+    /// The wait between probes of a token that is rejected, or of a reader's hold.
     package func holdDelay(jitter: Double) -> Duration { maximumDelay / 2 + maximumDelay / 2 * jitter }
 
     /// The wait before probe number `probe` of something that is not there and may not be for days: as on a hold first,

@@ -17,7 +17,7 @@ enum UploadEvent: Sendable {
     case networkReturned
     /// Perhaps `dueAt` is reached; perhaps too soon.
     case timeReached
-    /// The task is cancelled, and with it whatever is under way.
+    /// The task is cancelled, and with it whatever is in progress.
     case cancelled
     // How each action ends.
     case outboxRead(UploadBatch?, newest: StoredUpdate?)
@@ -39,7 +39,7 @@ enum UploadAction: Sendable, Hashable {
     case acknowledge(UploadBatch)
     case quarantine(StoredUpdate, reason: ReportedText)
     case discardToken(AuthorizationToken)
-    /// Give up the exchange under way; its end is told as if nobody had.
+    /// Abort the exchange in progress; its end is reported as if it had not been aborted.
     case abortExchange
     case wait
     case finish

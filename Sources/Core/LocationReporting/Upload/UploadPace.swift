@@ -5,7 +5,7 @@ struct UploadPace: Sendable, Hashable {
     private static let firstInterval = Duration.seconds(5)
     /// Well within the longest time without an update that Fleet Engine wants.
     static let longestInterval = Duration.seconds(30)
-    /// Shorter ones are none.
+    /// Shorter intervals count as none.
     static let shortestInterval = Duration.seconds(1)
 
     private let backlogUpdatesPerSecond: Double?

@@ -20,8 +20,8 @@ struct UploadSelection: Sendable {
         (self.heartbeat, heartbeatDueAt, heartbeatReadAt) = (heartbeat, now + heartbeat, now + heartbeat)
     }
 
-    /// Notes an update that the outbox refused; an older one in its place is superseded. `overrulingStored` when all
-    /// that the outbox holds was wrong, until `forgetUnstored`.
+    /// Notes an update that the outbox did not accept; it supersedes an older one. `overrulingStored` when all that the
+    /// outbox holds was wrong, until `forgetUnstored`.
     mutating func offer(unstored update: LocationUpdate, overrulingStored: Bool) {
         if overrulingStored { overrulesStored = true }
         if unstored.map({ $0.timeOfFix <= update.timeOfFix }) ?? true { unstored = update }

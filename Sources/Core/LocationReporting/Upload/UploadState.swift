@@ -5,7 +5,7 @@ import VehicleAuthorization
 
 /// All that the upload loop knows, and every decision of it: an event goes in, one action comes out. Pure.
 ///
-/// One thing is under way at a time: the outbox is read, a token fetched, a batch sent, the outbox or the token cache
+/// One thing is in progress at a time: the outbox is read, a token fetched, a batch sent, the outbox or the token cache
 /// told what came of that; or the loop waits, for something to send or for a time. `dueAt` is the time at which
 /// `.timeReached` is to be told.
 struct UploadState: Sendable {
@@ -39,7 +39,7 @@ struct UploadState: Sendable {
         case reading(limit: Int, isPaced: Bool)
         case fetchingToken(UploadBatch, since: Duration)
         case exchanging(Exchange)
-        /// The outbox or the token cache is told what came of the exchange; `backOff`: what is waited for afterwards.
+        /// The outbox or the token cache gets the result of the exchange; `backOff`: what is waited for afterwards.
         case telling(backOff: Duration?, because: ReportedText)
         /// For something to send, or for a time.
         case awaitingNews(until: Duration?)
@@ -47,7 +47,7 @@ struct UploadState: Sendable {
         case backingOff(until: Duration, networkEndsAt: Duration?)
     }
 
-    /// How long an exchange under way may still take when the network has changed beneath it.
+    /// How long an exchange in progress may still take when the network has changed beneath it.
     private static let graceAfterNetworkChange = Duration.seconds(2)
     /// How long a newer position waits for the answer to older ones.
     private static let patienceWithBacklog = Duration.seconds(3)
@@ -78,11 +78,11 @@ struct UploadState: Sendable {
     private var outboxFailures = 0
     /// How often in a row there was no token.
     private var missingTokens = 0
-    /// How often in a row delivery was held for what only somebody else can mend.
+    /// How often in a row delivery was put on hold.
     private var holds = 0
     /// How many updates were rejected for good since the last success.
     private var rejections = 0
-    /// Whether a token was refused since the last success, so that those after it were new ones already.
+    /// Whether a token was rejected since the last success, so that those after it were new ones already.
     private var hasRenewedToken = false
     /// The position that led the last upload that was taken: it is not what another is rejected for.
     private var taken: LocationUpdate?
@@ -239,7 +239,7 @@ extension UploadState {
         return UploadStep(.abortExchange)
     }
 
-    /// A wait ends at once. What is under way is cancelled with the task; an answer that comes all the same counts.
+    /// A wait ends at once. What is in progress is cancelled with the task; an answer that comes nevertheless counts.
     private mutating func cancel() -> UploadStep {
         isCancelled = true
         switch phase {
@@ -268,7 +268,7 @@ extension UploadState {
             .send(batch, token, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
     }
 
-    /// The provider is asked again soon at first, then as seldom as on any hold.
+    /// The provider is asked again soon at first, then as rarely as on any hold.
     private mutating func noToken(_ error: AuthorizationError, jitter: () -> Double) -> UploadStep {
         guard !isCancelled, case .fetchingToken(_, let since) = phase else { return finish() }
         missingTokens += 1

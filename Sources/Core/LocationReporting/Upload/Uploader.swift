@@ -54,7 +54,7 @@ package actor Uploader {
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
     package func finishWhenEmpty() { take(.finishWhenEmpty) }
 
-    /// Tells that the network has come back: whatever waits for that goes on at once, on a new connection.
+    /// Reports that the network has returned: whatever waits for that continues at once, on a new connection.
     package func networkReturned() async {
         await authorization.networkReturned()
         // Before the transport hears of it: an exchange that fails by that is judged as of the network that is gone.
@@ -196,8 +196,8 @@ extension Uploader {
 
 /// The vehicle's state by itself, as on stop.
 extension Uploader {
-    /// Sends the vehicle's state without a position, once more with a new token if the first is refused, and tells what
-    /// became of it.
+    /// Sends the vehicle's state without a position, once more with a new token if the first is rejected, and reports
+    /// what became of it.
     ///
     /// - Throws: when there is no token or no answer.
     package func send(state: VehicleState) async throws -> UploadOutcome {

@@ -7,7 +7,7 @@ package struct TrackMap {
     let summary: TrackSummary
     let start: Fix
     let end: Fix
-    /// Where the vehicle is that is still under way.
+    /// Where a vehicle that still drives is.
     let vehicle: Fix?
     /// The line, in pixels of the frame.
     let vertices: [TrackLine.Vertex]

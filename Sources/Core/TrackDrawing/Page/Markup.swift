@@ -1,4 +1,4 @@
-/// Markup of a page under way: text that is put into it is escaped, a number has at most two decimals.
+/// Markup of a page in the making: text that is put into it is escaped, a number has at most two decimals.
 package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     package private(set) var text: String
 

@@ -1,7 +1,7 @@
 import GNSS
 import TimeAndChance
 
-/// Speed and altitude over time, as SVG; what no fix tells of stays empty.
+/// Speed and altitude over time, as SVG; what no fix states stays empty.
 struct ProfileDrawing {
     let profile: TrackProfile
     let stops: [TrackStop]
@@ -29,7 +29,7 @@ struct ProfileDrawing {
         return [speed, altitude].compactMap { $0 }
     }
 
-    /// `nil` when no fix tells speed or altitude, or there is only one fix.
+    /// `nil` when no fix states speed or altitude, or there is only one fix.
     var svg: Markup? {
         let panels = panels
         guard let last = panels.last, profile.runs.contains(where: { $0.from < $0.to }) else { return nil }
@@ -125,7 +125,7 @@ struct ProfileDrawing {
 }
 
 extension TrackSurvey {
-    /// The drawings of speed and altitude over time, with a note of what they show; `nil` when no fix tells either.
+    /// The drawings of speed and altitude over time, with a note of what they show; `nil` when no fix states either.
     package var profileSection: Markup? {
         let stops = summary.stops.found.longest
         let drawings = PageLayout.allCases.compactMap { ProfileDrawing(profile: profile, stops: stops, layout: $0).svg }

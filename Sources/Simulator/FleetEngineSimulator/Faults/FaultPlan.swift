@@ -21,7 +21,7 @@ package struct FaultPlan: Sendable, Hashable {
     package var retryAdvice: RetryAdvice?
     /// What the token endpoint does wrong.
     package var tokens = TokenFaultPlan()
-    /// More past locations in one update are refused with 400; the real limit is not published.
+    /// More past locations in one update are rejected with 400; the real limit is not published.
     package var maximumPastLocations: Int?
     /// Nothing but the page answers: connections are reset.
     package var outages: [ClosedRange<Double>] = []
@@ -156,7 +156,7 @@ extension FaultPlan {
     }
 }
 
-/// How an ordered error tells when to come again.
+/// How an ordered error states when to retry.
 package enum RetryAdvice: Sendable, Hashable {
     /// A `Retry-After` header.
     case header(seconds: Int)

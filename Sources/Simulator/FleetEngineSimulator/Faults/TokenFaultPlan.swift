@@ -34,7 +34,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
     package var expiryStyle: ExpiryStyle?
     /// How far the issuer's clock is ahead of Fleet Engine's, in seconds.
     package var clockOffset = 0
-    /// When the service account gets a new key; tokens signed with the one before are refused from then on.
+    /// When the service account gets a new key; tokens signed with the one before are rejected from then on.
     package var keyRotations: [Double] = []
 
     package init() {}
@@ -87,7 +87,7 @@ package enum TokenFault: Sendable, Hashable {
     case page
     /// Status 200 without a body.
     case empty
-    /// The token is somebody else's.
+    /// The token is for another subject.
     case wrongVehicle
     case wrongAudience
     case expired

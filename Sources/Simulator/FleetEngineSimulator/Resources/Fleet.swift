@@ -12,7 +12,7 @@ struct Fleet {
 
     private let existence: VehicleExistence
     private let maximumPastLocations: Int?
-    /// More than this many vehicles are refused, so that memory is bounded.
+    /// More than this many vehicles are rejected, so that memory is bounded.
     private static let maximumVehicles = 100_000
     private var vehicles: [ResourceName: [String: JSONValue]] = [:]
 

@@ -36,7 +36,7 @@ enum FleetTarget {
     private static let unknown = Refusal.notFound("Method not found: there is no such path here")
 }
 
-/// The query parameters of a Fleet Engine request; an unknown one is refused.
+/// The query parameters of a Fleet Engine request; an unknown one is rejected.
 struct FleetQuery {
     private var parameters: [String: String] = [:]
 

@@ -27,7 +27,7 @@ import CCrypto
         unsafe self.key = key
     }
 
-    /// Somebody else's public key, as `openssl pkey -pubout` writes it: it only verifies.
+    /// The public key of another issuer, as `openssl pkey -pubout` writes it: it only verifies.
     init(publicPEM text: [UInt8]) throws(Failure) {
         let source = unsafe BIO_new_mem_buf(text, CInt(text.count))
         defer { unsafe BIO_free(source) }

@@ -12,7 +12,7 @@ struct TokenAuthority: ~Copyable {
 
     private let key: SigningKey
     private let keyID: String
-    /// Somebody else's, whose tokens are accepted beside our own.
+    /// Another issuer's, whose tokens are accepted beside our own.
     private let trustedKey: SigningKey?
 
     /// `key` is a private key in DER; without one a new one is made. `trustedKey` is a public key in PEM.
@@ -236,7 +236,7 @@ package enum TokenSubject: Sendable, Hashable {
         }
     }
 
-    /// The same for somebody else: what a backend that mixes up its vehicles signs.
+    /// The same for another subject: what a backend that mixes up its vehicles signs.
     var mistaken: TokenSubject {
         switch self {
         case .driver: .driver(vehicleID: "somebody-else")

@@ -17,7 +17,7 @@ struct TokenIssuer: Sendable {
 
     /// The subject that the path behind `/token` and the query name, as `driver/van-7`, once its ids can be ids.
     ///
-    /// - Throws: what a careful backend refuses, above all tokens for every vehicle.
+    /// - Throws: what a careful backend rejects, above all tokens for every vehicle.
     static func subject(of request: ServedRequest, path: ArraySlice<String>) throws(Refusal) -> TokenSubject {
         let parts = Array(path)
         let tasks = (request.queryItems ?? []).filter { $0.name == "taskid" }.map(\.value)

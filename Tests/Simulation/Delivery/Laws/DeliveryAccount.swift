@@ -158,7 +158,7 @@ struct DeliveryAccount {
     /// A law on time that will be broken before the next thing happens, at `next`.
     func overdue(before next: Duration) -> Breach? { lateness.overdue(before: next) }
 
-    /// Everything accepted is delivered or set aside.
+    /// Everything accepted is delivered or quarantined.
     var isDrained: Bool { ledger.pending == 0 && lateness.isCaughtUp }
 
     /// Accepted updates that Fleet Engine has never seen and that are not accounted for otherwise.

@@ -30,7 +30,7 @@ enum Law: String, CaseIterable, Sendable {
     case neverSilent
     /// While the path works, what has piled up goes away.
     case backlogShrinks
-    /// Only what Fleet Engine refuses by itself is set aside.
+    /// Only what Fleet Engine rejects by itself is quarantined.
     case quarantineIsRefused
     /// Evicted is only what does not fit.
     case evictionNeedsFullStore
@@ -40,6 +40,6 @@ enum Law: String, CaseIterable, Sendable {
     case stopsAtOnce
     /// Somebody always waits for something that will come.
     case neverStuck
-    /// When all faults have ended, everything accepted is delivered or set aside.
+    /// When all faults have ended, everything accepted is delivered or quarantined.
     case drains
 }

@@ -65,7 +65,7 @@ struct WatchedOutbox: Outbox {
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         world.require(
             .quarantineIsRefused, world.account.isRefused(UpdateKey(update.update)),
-            "update \(update.sequence) is set aside, which Fleet Engine would take")
+            "update \(update.sequence) is quarantined, which Fleet Engine would accept")
         try await watched { () throws(OutboxError) in try await base.quarantine(update, reason: reason) }
         await check()
     }
