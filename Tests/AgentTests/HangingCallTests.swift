@@ -62,11 +62,11 @@ import WaypostTestSupport
         return nil
     }
 
-    func prompt<Store: Outbox>(_ outbox: Store) -> PromptOutbox<Store> {
-        PromptOutbox(outbox, clock: clock, progress: progress) { [givenUp] in givenUp.withLock { $0 += 1 } }
+    func prompt<Store: Outbox>(_ outbox: Store) -> TimeLimitedOutbox<Store> {
+        TimeLimitedOutbox(outbox, clock: clock, progress: progress) { [givenUp] in givenUp.withLock { $0 += 1 } }
     }
 
-    static func append(to outbox: PromptOutbox<some Outbox>) async -> Result<StoredUpdate, OutboxError> {
+    static func append(to outbox: TimeLimitedOutbox<some Outbox>) async -> Result<StoredUpdate, OutboxError> {
         await .of { () throws(OutboxError) in try await outbox.append(ProgressWatches.stored.update) }
     }
 

@@ -86,7 +86,7 @@ extension Rule {
         "Sources/Adapters/LinuxPlatform/Files/FileLock.swift", "Sources/Adapters/LinuxPlatform/Files/FileSystem.swift",
         "Sources/Adapters/LinuxPlatform/Sockets/ListeningSocket.swift",
         "Sources/Adapters/SQLiteOutbox/Store/SQLiteConnection.swift",
-        "Sources/Core/GNSS/Framing/TagBlock.swift", "Sources/Core/GNSS/Trace/SentenceReading.swift",
+        "Sources/Core/GNSS/Framing/TagBlock.swift", "Sources/Core/GNSS/Explanation/SentenceReading.swift",
         "Sources/Core/HTTPMessages/HTTPURL.swift", "Sources/Core/StrictJSON/JSONParser.swift",
         "Sources/Core/VehicleAuthorization/SecretText.swift",
         // Paths and names of errors, from the C library.

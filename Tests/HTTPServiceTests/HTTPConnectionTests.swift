@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct HTTPConnections {
     private let limits = HTTPServiceLimits(idle: .seconds(60), exchange: .seconds(30))
-    private let names = ServedNames(listeningOn: .loopback(host: "127.0.0.1", port: 80))
+    private let names = AllowedHosts(listeningOn: .loopback(host: "127.0.0.1", port: 80))
     private let get = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
 
     private func answered(_ delivery: ServedResponse.Delivery, delay: Duration = .zero) -> HTTPConnection {

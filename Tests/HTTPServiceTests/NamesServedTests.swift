@@ -14,7 +14,7 @@ import Testing
         if let host { headers.append("host", host) }
         for origin in origins { headers.append("origin", origin) }
         for site in sites { headers.append("sec-fetch-site", site) }
-        let names = ServedNames(listeningOn: try LocalAddress(address))
+        let names = AllowedHosts(listeningOn: try LocalAddress(address))
         do throws(HTTPRequestError) {
             try names.check(ServedRequest(method, "/", headers: headers))
             return nil
@@ -86,7 +86,7 @@ import Testing
     func areNotForWhatIsFetchedAhead(header: String, purpose: String) throws {
         var headers = HTTPHeaders(["host": "localhost", "sec-fetch-site": "none"])
         headers.append(header, purpose)
-        let names = ServedNames(listeningOn: try LocalAddress("127.0.0.1:9464"))
+        let names = AllowedHosts(listeningOn: try LocalAddress("127.0.0.1:9464"))
         #expect(throws: HTTPRequestError.foreignSite) {
             try names.check(ServedRequest(.get, "/token/driver/van-7", headers: headers))
         }

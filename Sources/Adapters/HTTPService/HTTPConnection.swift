@@ -35,7 +35,7 @@ struct HTTPConnection {
     private static let dropped = 1 << 16
 
     private let limits: HTTPServiceLimits
-    private let names: ServedNames
+    private let names: AllowedHosts
     private var parser: HTTPRequestParser
     private var phase: Phase
     private var request: ServedRequest?
@@ -46,7 +46,7 @@ struct HTTPConnection {
     /// not behind all others before its request can be there.
     private(set) var lastAsked: Duration
 
-    init(limits: HTTPServiceLimits, names: ServedNames, now: Duration) {
+    init(limits: HTTPServiceLimits, names: AllowedHosts, now: Duration) {
         (self.limits, self.names, lastAsked) = (limits, names, now + .seconds(1))
         parser = HTTPRequestParser(limits: limits)
         phase = .reading(deadline: now + limits.idle)

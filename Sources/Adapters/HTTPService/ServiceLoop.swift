@@ -21,7 +21,7 @@ struct ServiceLoop {
 
     private let listener: ListeningSocket
     private let limits: HTTPServiceLimits
-    private let names: ServedNames
+    private let names: AllowedHosts
     private let mailbox: ServiceMailbox
     private let arrivals: AsyncStream<Arrival>.Continuation
     private let start = ContinuousClock.now
@@ -41,7 +41,7 @@ struct ServiceLoop {
         arrivals: AsyncStream<Arrival>.Continuation
     ) {
         (self.listener, self.limits, self.mailbox, self.arrivals) = (listener, limits, mailbox, arrivals)
-        names = ServedNames(listeningOn: listener.address)
+        names = AllowedHosts(listeningOn: listener.address)
     }
 
     /// Until the mailbox says stop; then every socket is closed, and the arrivals end.

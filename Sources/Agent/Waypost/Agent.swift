@@ -197,13 +197,13 @@ public struct Agent: Sendable {
         }
     }
 
-    /// Passes on the kernel's word that there is a new way out; without it delivery goes on by its own attempts.
+    /// Passes on the kernel's announcements of new routes; without them delivery relies on its own attempts.
     private func watchNetwork(_ agent: VehicleAgent) async {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup { group in
             group.addTask {
                 do throws(SystemError) { try await NetworkWatch().run { arrival.yield() } } catch {
-                    agent.log.write(.warning, "\(error); the network's return is found by retries alone")
+                    agent.log.write(.warning, "\(error); the return of the network is noticed by retries only")
                 }
                 arrival.finish()
             }

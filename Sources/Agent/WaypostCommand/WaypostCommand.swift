@@ -59,7 +59,7 @@ enum WaypostCommand {
         case "check": return try await CheckCommand(arguments).run()
         case "token": return try await TokenCommand(arguments).run()
         case "status": return try await StatusCommand(arguments).run()
-        case "why": return try await StatusCommand(arguments, asksWhy: true).run()
+        case "why": return try await WhyCommand(arguments).run()
         case "outbox": return try await OutboxCommand(arguments).run()
         default: return try HelpCommand(arguments).run()
         }

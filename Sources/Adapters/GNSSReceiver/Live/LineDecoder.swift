@@ -7,11 +7,11 @@ protocol LineDecoder: Sendable {
     /// Takes the next bytes; gives how many sentences were in them, or what stands for one: each proves that a receiver
     /// is there.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
-    /// Nothing has come until `now`: completes the epoch under way if its time is over.
+    /// Nothing has come until `now`: completes the current epoch if its time is over.
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void)
-    /// The line has ended: completes the epoch under way.
+    /// The line has ended: completes the current epoch.
     mutating func finish(_ emit: (Fix) -> Void)
-    /// When a quiet line completes the epoch under way; `nil` when none is.
+    /// When a quiet line completes the current epoch; `nil` when none is.
     var idleDeadline: Duration? { get }
     /// A kind of warning that has come since it was last taken; `nil` when all are.
     mutating func takeWarning() -> ReceiverWarning?

@@ -34,7 +34,7 @@ struct LineSession: Sendable {
     /// What the receiver has warned of since the last call.
     mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
 
-    /// Nothing has come until `now`: completes the epoch under way if its time is over.
+    /// Nothing has come until `now`: completes the current epoch if its time is over.
     mutating func lineIsIdle(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline
         if let deadline, deadline <= now { passedDeadline = deadline }
@@ -43,7 +43,7 @@ struct LineSession: Sendable {
         return newest
     }
 
-    /// The line has ended: completes the epoch under way.
+    /// The line has ended: completes the current epoch.
     mutating func finish() -> Fix? {
         var newest: Fix?
         decoder.finish { newest = $0 }

@@ -66,7 +66,7 @@ final class GrowingFile {
 
     /// What was opened.
     var kind: FileStatus.Kind { file.status.kind }
-    /// Where another opening goes on.
+    /// Where another opening continues.
     var place: Beginning { .place(file.status.identity, offset: offset) }
     /// Readable when a look is worth while.
     var raw: CInt { kind == .file ? ticker.raw : file.descriptor.raw }

@@ -96,8 +96,8 @@ package actor LogReader {
         }
     }
 
-    /// Opens every log once, so that a wrong name is told before the first fix, and gives their size together; `nil`
-    /// when one of them is a pipe, which can only be opened for good, or is followed.
+    /// Opens every log once, so that a wrong name is reported before the first fix, and gives their total size;
+    /// `nil` when one of them is a pipe, which can be opened only once, or is followed.
     @discardableResult
     package func totalBytes() throws(FixSourceError) -> Int64? {
         var sum: Int64? = follows ? nil : 0
@@ -196,7 +196,7 @@ package actor LogReader {
     private func decode(_ count: Int, _ emit: (Fix) -> Void) {
         let bytes = buffer
         let new = bytes.span.extracting(first: count)
-        // A recording has no moments of its own: its time stands still, and no pause completes an epoch.
+        // A recording has no moments of its own: its time does not advance, and no pause completes an epoch.
         decoder.decode(new, receivedAt: pause.time, emit)
         pause.bytesArrived(new)
     }

@@ -89,7 +89,7 @@ package struct LogReplay: FixSource {
     ) async throws(FixSourceError) {
         var timeline = ReplayTimeline(speed: options.speed, length: survey.length)
         var keptTimeOffset = Duration.zero
-        // While the replay keeps the pace of the log, progress is told often enough to be watched.
+        // While the replay keeps the pace of the log, progress is reported often enough to be watched.
         let isPaced = options.speed != .maximum
         while true {
             let reader = try LogReader(

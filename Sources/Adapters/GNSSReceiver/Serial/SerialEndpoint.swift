@@ -81,8 +81,8 @@ struct SerialEndpoint: ReceiverEndpoint {
                 + "right one), or switch the receiver's output to NMEA" + otherReaders
         // Its rate was right: before that it is closed sooner.
         case (.noise, .searched(let search)):
-            "bytes come but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there was; if "
-                + "it stays so, the rate is looked for again"
+            "bytes arrive but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there were "
+                + "some; if it stays so, the rate is searched for again"
         }
     }
 

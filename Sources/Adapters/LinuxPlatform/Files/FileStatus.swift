@@ -12,7 +12,7 @@ package struct FileStatus: Sendable, Hashable {
         case device = "a device"
     }
 
-    /// Which of all files it is, and which device it leads to.
+    /// The identity of the file, and the device it leads to.
     package struct Identity: Sendable, Hashable {
         private let volume, number, device: UInt64
 

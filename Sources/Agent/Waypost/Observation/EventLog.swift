@@ -12,7 +12,7 @@ package final class EventLog: ReportingObserver {
     /// How often a continuing trouble is logged again.
     private static let reminderInterval = Duration.seconds(600)
 
-    private let topics = Locked(ToldTopics())
+    private let topics = Locked(RepetitionFilter())
 
     package init(log: LogWriter, clock: MonotonicClock) { (self.log, self.clock) = (log, clock) }
 
@@ -22,7 +22,7 @@ package final class EventLog: ReportingObserver {
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
         case .refused(_, let refusal): remind(of: refusal.label, "fix rejected: \(refusal)")
         case .accepted(let stored):
-            if end("unstored") { log.write(.info, "the outbox takes updates again") }
+            if end("unstored") { log.write(.info, "the outbox accepts updates again") }
             log.write(.debug, "accepted update \(stored.sequence)")
         case .notStored(let error):
             if count("\(error)", of: "unstored") != nil {
@@ -97,7 +97,7 @@ struct EvictionNotice {
 
     /// By reason, what has been logged, or was there at the start.
     private var told: [EvictionReason: Int64] = [:]
-    private var topics = ToldTopics()
+    private var topics = RepetitionFilter()
 
     /// `evictions`: those of before.
     init(since evictions: Evictions) { note(evictions) }

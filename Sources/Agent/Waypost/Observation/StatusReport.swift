@@ -3,7 +3,7 @@ import HTTPMessages
 package import LocationReporting
 import ReportedText
 package import SQLiteOutbox
-package import TimeAndChance
+import TimeAndChance
 
 /// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
 package struct StatusReport: Sendable, Hashable, Codable {
@@ -34,7 +34,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var nextAttemptSeconds: Int?
     }
 
-    /// What an accepted update has to fear.
+    /// What a crash may cost.
     package struct Durability: Sendable, Hashable, Codable {
         /// `full` or `economy`.
         package var mode: String
@@ -153,137 +153,5 @@ package struct TallyReport: Sendable, Hashable, Codable {
     /// All reasons, also those that have no update.
     package static func byReason(_ evictions: Evictions) -> [String: Self] {
         Dictionary(uniqueKeysWithValues: EvictionReason.allCases.map { ($0.rawValue, Self(evictions[$0])) })
-    }
-}
-
-extension StatusReport {
-    /// The same in Prometheus's text format, version 0.0.4.
-    package var metrics: String {
-        var text = ""
-        func family(_ name: String, _ kind: String, _ help: String, _ samples: [(labels: String, value: Int)]) {
-            text += "# HELP waypost_\(name) \(help)\n# TYPE waypost_\(name) \(kind)\n"
-            for sample in samples {
-                text += "waypost_\(name)\(sample.labels.isEmpty ? "" : "{\(sample.labels)}") \(sample.value)\n"
-            }
-        }
-        family(
-            "updates", "gauge", "Updates since the outbox was created, by state.",
-            [
-                ("state=\"accepted\"", Int(ledger.accepted)), ("state=\"delivered\"", Int(ledger.delivered)),
-                ("state=\"pending\"", Int(ledger.pending)), ("state=\"evicted\"", Int(ledger.evicted)),
-                ("state=\"quarantined\"", Int(ledger.quarantined)),
-            ])
-        family(
-            "updates_evicted", "gauge", "Updates evicted since the outbox was created, by reason.",
-            evictions.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", Int($0.value.count)) })
-        family("fixes_total", "counter", "Fixes that were not rejected.", [("", fixes)])
-        family(
-            "fixes_refused_total", "counter", "Fixes that were rejected, by reason.",
-            refusedFixes.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", $0.value) })
-        family(
-            "receiver_warnings_total", "counter", "Warnings of the receiver, by kind.",
-            receiverWarnings.sorted { $0.key < $1.key }.map { ("kind=\"\($0.key)\"", $0.value) })
-        family("updates_not_stored_total", "counter", "Updates that the outbox could not store.", [("", notStored)])
-        family("requests_total", "counter", "Requests sent to Fleet Engine.", [("", requests)])
-        family("retries_total", "counter", "Failed requests, except those that put delivery on hold.", [("", retries)])
-        family("token_fetches_total", "counter", "Tokens asked of the issuer.", [("", tokenFetches)])
-        family("sent_bytes_total", "counter", "Bytes of requests to Fleet Engine.", [("", bytesSent)])
-        family("received_bytes_total", "counter", "Bytes of answers from Fleet Engine.", [("", bytesReceived)])
-        family("uptime_seconds", "gauge", "Seconds since the start.", [("", uptimeSeconds)])
-        family(
-            "receiver_state", "gauge", "1 for the state that the receiver is in.",
-            ReceiverState.Kind.allCases.map { ("state=\"\($0.rawValue)\"", $0.rawValue == receiver.kind ? 1 : 0) })
-        if let seconds = receiver.secondsSinceFix {
-            family("seconds_since_fix", "gauge", "Seconds since the last fix that was not rejected.", [("", seconds)])
-        }
-        if let seconds = delivery.secondsSinceDelivery {
-            family("seconds_since_delivery", "gauge", "Seconds since the last delivery.", [("", seconds)])
-        }
-        family(
-            "repairs_total", "counter", "How often a stalled stage was bypassed, by stage.",
-            Stage.allCases.map { ("stage=\"\($0.rawValue)\"", repairs[$0.rawValue] ?? 0) })
-        family(
-            "last_run_stalled", "gauge", "1 for the stage whose stall ended the last run.",
-            Stage.allCases.map { ("stage=\"\($0.rawValue)\"", lastStall?.stage == $0 ? 1 : 0) })
-        family("healthy", "gauge", "1 while nothing needs attention.", [("", isHealthy ? 1 : 0)])
-        return text
-    }
-}
-
-extension StatusReport {
-    /// Why nothing is sent, or that all is well, in one sentence; `now` is the present, for the times in it.
-    package func why(at now: UTCTime) -> String {
-        if let trouble = delivery.trouble {
-            let since = delivery.troubleSeconds.map { Self.moment($0, before: now) } ?? "now"
-            let next =
-                delivery.nextAttemptSeconds.map { ", the next attempt is in \(Duration.seconds($0).spoken)" } ?? ""
-            return "Nothing has been sent since \(since): \(trouble)\(next); \(safety)."
-        }
-        if let receiver = receiverTrouble(at: now) { return receiver }
-        guard let delivered = delivery.secondsSinceDelivery else {
-            return "Nothing has been sent yet: the service started \(Duration.seconds(uptimeSeconds).spoken) ago, and "
-                + "its first update is on its way; \(safety)."
-        }
-        if delivered > Self.longestSilence {
-            return "Nothing has been sent since \(Self.moment(delivered, before: now)), and no stage has reported why; "
-                + "\(safety); look at the log."
-        }
-        let rest = ledger.pending > 1 ? "\(Self.grouped(ledger.pending)) updates are pending" : "nothing is pending"
-        return "All is well: the last delivery was \(Duration.seconds(delivered).spoken) ago, \(rest)."
-    }
-
-    /// A heartbeat goes out each minute, and may fail twice before anybody should wonder.
-    private static let longestSilence = 180
-    /// A receiver that is well gives a fix each second or so.
-    private static let longestWithoutFix = 90
-
-    private func receiverTrouble(at now: UTCTime) -> String? {
-        let state = receiver.state
-        let last = receiver.secondsSinceFix.map { Self.moment($0, before: now) }
-        switch ReceiverState.Kind(rawValue: receiver.kind) {
-        case .starting where last == nil:
-            return "There is no position yet: \(state); \(repetition)."
-        case .waiting, .noPosition, .ended:
-            return "There is no new position since \(last ?? "the start"): \(state); \(repetition)."
-        case .receiving, .starting, nil:
-            guard (receiver.secondsSinceFix ?? uptimeSeconds) > Self.longestWithoutFix else { return nil }
-            let cause =
-                refusedFixes.max { ($0.value, $1.key) < ($1.value, $0.key) }
-                .map { "fixes arrive but are rejected (\(Self.grouped(Int64($0.value))) times \($0.key))" } ?? state
-            return "There is no new position since \(last ?? "the start"): \(cause); \(repetition)."
-        }
-    }
-
-    /// What becomes of the last known position while there is no newer one.
-    private var repetition: String {
-        delivery.secondsSinceDelivery == nil
-            ? safety : "the last known one is repeated each minute, and \(safety)"
-    }
-
-    private var safety: String {
-        switch ledger.pending {
-        case 0: "no update is pending"
-        case 1: "1 update is safe"
-        default: "\(Self.grouped(ledger.pending)) updates are safe"
-        }
-    }
-
-    /// `09:14 UTC`, with its date when that is another day's.
-    private static func moment(_ seconds: Int, before now: UTCTime) -> String {
-        let time = now.advanced(by: .zero - .seconds(seconds))
-        let text = time.description
-        let (date, clock) = (text.prefix(10), text.dropFirst(11).prefix(5))
-        return time.civilDate == now.civilDate ? "\(clock) UTC" : "\(date) \(clock) UTC"
-    }
-
-    /// `1,204`.
-    static func grouped(_ number: Int64) -> String {
-        var digits = String(number)
-        var groups: [String] = []
-        while digits.count > 3 {
-            groups.insert(String(digits.suffix(3)), at: 0)
-            digits = String(digits.dropLast(3))
-        }
-        return ([digits] + groups).joined(separator: ",")
     }
 }

@@ -51,7 +51,7 @@ package struct VehicleAgent: Sendable {
     let log: LogWriter
     private let vehicle: VehicleName
     private let stateOnStop: VehicleState
-    private let outbox: PromptOutbox<SQLiteOutbox>
+    private let outbox: TimeLimitedOutbox<SQLiteOutbox>
     /// Whether the outbox was not open when this was made.
     private let opensLate: Bool
     private let owedState: OwedState
@@ -66,7 +66,7 @@ package struct VehicleAgent: Sendable {
         store.reportRecovery = { log.write(.error, "\($0)") }
         store.reportWarning = { log.write(.warning, $0) }
         store.uptime = { parts.clock.now }
-        outbox = PromptOutbox(
+        outbox = TimeLimitedOutbox(
             SQLiteOutbox(store), clock: parts.clock, progress: parts.progress, gaveUp: parts.storeGaveUp)
         do throws(OutboxError) {
             try await outbox.open()
@@ -154,7 +154,7 @@ package struct VehicleAgent: Sendable {
 
     /// Tells Fleet Engine that the vehicle has stopped, and closes the outbox, as far as `Stopping` has time for it.
     ///
-    /// A state that could not be told is owed: the next start tells it, unless its first update comes before.
+    /// A state that could not be sent is owed: the next start sends it, unless its first update comes before.
     func shutDown() async {
         var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
@@ -162,7 +162,7 @@ package struct VehicleAgent: Sendable {
             let isTold =
                 await telling.run(within: Stopping.longestFarewell, on: clock) { await tell(stateOnStop) } ?? false
             if !isTold {
-                log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start does it")
+                log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start will")
             }
             isOwed = !isTold
         }

@@ -4,23 +4,19 @@ import LocationReporting
 import TimeAndChance
 import Waypost
 
-/// `waypost status` and `waypost why`: what the running service says of itself, as a page or in one sentence.
+/// `waypost status`: what the running service reports of itself, as a page or as JSON.
 struct StatusCommand {
     private let service: RunningService
-    private let asksWhy: Bool
     private let asJSON: Bool
 
-    init(_ arguments: Arguments, asksWhy: Bool = false) throws {
-        self.asksWhy = asksWhy
+    init(_ arguments: Arguments) throws {
         asJSON = arguments.has("--json")
         service = RunningService(try arguments.value("--config").map { path in try Configuration(file: path) })
     }
 
     func run() async throws -> ExitStatus {
         let (report, json) = try await service.report()
-        if asksWhy {
-            try StandardOutput.write(line: report.why(at: .system))
-        } else if asJSON {
+        if asJSON {
             let text = String(decoding: json, as: UTF8.self)
             try StandardOutput.write(line: text.last == "\n" ? String(text.dropLast()) : text)
         } else {

@@ -86,7 +86,7 @@ struct FixesCommand {
         return status
     }
 
-    /// A receiver that never saw the sky gives a log without a fix; without a sentence it is none.
+    /// A receiver that never saw the sky gives a log without a fix; without a sentence it is not a log.
     private func explainAbsence(_ decoding: LogDecoding) throws(AgentError) {
         guard let other = decoding.firstWithoutSentence else {
             return Terminal.say("waypost: \(decoding.absence)")
@@ -95,8 +95,8 @@ struct FixesCommand {
         throw AgentError(
             .inputData,
             unchecked > 0
-                ? "\(other.name) holds \(FigureText.count(unchecked, "sentence")) without checksum and none with a right one; "
-                    + "if its receiver has none, add --accept-missing-checksum"
+                ? "\(other.name) holds \(FigureText.count(unchecked, "sentence")) without checksum and none with a right "
+                    + "one; if its receiver has none, add --accept-missing-checksum"
                 : "\(other.name) holds no NMEA 0183 sentence with a right checksum")
     }
 

@@ -11,7 +11,7 @@ struct LogDecoding: Sendable {
     fileprivate(set) var outcomes: [LogReader.Outcome] = []
     fileprivate(set) var failure: (any Error)?
 
-    /// What was read before a failure has been used; now the failure is told.
+    /// What was read before a failure has been used; now the failure is reported.
     ///
     /// - Returns: `done` when there is none, or the operator ended it.
     func conclude() throws -> ExitStatus {
@@ -36,8 +36,8 @@ struct LogDecoding: Sendable {
                 + "but no RMC or ZDA sentence that dates them"
         }
         guard epochs > 0 else { return "no fix in \(names): no sentence there states a position with its time" }
-        return
-            "no fix in \(names): \(FigureText.count(epochs, "epoch")), none with a position that its receiver vouches for"
+        return "no fix in \(names): \(FigureText.count(epochs, "epoch")), none with a position that its receiver "
+            + "vouches for"
     }
 }
 
@@ -63,11 +63,11 @@ extension LogReader {
     }
 }
 
-/// How far a log has been read, drawn for a person while work goes on.
+/// How far a log has been read, drawn for a person during the work.
 struct LogProgress: Sendable {
     /// Nobody is shown anything.
     static let silent = LogProgress(isShown: false)
-    /// A line now and then, if somebody looks at it and the results go somewhere else.
+    /// A line now and then, if standard error is a terminal and standard output is not.
     static var besideResults: Self { Self(isShown: Terminal.isInteractive && !StandardOutput.isTerminal) }
     /// A line now and then, wherever the results go.
     static let always = LogProgress(isShown: true)

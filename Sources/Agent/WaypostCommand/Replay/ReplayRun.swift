@@ -48,7 +48,7 @@ struct ReplayRun: Sendable {
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
     }
 
-    /// A file that is no log is told before anything is sent; what can be read only once is left for the replay.
+    /// A file that is not a log is reported before anything is sent; what can be read only once is left for the replay.
     private static func requireLogs(_ options: ReplayOptions) async throws(AgentError) {
         do throws(FixSourceError) {
             try await LogReader(paths: options.logs, follows: options.follows).totalBytes()

@@ -13,8 +13,7 @@ package struct ReportingPolicy: Sendable {
     private let heartbeat: Duration
     private var lastReported: Fix?
     private var lastSeen: UTCTime?
-    /// Where and since when the vehicle stands; `nil` while it moves.
-    private var standing: Fix?
+    private var parking = ParkingRule()
 
     package init(interval: Duration, heartbeat: Duration) {
         (self.interval, self.heartbeat) = (interval, heartbeat)
@@ -22,8 +21,8 @@ package struct ReportingPolicy: Sendable {
 
     /// Whether `fix` is due; the fix counts as reported when it is.
     package mutating func isDue(_ fix: Fix) -> Bool {
-        let wasParked = isParked(at: fix.timeOfFix)
-        updateStanding(fix)
+        let wasParked = parking.isParked(at: fix.timeOfFix)
+        parking.observe(fix)
         let spacing = lastSeen.map { $0.duration(to: fix.timeOfFix) } ?? .zero
         lastSeen = fix.timeOfFix
         guard let lastReported else {
@@ -36,30 +35,12 @@ package struct ReportingPolicy: Sendable {
         let due: Bool
         if elapsed < .zero {
             due = true  // the receiver's clock was set back, and Plausibility accepted it
-        } else if isParked(at: fix.timeOfFix) {
+        } else if parking.isParked(at: fix.timeOfFix) {
             due = elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat
         } else {
             due = elapsed + tolerance >= (wasParked ? min(interval, Self.shortestInterval) : interval)
         }
         if due { self.lastReported = fix }
         return due
-    }
-
-    private func isParked(at time: UTCTime) -> Bool {
-        standing.map { $0.timeOfFix.duration(to: time) >= Motion.parkingTime } ?? false
-    }
-
-    private mutating func updateStanding(_ fix: Fix) {
-        if let place = standing {
-            // Whatever its speed field says, outside this circle it has moved.
-            let reach = max(Motion.parkingRadius, 2 * (fix.horizontalAccuracyMeters ?? 0))
-            let hasLeft = place.distance(to: fix) > reach || fix.timeOfFix < place.timeOfFix
-            if hasLeft || (fix.speedMetersPerSecond ?? 0) >= Motion.movingSpeed {
-                // Without a speed field, a vehicle that stays near its last place may be standing again.
-                standing = fix.speedMetersPerSecond == nil ? fix : nil
-            }
-        } else if (fix.speedMetersPerSecond ?? 0) < Motion.standingSpeed {
-            standing = fix
-        }
     }
 }

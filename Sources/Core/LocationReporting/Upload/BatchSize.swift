@@ -61,7 +61,7 @@ struct BatchSize: Sendable, Hashable {
         resumed = limit
     }
 
-    /// No answer came to a batch with `past` locations: perhaps the way takes no large requests.
+    /// No answer came to a batch with `past` locations: perhaps the network path drops large requests.
     mutating func unanswered(past: Int) {
         startAgain()
         if past > Self.light {
@@ -70,13 +70,13 @@ struct BatchSize: Sendable, Hashable {
         }
     }
 
-    /// The way may be another when it is whole again.
+    /// The network path may be another one when it works again.
     mutating func startAgain() {
         if limit > 0 { resumed = min(Self.first, limit) }
         limit = min(limit, resumed)
     }
 
-    /// The next uploads are probes of something that only somebody else can mend: they carry the newest alone.
+    /// The next uploads are probes while delivery is on hold: they carry the newest position alone.
     mutating func held() {
         startAgain()
         limit = 0

@@ -46,7 +46,7 @@ enum UploadAction: Sendable, Hashable {
 }
 
 /// What follows from an event: what the observer hears, in this order, and then the action; without one, whatever
-/// is under way goes on.
+/// is in progress continues.
 struct UploadStep: Sendable, Hashable {
     let reports: [ReportingEvent]
     let action: UploadAction?

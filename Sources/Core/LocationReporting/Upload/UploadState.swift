@@ -7,7 +7,7 @@ import VehicleAuthorization
 ///
 /// One thing is in progress at a time: the outbox is read, a token fetched, a batch sent, the outbox or the token cache
 /// told what came of that; or the loop waits, for something to send or for a time. `dueAt` is the time at which
-/// `.timeReached` is to be told.
+/// `.timeReached` is due.
 struct UploadState: Sendable {
     /// Why an exchange is aborted before its time limits.
     private enum AbortReason: String {
@@ -95,7 +95,7 @@ struct UploadState: Sendable {
         pace = UploadPace(backlogUpdatesPerSecond: settings.backlogUpdatesPerSecond)
     }
 
-    /// When `.timeReached` is to be told; `nil` when no time is waited for.
+    /// When `.timeReached` is due; `nil` when no time is waited for.
     var dueAt: Duration? {
         switch phase {
         case .awaitingNews(let end): min(end ?? selection.heartbeatReadAt, selection.heartbeatReadAt)

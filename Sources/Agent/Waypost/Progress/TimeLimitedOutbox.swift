@@ -9,7 +9,7 @@ import SQLiteOutbox
 /// so that positions go out from memory. From then on the outbox is used again, and what it holds is delivered.
 ///
 /// Without `progress` the calls are not watched and go to the outbox itself.
-final class PromptOutbox<Store: Outbox>: Outbox {
+final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private struct Calls {
         /// Those that a caller waits for, and what frees it.
         var waiting: [Int: @Sendable () -> Void] = [:]
@@ -121,7 +121,7 @@ final class PromptOutbox<Store: Outbox>: Outbox {
     }
 }
 
-extension PromptOutbox<SQLiteOutbox> {
+extension TimeLimitedOutbox<SQLiteOutbox> {
     /// Opens it. Where that takes longer than a start may wait, it continues in the background.
     func open() async throws(OutboxError) {
         calls.withLock { $0.isOpening = true }

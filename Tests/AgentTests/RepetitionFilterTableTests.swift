@@ -2,7 +2,7 @@ import Testing
 
 @testable import Waypost
 
-@Suite struct ToldTopicsTable {
+@Suite struct RepetitionFilterTable {
     /// What comes, when (`nil` ends the topic), and how often it came untold before, where it is told.
     private static let course: [(second: Int, words: String?, told: Int?)] = [
         (0, "down", 0), (1, "down", nil), (599, "down", nil), (600, "down", 2), (601, "down", nil),
@@ -10,7 +10,7 @@ import Testing
     ]
 
     @Test func tellsNewsAtOnceAndRepetitionsSeldom() {
-        var topics = ToldTopics()
+        var topics = RepetitionFilter()
         for (second, words, told) in Self.course {
             guard let words else {
                 let (wasTold, again) = (topics.end("link"), topics.end("link"))
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func repeatsNothingWithoutAnInterval() {
-        var topics = ToldTopics()
+        var topics = RepetitionFilter()
         let counts = ["a", "a", "b"].enumerated().map { second, words in
             topics.tell(words, of: "state", again: nil, at: .seconds(second << 30))
         }

@@ -1,5 +1,5 @@
 /// What was reported already, by topic: a new text is reported at once, the same one again only after a while.
-struct ToldTopics: Sendable {
+struct RepetitionFilter: Sendable {
     private var told: [String: (words: String, at: Duration, repetitions: Int)] = [:]
 
     /// How often the same text came since the last report, if it is to be reported now; `nil` when it is not.

@@ -7,7 +7,7 @@ import ReportedText
 /// A browser can be led to a loopback address by a name that its page's owner chose (DNS rebinding), and then states
 /// that name as the host. Of what a page has it ask for elsewhere it states the page's origin, or at least, as for an
 /// image or a link, that this is another site.
-struct ServedNames: Sendable, Hashable {
+struct AllowedHosts: Sendable, Hashable {
     /// `nil` where no browser comes: a Unix socket.
     private let hosts: Set<String>?
 
