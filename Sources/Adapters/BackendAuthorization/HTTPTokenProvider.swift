@@ -43,7 +43,7 @@ package final class HTTPTokenProvider: TokenProvider {
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let (request, secrets) = try await request(for: context)
-        let endpoint = TokenEndpoint(request.url, section: section, secrets: secrets)
+        let endpoint = TokenEndpointErrors(request.url, section: section, secrets: secrets)
         let response: HTTPResponse
         do { response = try await transport.send(request) } catch { throw endpoint.failure(error) }
         if let refusal = endpoint.refusal(response) { throw refusal }

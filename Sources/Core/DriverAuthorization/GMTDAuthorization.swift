@@ -6,7 +6,7 @@ public typealias GMTDAuthTokenFetchCompletionHandler = @Sendable (String?, (any 
 /// A token provider in the Driver SDK's shape, so that a provider class of an iOS driver app compiles here with its
 /// imports changed.
 ///
-/// Implement one of the two forms. `DriverTokenProvider` turns a provider into `VehicleAuthorization`, and asks at
+/// Implement one of the two forms. `DriverSDKAuthorization` turns a provider into `VehicleAuthorization`, and asks at
 /// every upload; `CachedAuthorization` around that keeps tokens.
 public protocol GMTDAuthorization: AnyObject {
     /// Fetches a token for the context's vehicle and calls `completion` exactly once, from any thread.

@@ -21,14 +21,14 @@ struct DriverApp {
 
     /// The driver's side: reports the receiver's position until it ends.
     private static func drive(_ configuration: Configuration, _ provider: sending AccessTokenProvider) async throws {
-        try await Agent(configuration, authorization: DriverTokenProvider(provider)).run()
+        try await Agent(configuration, authorization: DriverSDKAuthorization(provider)).run()
     }
 
     /// The passenger's side: prints each change until the trip is over.
     private static func follow(
         _ trip: String, _ configuration: Configuration, _ provider: sending TripTokenProvider
     ) async throws {
-        let follower = try Follower(configuration, .trip(trip), authorization: ConsumerTokenProvider(provider))
+        let follower = try Follower(configuration, .trip(trip), authorization: ConsumerSDKAuthorization(provider))
         await follower.run { event in
             switch event {
             case .changed(let trip):

@@ -2,8 +2,8 @@ import HTTPMessages
 import ReportedText
 import VehicleAuthorization
 
-/// A token endpoint in messages: what its refusals, or its silence, mean; a table.
-struct TokenEndpoint {
+/// What a token endpoint's refusals, or its silence, mean: a table, with messages that name the endpoint.
+struct TokenEndpointErrors {
     /// As `token endpoint https://backend.example.com/token?key=…`: the values of a query may be secrets.
     let name: String
     private let origin: String

@@ -5,23 +5,23 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct DriverTokenProviders {
+@Suite(.timeLimit(.minutes(1))) struct DriverSDKAuthorizations {
     private let context = AuthorizationContext(vehicleID: "van-7", taskID: "-t1")
 
     @Test func answersFromItsCallersThread() async throws {
-        let provider = DriverTokenProvider(CompletionProvider { $0("token of \($1)", nil) })
+        let provider = DriverSDKAuthorization(CompletionProvider { $0("token of \($1)", nil) })
         #expect(try await provider.token(for: context) == AuthorizationToken(value: "token of van-7-t1", lifetime: nil))
     }
 
     @Test func answersFromAnyThread() async throws {
-        let provider = DriverTokenProvider(
+        let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in startThread(named: "app") { completion("token of \(id)", nil) } })
         #expect(try await provider.token(for: context).value == "token of van-7-t1")
     }
 
     @Test func answersOnceHoweverOftenItCalls() async throws {
         let told = Locked([String]())
-        let provider = DriverTokenProvider(
+        let provider = DriverSDKAuthorization(
             CompletionProvider { completion, _ in
                 completion("first", nil)
                 completion("second", nil)
@@ -37,7 +37,7 @@ import WaypostTestSupport
 
     @Test func thatKeepsTheContractIsNotWarnedOf() async throws {
         let told = Locked(0)
-        let provider = DriverTokenProvider(
+        let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in startThread(named: "app") { completion("token of \(id)", nil) } },
             report: { _ in told.withLock { $0 += 1 } })
         for _ in 0..<20 { _ = try await provider.token(for: context) }
@@ -46,14 +46,14 @@ import WaypostTestSupport
 
     @Test func hasAnAsyncForm() async throws {
         #expect(
-            try await DriverTokenProvider(AsyncProvider { "token of \($0)" }).token(for: context).value
+            try await DriverSDKAuthorization(AsyncProvider { "token of \($0)" }).token(for: context).value
                 == "token of van-7")
     }
 
     @Test func readsTheLifeFromTheToken() async throws {
         let value = TestTokens.driver(vehicleID: "van-7", lifetime: 1800)
         #expect(
-            try await DriverTokenProvider(AsyncProvider { _ in value }).token(for: context).lifetime == .seconds(1800))
+            try await DriverSDKAuthorization(AsyncProvider { _ in value }).token(for: context).lifetime == .seconds(1800))
     }
 
     /// What it calls back with, and what the caller gets.
@@ -64,7 +64,7 @@ import WaypostTestSupport
             (nil, true, .unavailable, "the provider failed: "),
         ])
     func failsInWords(token: String?, fails: Bool, code: AuthorizationError.Code, words: String) async {
-        let provider = DriverTokenProvider(
+        let provider = DriverSDKAuthorization(
             CompletionProvider { completion, _ in
                 completion(token, fails ? NSError(domain: "app", code: 7, userInfo: ["token": "secret"]) : nil)
             })
@@ -76,7 +76,7 @@ import WaypostTestSupport
 
     @Test func withoutAFormIsTold() async {
         let error = await #expect(throws: AuthorizationError.self) {
-            try await DriverTokenProvider(EmptyProvider()).token(for: context)
+            try await DriverSDKAuthorization(EmptyProvider()).token(for: context)
         }
         #expect(error?.code == .unusableAnswer)
         #expect(error?.description.contains("implement it") == true)
@@ -85,7 +85,7 @@ import WaypostTestSupport
     @Test func thatNeverCallsIsGivenUp() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let provider = DriverTokenProvider(
+        let provider = DriverSDKAuthorization(
             CompletionProvider { _, _ in entering.yield() }, timeLimit: .seconds(30), clock: clock)
         let asking = Task { try await provider.token(for: context) }
         for await _ in entries { break }
@@ -105,7 +105,7 @@ import WaypostTestSupport
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let kept = Locked<GMTDAuthTokenFetchCompletionHandler?>(nil)
         let told = Locked([String]())
-        let provider = DriverTokenProvider(
+        let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in
                 let isFirst = kept.withLock { kept in
                     defer { kept = kept ?? completion }
@@ -133,7 +133,7 @@ import WaypostTestSupport
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let opening = DispatchSemaphore(value: 0)
         let told = Locked([String]())
-        let provider = DriverTokenProvider(
+        let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in
                 entering.yield()
                 opening.wait()
@@ -164,7 +164,7 @@ import WaypostTestSupport
     @Test func isAskedOnceForAContextHoweverManyWait() async throws {
         let gate = Gate()
         let calls = Locked(0)
-        let provider = DriverTokenProvider(
+        let provider = DriverSDKAuthorization(
             AsyncProvider { vehicleID in
                 calls.withLock { $0 += 1 }
                 _ = await gate.pass()
@@ -187,7 +187,7 @@ import WaypostTestSupport
     @Test(arguments: [AuthorizationContext(tripID: "t"), AuthorizationContext(trackingID: "t")])
     func givesNoConsumersTokens(context: AuthorizationContext) async {
         let error = await #expect(throws: AuthorizationError.self) {
-            try await DriverTokenProvider(AsyncProvider { $0 }).token(for: context)
+            try await DriverSDKAuthorization(AsyncProvider { $0 }).token(for: context)
         }
         #expect(error?.code == .missingContext)
     }
@@ -198,8 +198,8 @@ import WaypostTestSupport
         let gate = Gate()
         let provider =
             isAsync
-            ? DriverTokenProvider(AsyncProvider { _ in await gate.pass() ? "late" : "" }, clock: clock)
-            : DriverTokenProvider(CompletionProvider { _, _ in }, clock: clock)
+            ? DriverSDKAuthorization(AsyncProvider { _ in await gate.pass() ? "late" : "" }, clock: clock)
+            : DriverSDKAuthorization(CompletionProvider { _, _ in }, clock: clock)
         let asking = Task { try await provider.token(for: context) }
         for await _ in clock.sleeps { break }
         asking.cancel()
@@ -212,7 +212,7 @@ import WaypostTestSupport
 
     @Test func needsAVehicle() async {
         let error = await #expect(throws: AuthorizationError.self) {
-            try await DriverTokenProvider(AsyncProvider { $0 }).token(for: AuthorizationContext(vehicleID: ""))
+            try await DriverSDKAuthorization(AsyncProvider { $0 }).token(for: AuthorizationContext(vehicleID: ""))
         }
         #expect(error?.code == .missingContext)
     }
@@ -220,7 +220,7 @@ import WaypostTestSupport
     @Test func asksUnderACacheOnce() async throws {
         let calls = Locked(0)
         let provider = CachedAuthorization(
-            DriverTokenProvider(
+            DriverSDKAuthorization(
                 AsyncProvider { vehicleID in
                     calls.withLock { $0 += 1 }
                     return TestTokens.driver(vehicleID: vehicleID)

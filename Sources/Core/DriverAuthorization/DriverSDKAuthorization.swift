@@ -6,7 +6,7 @@ public import VehicleAuthorization
 /// and must come within the time limit; a late one is ignored; a caller who is cancelled does not wait. What
 /// the provider does wrong is reported once, as `AuthorizationWarning.brokenContract`. It keeps no tokens; put
 /// `CachedAuthorization` around it, as `Agent` does.
-public struct DriverTokenProvider: VehicleAuthorization {
+public struct DriverSDKAuthorization: VehicleAuthorization {
     private let provider: SerializedProvider
 
     /// - Parameters:

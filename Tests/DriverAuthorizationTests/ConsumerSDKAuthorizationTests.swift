@@ -4,16 +4,16 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@Suite(.timeLimit(.minutes(1))) struct ConsumerTokenProviders {
+@Suite(.timeLimit(.minutes(1))) struct ConsumerSDKAuthorizations {
     @Test func answersForItsTrip() async throws {
-        let provider = ConsumerTokenProvider(TripProvider(), report: { _ in })
+        let provider = ConsumerSDKAuthorization(TripProvider(), report: { _ in })
         let token = try await provider.token(for: AuthorizationContext(tripID: "trip-7"))
         #expect(token == AuthorizationToken(value: "token of trip-7", lifetime: nil))
     }
 
     @Test func isHeldToTheSameContract() async throws {
         let told = Locked([String]())
-        let provider = ConsumerTokenProvider(
+        let provider = ConsumerSDKAuthorization(
             TripProvider(), report: { warning in told.withLock { $0.append("\(warning)") } })
         _ = try await provider.token(for: AuthorizationContext(tripID: "trip-7"))
         _ = try await provider.token(for: AuthorizationContext(tripID: "trip-7"))
@@ -23,7 +23,7 @@ import WaypostTestSupport
     @Test func thatNeverCallsIsGivenUp() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let provider = ConsumerTokenProvider(
+        let provider = ConsumerSDKAuthorization(
             SilentTripProvider(entering: entering), timeLimit: .seconds(10), clock: clock, report: { _ in })
         let asking = Task { try await provider.token(for: AuthorizationContext(tripID: "trip-7")) }
         for await _ in entries { break }
@@ -39,14 +39,14 @@ import WaypostTestSupport
     ])
     func givesTokensForTripsOnly(context: AuthorizationContext) async {
         let error = await #expect(throws: AuthorizationError.self) {
-            try await ConsumerTokenProvider(TripProvider()).token(for: context)
+            try await ConsumerSDKAuthorization(TripProvider()).token(for: context)
         }
         #expect(error?.code == .missingContext)
     }
 
     @Test func goesUnderACache() async throws {
         let provider = CachedAuthorization(
-            ConsumerTokenProvider(TripProvider(), report: { _ in }), clock: ManualClock()
+            ConsumerSDKAuthorization(TripProvider(), report: { _ in }), clock: ManualClock()
         ) { _ in }
         #expect(try await provider.token(for: AuthorizationContext(tripID: "a")).value == "token of a")
         #expect(try await provider.token(for: AuthorizationContext(tripID: "b")).value == "token of b")

@@ -2,8 +2,8 @@ public import VehicleAuthorization
 
 /// A provider in the Consumer SDK's shape, seen as `VehicleAuthorization`: tokens for following a trip.
 ///
-/// It holds the provider to the contract as `DriverTokenProvider` does, and keeps no tokens either.
-public struct ConsumerTokenProvider: VehicleAuthorization {
+/// It holds the provider to the contract as `DriverSDKAuthorization` does, and keeps no tokens either.
+public struct ConsumerSDKAuthorization: VehicleAuthorization {
     private let provider: SerializedProvider
 
     /// - Parameters:
