@@ -53,7 +53,8 @@ import WaypostTestSupport
     @Test func readsTheLifeFromTheToken() async throws {
         let value = TestTokens.driver(vehicleID: "van-7", lifetime: 1800)
         #expect(
-            try await DriverSDKAuthorization(AsyncProvider { _ in value }).token(for: context).lifetime == .seconds(1800))
+            try await DriverSDKAuthorization(AsyncProvider { _ in value }).token(for: context).lifetime
+                == .seconds(1800))
     }
 
     /// What it calls back with, and what the caller gets.
