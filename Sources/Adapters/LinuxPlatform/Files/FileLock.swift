@@ -24,6 +24,8 @@ package struct FileLock: ~Copyable, Sendable {
     }
 
     private let descriptor: OwnedDescriptor
+    /// Of the locked file, as long as it is open.
+    private let identity: FileStatus.Identity?
 
     /// Takes the lock at `path` without waiting, and writes this process's id into it.
     package init(path: String) throws(Failure) {
@@ -40,6 +42,7 @@ package struct FileLock: ~Copyable, Sendable {
         do {
             try valueOrSystemError("truncate \(path)") { ftruncate(descriptor.raw, 0) }
             try descriptor.writeAll(text.span)
+            identity = try FileStatus(of: descriptor).identity
         } catch { throw .system(error) }
         self.descriptor = descriptor
     }
@@ -55,14 +58,14 @@ package struct FileLock: ~Copyable, Sendable {
             }
             throw .held(Self.holder(ofFile: path))
         }
+        do { identity = try FileStatus(of: descriptor).identity } catch { throw .system(error) }
         self.descriptor = descriptor
     }
 
     /// Whether the locked file is still the one at `path`.
     package func isHeld(at path: String) -> Bool {
-        var (own, there) = (stat(), stat())
-        guard unsafe fstat(descriptor.raw, &own) == 0, unsafe lstat(path, &there) == 0 else { return false }
-        return own.st_dev == there.st_dev && own.st_ino == there.st_ino
+        guard let there = (try? FileStatus(at: path)) ?? nil else { return false }
+        return there.identity == identity
     }
 
     private static func opened(_ open: () throws(SystemError) -> OwnedDescriptor) throws(Failure) -> OwnedDescriptor {
