@@ -34,7 +34,7 @@ TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps pytho
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test backlog-test soak-test fault-test \
-	link-test server-test simulate planted-bugs \
+	link-test server-test simulate planted-bugs trials \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -130,6 +130,14 @@ simulate: prepare ## HOURS of vehicles' lives in simulated time, every fault, fr
 
 planted-bugs: prepare ## mistakes put around the real parts; the simulation has to find each
 	@scripts/simulate planted --hours 1000 --seed $(SEED)
+
+# What waits, at the same time; a rate is measured alone; then what computes.
+trials: export WAYPOST = $(CURDIR)/build/waypost
+trials: release ## every trial in its long form, each with its result at its end: 45 minutes; needs root
+	@$(MAKE) --jobs --keep-going --output-sync=target KILLS=500 \
+		clock-test token-outage-test soak-test fault-test kill-test disk-test link-test
+	@$(MAKE) backlog-test
+	@$(MAKE) simulate planted-bugs power-test damage-test server-test
 
 fixtures: prepare ## generate fixtures/nmea anew
 	@scripts/fixtures
