@@ -139,7 +139,7 @@ trials: release ## every trial in its long form, each with its result at its end
 	@$(MAKE) backlog-test
 	@$(MAKE) simulate planted-bugs power-test damage-test server-test
 
-fixtures: prepare ## generate fixtures/nmea anew
+fixtures: prepare ## generate fixtures/nmea again
 	@scripts/fixtures
 
 clean-clone:     ## clone HEAD elsewhere and run TARGET there

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Of the suites in a file one is named after it, in the plural where a type has the other name.
+    /// One suite of each file is named after it, in the plural where the singular is a type's name.
     @Test func namesSuitesAfterTheirFiles() throws {
         let files = try Checkout.sources(below: "Tests").filter { $0.code.contains { $0.contains("@Test") } }
         #expect(files.count > 150, "the tests are not where this test looks for them")

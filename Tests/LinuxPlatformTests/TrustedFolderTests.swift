@@ -63,7 +63,7 @@ import WaypostTestSupport
                 + "folder of uid 1000, or run this as its owner")
         #expect(
             words(FileStatus(kind: .folder, owner: 1000, group: 50, permissions: 0o770))
-                == "may be written by gid 50, who could put a link in the place of a file; run "
+                == "may be written by members of gid 50, who could put a link in the place of a file; run "
                 + "chmod go-w on it, or choose another folder")
         #expect(
             words(FileStatus(kind: .folder, owner: 0, permissions: 0o1777))

@@ -74,6 +74,25 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 4))
     }
 
+    /// Swift keeps the timer of a sleep that is cancelled until its time.
+    @Test func sleepsOnceForManyDeliveries() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        let uploader = try uploader(transport)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await uploader.run() }
+            for second in 1...20 {
+                try await accept(second...second)
+                await uploader.wake()
+                for await event in observer.stream { if case .delivered = event { break } }
+                // Time to begin another sleep, for a loop that would.
+                for _ in 0..<1000 where clock.sleepCount < second { await Task.yield() }
+            }
+            #expect(transport.requests.count == 20)
+            #expect(clock.sleepCount <= 2)
+            group.cancelAll()
+        }
+    }
+
     @Test func passesOnTheServersTimeOfADeliveryAlone() async throws {
         func dated(_ response: HTTPResponse, _ date: String) -> HTTPResponse {
             var response = response

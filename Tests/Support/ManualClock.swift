@@ -62,6 +62,9 @@ package final class ManualClock: Clock, Sendable {
         state.withLock { state in state.sleepers.map(\.deadline).min().map { state.now.duration(to: $0) } }
     }
 
+    /// How many sleeps have begun.
+    package var sleepCount: Int { state.withLock { $0.nextID } }
+
     /// How many tasks sleep at this moment.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 }

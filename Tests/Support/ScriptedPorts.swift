@@ -29,7 +29,7 @@ package final class ScriptedAuthorization: VehicleAuthorization {
     package init(_ answer: @escaping Answer) { self.answer = answer }
 
     package var asked: [AuthorizationContext] { log.withLock { $0.asked } }
-    /// The most calls that were under way for one context at the same time.
+    /// The most calls that were in progress for one context at the same time.
     package var mostAtOnce: Int { log.withLock { $0.mostAtOnce } }
     package var discarded: [AuthorizationToken] { log.withLock { $0.discarded } }
     /// How often it was told that the network is back.

@@ -95,7 +95,7 @@ struct CurlLoop {
 
     /// Takes the handle out of libcurl before the task hears of it.
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
-        if case .failure(let error) = outcome, error.isOfTheWay { startsAfresh = true }
+        if case .failure(let error) = outcome, error.isOfTheRoute { startsAfresh = true }
         multi.remove(transfer.easy)
         multi.sockets.exchangeEnded()
         transfers[transfer.easy.identity] = nil
@@ -111,7 +111,7 @@ struct CurlLoop {
 
 extension HTTPTransportError {
     /// Whether the route to the server failed, and may be another one now.
-    fileprivate var isOfTheWay: Bool {
+    fileprivate var isOfTheRoute: Bool {
         switch code {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true
         case .cancelled, .certificateNotTrusted, .responseTooLarge, .malformedResponse, .transportFailed: false

@@ -21,8 +21,13 @@ import ReportedText
     private static let mostConnections = 16
 
     init(sockets: CurlSockets) throws(HTTPTransportError) {
-        guard Self.libraryCode == CURLE_OK, let share = unsafe curl_share_init(), let handle = unsafe curl_multi_init()
-        else { throw HTTPTransportError(.transportFailed, "libcurl could not be started") }
+        guard Self.libraryCode == CURLE_OK, let handle = unsafe curl_multi_init() else {
+            throw HTTPTransportError(.transportFailed, "libcurl could not be started")
+        }
+        guard let share = unsafe curl_share_init() else {
+            unsafe curl_multi_cleanup(handle)
+            throw HTTPTransportError(.transportFailed, "libcurl could not be started")
+        }
         unsafe self.handle = unsafe handle
         unsafe self.share = unsafe share
         self.sockets = sockets

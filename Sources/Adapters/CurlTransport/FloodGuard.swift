@@ -83,7 +83,7 @@ final class CurlSockets: Sendable {
     }
 
     private let state = Locked(State())
-    /// Readable when an exchange has begun after none was under way.
+    /// Readable when an exchange has begun after none was in progress.
     let busy: EventDescriptor
 
     init() throws(SystemError) { busy = try EventDescriptor() }

@@ -47,7 +47,7 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
 /// A growing file as the loop sees it.
 private final class GrowingFileLine: ReceiverLine {
     private let file: GrowingFile
-    /// Where another opening would go on.
+    /// Where another opening continues.
     private let next: Locked<GrowingFile.Beginning>
 
     init(_ file: GrowingFile, next: Locked<GrowingFile.Beginning>) {

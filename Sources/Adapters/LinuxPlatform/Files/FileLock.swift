@@ -24,7 +24,7 @@ package struct FileLock: ~Copyable, Sendable {
     }
 
     private let descriptor: OwnedDescriptor
-    /// Of the locked file, as long as it is open.
+    /// The locked file's: no other file has it as long as this one is open.
     private let identity: FileStatus.Identity?
 
     /// Takes the lock at `path` without waiting, and writes this process's id into it.

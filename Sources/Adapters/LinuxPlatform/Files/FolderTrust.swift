@@ -121,7 +121,7 @@ package enum FolderTrust {
         let shared = folder.permissions & 0o022
         // On the way a group with the owner's own number is the owner (useradd makes one for each user).
         if shared == 0 || (shared == 0o020 && sharing == nil && folder.group == folder.owner) { return nil }
-        let others = shared & 0o002 != 0 ? "everybody" : "gid \(folder.group)"
+        let others = shared & 0o002 != 0 ? "everybody" : "members of gid \(folder.group)"
         let advice = folder.isSticky ? "choose a folder in it" : "run chmod go-w on it"
         return "may be written by \(others), who \(remedy); \(advice), or choose another folder"
     }

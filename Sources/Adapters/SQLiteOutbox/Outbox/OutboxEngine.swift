@@ -408,7 +408,7 @@ extension OutboxEngine {
 
 /// What tools ask for, carried out by the owner of the store.
 extension OutboxEngine {
-    /// Takes up what tools have left in the store; whether anything is pending again because of it.
+    /// Carries out what tools have asked for; whether anything is pending again because of it.
     private func handleRequests(_ store: OutboxStore) throws(StoreError) -> Bool {
         guard let foreignChange = try store.foreignChange() else { return false }
         let table = try store.requests()

@@ -15,7 +15,7 @@ package struct FollowDecisions: Sendable {
         case end
     }
 
-    /// What is told, and what comes next.
+    /// What is reported, and what comes next.
     package typealias Decision = (tell: [FollowEvent], next: Step)
 
     /// Between two questions: what the consumer SDKs ask for.

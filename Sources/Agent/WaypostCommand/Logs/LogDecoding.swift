@@ -23,7 +23,7 @@ struct LogDecoding: Sendable {
         throw failure
     }
 
-    /// The first log without a sentence: it is none.
+    /// The first log without a sentence: it is not a receiver's log.
     var firstWithoutSentence: LogReader.Outcome? { outcomes.first { $0.statistics.sentences == 0 } }
 
     /// Why logs with sentences have no fix that could be given.

@@ -20,7 +20,7 @@ package struct StopFinder: Sendable {
 
     package init() {}
 
-    /// Every stop so far, those under way included: how many, how long together, and the longest of them in order.
+    /// Every stop so far, those in progress included: how many, how long together, and the longest of them in order.
     package var found: (count: Int, time: Duration, longest: [TrackStop]) {
         var ended = self
         ended.endCandidate()

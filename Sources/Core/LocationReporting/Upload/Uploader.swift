@@ -22,9 +22,9 @@ package actor Uploader {
     private var action: UploadAction?
     /// Ends the loop's wait for a change of these two.
     private var changeListener: AsyncStream<Never>.Continuation?
-    /// When the loop's wait ends at the latest. Only an earlier time needs a sleep of its own: of one that is cancelled
-    /// Swift keeps the timer until its time.
-    private var alarmAt: Duration?
+    /// When the sleeps in progress end. Only a time before all of them needs a sleep of its own: Swift keeps the timer
+    /// of one that is cancelled until its time.
+    private var alarmTimes: [Duration] = []
 
     /// `jitter`: draws from 0...1.
     package init(
@@ -101,8 +101,8 @@ package actor Uploader {
             for await _ in changes {}
             return .timeReached
         }
-        guard let dueAt = state.dueAt, alarmAt.map({ dueAt < $0 }) ?? true else { return }
-        alarmAt = dueAt
+        guard let dueAt = state.dueAt, !alarmTimes.contains(where: { $0 <= dueAt }) else { return }
+        alarmTimes.append(dueAt)
         alarms.addTask {
             await self.clock.sleep(until: dueAt)
             await self.ring(dueAt)
@@ -110,7 +110,7 @@ package actor Uploader {
     }
 
     private func ring(_ moment: Duration) {
-        if alarmAt == moment { alarmAt = nil }
+        if let index = alarmTimes.firstIndex(of: moment) { alarmTimes.remove(at: index) }
         changeListener?.finish()
     }
 }
