@@ -152,7 +152,8 @@ struct CommandErrors {
         let config = try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: folder)
         try disk.fill()
         let log = Fixtures.url("nmea/tunnel.nmea").path
-        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        let outcome = try await BuiltProgram.run(
+            ["replay", log, "--config", config, "--outbox", folder.path("disk/outbox.sqlite")])
         #expect(outcome.ending == .exited(69))
         let complaint = lines(outcome.standardError)
         #expect(complaint.count == 1)

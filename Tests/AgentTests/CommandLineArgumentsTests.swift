@@ -1,3 +1,4 @@
+import GNSSReceiver
 import Testing
 
 @testable import WaypostCommand
@@ -74,14 +75,20 @@ import Testing
 
     @Test(
         arguments: [
-            (100, 0, "l.nmea  7 fixes  3 sent  2 pending  1.5/s"),
-            (50, 100, "l.nmea  50 %  7 fixes  3 sent  2 pending  1.5/s  2 s left"),
-            (100, 100, "l.nmea  100 %  7 fixes  3 sent  2 pending  1.5/s"),
-        ] as [(Int64, Int64, String)])
-    func progressIsOneLine(read: Int64, total: Int64, text: String) {
+            (nil, "l.nmea  7 fixes  3 sent  2 pending  1.5/s"),
+            // Without a plan: 10 updates in all, 3 in 2 s.
+            ((50, .maximum), "l.nmea  50 %  7 fixes  3 sent  2 pending  1.5/s  5 s left"),
+            ((50, .times(10)), "l.nmea  20 %  7 fixes  3 sent  2 pending  1.5/s  8 s left"),
+            // All is read, and not yet delivered.
+            ((100, .maximum), "l.nmea  100 %  7 fixes  3 sent  2 pending  1.5/s  1 s left"),
+        ] as [((seconds: Int, speed: ReplaySpeed)?, String)])
+    func progressIsOneLine(reached: (seconds: Int, speed: ReplaySpeed)?, text: String) {
+        let progress = reached.map {
+            ReplayProgress(reached: .seconds($0.seconds), of: .seconds(100), elapsed: .seconds(2), speed: $0.speed)
+        }
         let line = ProgressLine(
-            name: "/logs/l.nmea", bytesRead: read, totalBytes: total, fixes: 7, accepted: 5, delivered: 3,
-            elapsed: .seconds(2), trouble: nil)
+            name: "/logs/l.nmea", progress: progress, fixes: 7, accepted: 5, delivered: 3, elapsed: .seconds(2),
+            trouble: nil)
         #expect(line.text == text)
     }
 }

@@ -115,7 +115,8 @@ struct EchoedTokens {
         let log = try folder.write(RecentDrive(epochs: 12).flatMap(\.sentences), to: "drive.nmea")
         let replay = try RunningProgram(
             [
-                BuiltProgram.waypost, "replay", log, "--config", try setup.write(in: folder), "--speed", "max",
+                BuiltProgram.waypost, "replay", log, "--config", try setup.write(in: folder), "--outbox",
+                folder.path("outbox.sqlite"), "--speed", "max",
             ], environment: BuiltProgram.environment)
         _ = await replay.errors.line(saying: "REFUSED")
         await replay.terminate()

@@ -30,7 +30,8 @@ struct PlantedOutbox {
         try FileManager.default.createSymbolicLink(
             atPath: bench.folder.path("outbox.sqlite" + suffix), withDestinationPath: victim)
         unsafe lchown(bench.folder.path("outbox.sqlite" + suffix), 12345, 12345)
-        let outcome = try await BuiltProgram.run(["replay", log, "--config", try bench.configure()])
+        let outcome = try await BuiltProgram.run(
+            ["replay", log, "--config", try bench.configure(), "--outbox", bench.folder.path("outbox.sqlite")])
         #expect(try content("victim") == "worth keeping")
         let isReplaced = [".reserve", ".rebuilt"].contains(suffix)
         #expect(outcome.ending == .exited(isReplaced ? 0 : 69), "\(text(outcome.standardError))")
@@ -40,7 +41,8 @@ struct PlantedOutbox {
     func doesNotWaitForAFIFO(suffix: String) async throws {
         let bench = try ServiceBench()
         unsafe mkfifo(bench.folder.path("outbox.sqlite" + suffix), 0o600)
-        let outcome = try await BuiltProgram.run(["replay", log, "--config", try bench.configure()])
+        let outcome = try await BuiltProgram.run(
+            ["replay", log, "--config", try bench.configure(), "--outbox", bench.folder.path("outbox.sqlite")])
         let isReplaced = [".reserve", ".rebuilt"].contains(suffix)
         #expect(outcome.ending == .exited(isReplaced ? 0 : 69), "\(text(outcome.standardError))")
         #expect(isReplaced || text(outcome.standardError).contains("FIFO"))
@@ -65,7 +67,8 @@ struct PlantedOutbox {
         unsafe lchown(place, 12345, 12345)
         let before = try FileStatus(at: place)
         let config = try bench.configure { ($0.outbox, $0.level) = ("o/outbox.sqlite", "warning") }
-        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        let outcome = try await BuiltProgram.run(
+            ["replay", log, "--config", config, "--outbox", bench.folder.path("o/outbox.sqlite")])
         #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
         let warnings = text(outcome.standardError).split(separator: "\n").filter { $0.contains("no reserve") }
         #expect(warnings.count == 1 && warnings.first?.contains(place) == true, "\(text(outcome.standardError))")
@@ -86,7 +89,8 @@ struct PlantedOutbox {
         }
         let config = try bench.configure { $0.outbox = "link/outbox.sqlite" }
         try FileManager.default.createSymbolicLink(atPath: bench.folder.path("link"), withDestinationPath: path)
-        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        let outcome = try await BuiltProgram.run(
+            ["replay", log, "--config", config, "--outbox", bench.folder.path("link/outbox.sqlite")])
         #expect(outcome.ending == .exited(69))
         let complaint = text(outcome.standardError)
         #expect(complaint.contains("the folder \(path) "), "\(complaint)")
@@ -100,7 +104,8 @@ struct PlantedOutbox {
         unsafe mkdir(bench.folder.path("b"), 0o700)
         try FileManager.default.createSymbolicLink(
             atPath: bench.folder.path("b/outbox.sqlite"), withDestinationPath: "../outbox.sqlite")
-        let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
+        let outcome = try await BuiltProgram.run(
+            ["replay", log, "--config", config, "--outbox", bench.folder.path("b/outbox.sqlite")])
         #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
         #expect(try FileSystem.names(inFolder: bench.folder.path("b")) == ["outbox.sqlite"])
         #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite.lock")) != nil)
@@ -111,7 +116,9 @@ struct PlantedOutbox {
     func isUsedByRootAsItsOwnerWould(action: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.outbox = "o/outbox.sqlite" }
-        #expect(try await BuiltProgram.run(["replay", log, "--config", config]).ending == .exited(0))
+        let replay = try await BuiltProgram.run(
+            ["replay", log, "--config", config, "--outbox", bench.folder.path("o/outbox.sqlite")])
+        #expect(replay.ending == .exited(0))
         for name in [".lock", ".reserve"] { try FileSystem.removeFile(at: bench.folder.path("o/outbox.sqlite" + name)) }
         for name in ["o/outbox.sqlite", "o"] { unsafe chown(bench.folder.path(name), 12345, 12345) }
         let outcome = try await BuiltProgram.run(

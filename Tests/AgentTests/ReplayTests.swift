@@ -1,5 +1,6 @@
 import FleetEngine
 import FleetEngineSimulator
+import FoundationEssentials
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
@@ -7,6 +8,7 @@ import LocationReporting
 import ReceiverSimulator
 import StrictJSON
 import Testing
+import TimeAndChance
 import Waypost
 import WaypostTestSupport
 
@@ -58,7 +60,7 @@ import WaypostTestSupport
             group.addTask { await simulator.run() }
             let replay = try await ReplayRun(configuration, ReplayOptions(logs: [log], speed: .maximum))
             #expect(await replay.run(progress: false) == nil)
-            let summary = try await replay.summary()
+            let (summary, _) = try await replay.summary()
             await replay.close()
             group.cancelAll()
             return summary
@@ -73,6 +75,25 @@ import WaypostTestSupport
         #expect(Int64(record.fixTimes.count) == summary.accepted)
         #expect(record.lastLocationsBackInTime == 0)
         #expect(record.pastLocationsOutOfOrder == 0)
+    }
+
+    /// The plan dates the fixes, and not the moment at which a busy machine comes to read them.
+    @Test(arguments: ["max", "400"]) func sendsTheSameDistancesEachTimeOnABusyMachine(speed: String) async throws {
+        let log = Fixtures.url("nmea/town.nmea").path
+        let load = try (1...3).map { _ in try RunningProgram(["/bin/sh", "-c", "while :; do :; done"]) }
+        defer { for program in load { program.kill() } }
+        var drives: [[Duration]] = []
+        for _ in 1...3 {
+            let bench = try ServiceBench()
+            let outcome = try await BuiltProgram.run(
+                ["replay", log, "--config", try bench.configure { $0.level = "error" }, "--speed", speed])
+            #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
+            let times = try #require(await bench.vehicle).fixTimes.sorted()
+            drives.append(zip(times, times.dropFirst()).map { $0.time.duration(to: $1.time) })
+        }
+        #expect(drives[0].count > 50)
+        #expect(drives[1] == drives[0] && drives[2] == drives[0])
+        #expect(drives[0].allSatisfy { $0.components.attoseconds == 0 }, "the log has whole seconds: \(drives[0])")
     }
 
     @Test(arguments: [

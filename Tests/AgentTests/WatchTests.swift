@@ -82,7 +82,7 @@ struct Watches {
             environment: BuiltProgram.environment)
         let line = try #require(await watch.output.line(saying: "latitude"))
         watch.signal(SIGINT)
-        #expect(await watch.end() == .exited(0))
+        #expect(await watch.end() == .exited(128 + SIGINT))
         let snapshot = try JSONValue(parsing: Array(line.text.utf8))
         let age = try #require(snapshot["ageSeconds"]?.doubleValue)
         #expect((0..<60).contains(age))
@@ -98,7 +98,7 @@ struct Watches {
             environment: BuiltProgram.environment)
         let line = try #require(await watch.errors.line(saying: "404 NOT_FOUND"))
         #expect(line.text.contains("providers/p/trips/other"))
-        #expect(await watch.terminate().ending == .exited(0))
+        #expect(await watch.terminate().ending == .exited(128 + SIGTERM))
     }
 
     @Test(arguments: [

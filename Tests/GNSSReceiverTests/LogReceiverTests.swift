@@ -57,36 +57,6 @@ import WaypostTestSupport
         #expect(ending?.code == .notALog)
     }
 
-    @Test func tellsProgressAfterATruncation() async throws {
-        let path = try log("1.nmea", seconds: 0...99)
-        let size = Int64(try Data(contentsOf: URL(filePath: path)).count)
-        let again = epoch(second: 1)
-        var told: [Int64] = []
-        await #expect(throws: FixSourceError.self) {
-            try await LogReader(paths: [path], follows: true).deliverAll(progressStep: 1000) {
-                event throws(FixSourceError) in
-                guard case .progress(let bytesRead, _) = event else { return }
-                told.append(bytesRead)
-                guard told.count == 1 else { throw FixSourceError(.cancelled, "enough") }
-                unsafe truncate(path, 0)
-                _ = try? folder.write(again.utf8, to: "1.nmea")
-            }
-        }
-        #expect(told == [size, Int64(again.utf8.count)])
-    }
-
-    @Test func tellsProgressUpToTheEnd() async throws {
-        let path = try log("1.nmea", seconds: 0...99)
-        try await observe(LogReceiver(paths: [path])) { observer in
-            await observer.state(saying: "end of log")
-            let size = Int64(try Data(contentsOf: URL(filePath: path)).count)
-            #expect(
-                observer.seen.suffix(2) == [
-                    .progress(bytesRead: size, totalBytes: size), .state(.ended(source: path)),
-                ])
-        }
-    }
-
     @Test func readsNoFasterThanItsFixesAreTaken() async throws {
         let path = try log("1.nmea", seconds: 0...2000)
         let busy = Locked(0)

@@ -50,13 +50,13 @@ import WaypostTestSupport
 
     private let threeFixes = [0, 1, 5].map { epoch(second: $0) }.joined()
 
-    @Test func atSpeedOneEveryFixCarriesTheMomentAtWhichItIsRead() async throws {
+    @Test func atSpeedOneEveryFixCarriesTheMomentAtWhichItIsDue() async throws {
         let result = try await times(3, of: try replay(threeFixes, .init()))
         #expect(result.times == [.zero, .seconds(1), .seconds(5)])
         #expect(result.waits == [.seconds(1), .seconds(4)])
     }
 
-    @Test func atSpeedTwoTheLastFixCarriesTheMomentAtWhichItIsRead() async throws {
+    @Test func atSpeedTwoTheLastFixCarriesTheMomentAtWhichItIsDue() async throws {
         let result = try await times(3, of: try replay(threeFixes, .init(speed: .times(2))))
         #expect(result.times == [.seconds(-2.5), .seconds(-1.5), .seconds(2.5)])
         #expect(result.waits == [.seconds(0.5), .seconds(2)])
@@ -66,6 +66,54 @@ import WaypostTestSupport
         let result = try await times(3, of: try replay(threeFixes, .init(speed: .maximum)))
         #expect(result.times == [.seconds(-5), .seconds(-4), .zero])
         #expect(result.waits == [])
+    }
+
+    /// A machine that is busy comes to each fix a tenth of a second later than to the one before.
+    @Test func isDatedByItsPlanAndNotByABusyMachine() async throws {
+        let path = try folder.write(threeFixes.utf8, to: "log.nmea")
+        let reads = Locked(0)
+        let replay = LogReplay(paths: [path], options: .init(speed: .maximum), clock: clock) {
+            Self.start.advanced(
+                by: .milliseconds(
+                    reads.withLock {
+                        $0 += 100
+                        return $0
+                    }))
+        }
+        await observe(replay) { observer in
+            var times: [UTCTime] = []
+            while times.count < 3, let fix = await observer.fix() { times.append(fix.timeOfFix) }
+            #expect(times.map { times[0].duration(to: $0) } == [.zero, .seconds(1), .seconds(5)])
+        }
+    }
+
+    @Test func isNeverInTheFutureWhenTheSystemClockIsSetBack() async throws {
+        let path = try folder.write(threeFixes.utf8, to: "log.nmea")
+        let reads = Locked(0)
+        let replay = LogReplay(paths: [path], options: .init(speed: .maximum), clock: clock) {
+            let count = reads.withLock {
+                $0 += 1
+                return $0
+            }
+            return count == 1 ? Self.start : Self.start.advanced(by: .seconds(-3))
+        }
+        await observe(replay) { observer in
+            for expected in [-5, -4, -3] {
+                #expect((await observer.fix())?.timeOfFix == Self.start.advanced(by: .seconds(expected)))
+            }
+        }
+    }
+
+    @Test func tellsHowFarIntoItsTimeItIs() async throws {
+        let replay = try replay(threeFixes, .init(speed: .times(2)))
+        let clock = clock
+        let pacing = Task { for await wait in clock.sleeps { clock.advance(by: wait) } }
+        await observe(replay) { observer in
+            for _ in 1...3 { _ = await observer.fix() }
+            let told = observer.seen.filter { if case .progress = $0 { true } else { false } }
+            #expect(told == [0, 1, 5].map { .progress(reached: .seconds($0), of: .seconds(5)) })
+        }
+        pacing.cancel()
     }
 
     @Test func keepsTheTimesOfTheLogWhenAsked() async throws {

@@ -26,30 +26,72 @@ import TimeAndChance
     func followsTheLog(times: [Double], speed: ReplaySpeed, due: [Double], ages: [Double]) {
         var survey = LogSurvey()
         for seconds in times { survey.add(Self.time(seconds)) }
-        var timeline = ReplayTimeline(speed: speed, length: survey.length)
+        var timeline = ReplayTimeline(speed: speed, survey)
         for (index, seconds) in times.enumerated() {
             timeline.advance(to: Self.time(seconds))
             #expect(timeline.due == .milliseconds(Int((due[index] * 1000).rounded())), "due, fix \(index)")
-            #expect(timeline.age == .milliseconds(Int((ages[index] * 1000).rounded())), "age, fix \(index)")
+            let planned = due[index] - ages[index]
+            #expect(timeline.planned == .milliseconds(Int((planned * 1000).rounded())), "planned, fix \(index)")
         }
     }
 
     @Test(arguments: [ReplaySpeed.times(1), .times(0.5), .times(60), .maximum])
-    func onlyGrowsPassAfterPassAndIsNeverInTheFuture(speed: ReplaySpeed) {
+    func onlyGrowsPassAfterPassAndIsNeverInTheFuture(speed: ReplaySpeed) throws {
         let times: [Double] = [0, 1, 2, 900, 901, 100, 101]
         var survey = LogSurvey()
         for seconds in times { survey.add(Self.time(seconds)) }
-        var timeline = ReplayTimeline(speed: speed, length: survey.length)
+        var timeline = ReplayTimeline(speed: speed, survey)
         var stamps: [Duration] = []
         for _ in 1...3 {
             for seconds in times {
                 timeline.advance(to: Self.time(seconds))
-                #expect(timeline.age >= .zero)
-                stamps.append(timeline.due - timeline.age)
+                let planned = try #require(timeline.planned)
+                #expect(planned <= timeline.due)
+                stamps.append(planned)
             }
-            timeline.startAgain()
+            timeline.startAgain(at: timeline.due)
         }
         #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    /// Whatever the speed does to the time of waiting, in whole milliseconds.
+    @Test(arguments: [ReplaySpeed.times(1), .times(1.7), .times(3), .times(17), .times(99_999), .maximum])
+    func keepsTheDistancesOfTheLogToTheMillisecond(speed: ReplaySpeed) throws {
+        let times = (0..<1000).map { Double($0) * 0.333 }
+        var survey = LogSurvey()
+        for seconds in times { survey.add(Self.time(seconds)) }
+        var timeline = ReplayTimeline(speed: speed, survey)
+        let start = UTCTime(millisecondsSince1970: 1_800_000_000_000)
+        var dates: [UTCTime] = []
+        for seconds in times {
+            timeline.advance(to: Self.time(seconds))
+            dates.append(start.advanced(by: try #require(timeline.planned)))
+            #expect(dates.last ?? start <= start.advanced(by: timeline.due))
+        }
+        let first = try #require(dates.first)
+        #expect(dates.map { first.duration(to: $0) } == times.map { Self.time(0).duration(to: Self.time($0)) })
+    }
+
+    @Test func planNothingThatTheSurveyHasNotSeen() {
+        var survey = LogSurvey()
+        for seconds: Double in [0, 10] { survey.add(Self.time(seconds)) }
+        var timeline = ReplayTimeline(speed: .maximum, survey)
+        var planned: [Duration?] = []
+        for seconds: Double in [0, 10, 20] {
+            timeline.advance(to: Self.time(seconds))
+            planned.append(timeline.planned)
+        }
+        #expect(planned == [.seconds(-10), .zero, nil])
+    }
+
+    @Test func beginsAgainNoEarlierThanReadingIsDone() {
+        var survey = LogSurvey()
+        for seconds: Double in [0, 10] { survey.add(Self.time(seconds)) }
+        var timeline = ReplayTimeline(speed: .maximum, survey)
+        for seconds: Double in [0, 10] { timeline.advance(to: Self.time(seconds)) }
+        timeline.startAgain(at: .seconds(3))
+        timeline.advance(to: Self.time(0))
+        #expect(timeline.planned == .milliseconds(3001))
     }
 
     @Test func isMeasuredByTheSurvey() {

@@ -4,23 +4,34 @@ import Waypost
 
 /// The command line: finds the command, runs it, and turns what it throws into a message and an exit code.
 enum WaypostCommand {
-    static func run(_ words: [String]) async -> ExitStatus {
+    /// These run until a signal stops them: that is their end, and no interruption.
+    private static let services: Set = ["run", "simulator"]
+
+    /// The exit status; `nil` when a signal ended the command before it was done.
+    static func run(_ words: [String]) async -> ExitStatus? {
         do {
             return try await dispatch(words)
+        } catch let interruption as Interruption {
+            Terminal.say("waypost: \(interruption)")
+            return nil
         } catch let error as UsageError {
             Terminal.say("waypost: \(error)")
             return .usage
         } catch let error as ConfigurationError {
             Terminal.say(error.description)
             return .badConfiguration
+        } catch let error as SystemError where error.isBrokenPipe {
+            return .done  // the reader has seen enough, as in `waypost fixes | head`
+        } catch where Task.isCancelled && !services.contains(words.first ?? "") {
+            // What fails then fails because it was cut off; nothing else is to blame.
+            Terminal.say("waypost: \(Interruption("before it was done"))")
+            return nil
         } catch let error as AgentError {
             Terminal.say("waypost: \(error)")
             return ExitStatus(error.code)
         } catch let error as RecordingError {
             Terminal.say("waypost: \(error)")
             return .badInput
-        } catch let error as SystemError where error.isBrokenPipe {
-            return .done  // the reader has seen enough, as in `waypost fixes | head`
         } catch {
             Terminal.say("waypost: \(error)")
             return .failed
@@ -64,6 +75,16 @@ enum WaypostCommand {
         default: return try HelpCommand(arguments).run()
         }
     }
+}
+
+/// A signal has ended a command before it was done.
+struct Interruption: Error, Sendable, CustomStringConvertible {
+    /// How far it was.
+    private let progress: String
+
+    init(_ progress: String) { self.progress = progress }
+
+    var description: String { "interrupted: \(progress)" }
 }
 
 extension ExitStatus {

@@ -96,16 +96,12 @@ package actor LogReader {
         }
     }
 
-    /// Opens every log once, so that a wrong name is reported before the first fix, and gives their total size;
-    /// `nil` when one of them is a pipe, which can be opened only once, or is followed.
-    @discardableResult
-    package func totalBytes() throws(FixSourceError) -> Int64? {
-        var sum: Int64? = follows ? nil : 0
-        for path in follows ? paths.dropLast() : paths[...] {
-            let size = RecordedLog.isReadOnce(path) ? nil : try RecordedLog(path: path, stop: stop).totalBytes
-            sum = if let sum, let size { sum + size } else { nil }
+    /// Opens every log once, so that a wrong name is reported before the first fix; but pipes, which can be opened only
+    /// once, and one that is followed.
+    package func requireAll() throws(FixSourceError) {
+        for path in follows ? paths.dropLast() : paths[...] where !RecordedLog.isReadOnce(path) {
+            _ = try RecordedLog(path: path, stop: stop)
         }
-        return sum
     }
 
     /// The next chunk, after a wait for it where the log is followed; only a log's end completes its last epoch.

@@ -22,17 +22,16 @@ package struct LogReceiver: FixSource {
 }
 
 extension LogReader {
-    /// Delivers all that is in the logs but the closing state, with progress after each `progressStep` bytes.
+    /// Delivers all that is in the logs but the closing state.
     ///
     /// - Returns: how many sentences were rejected for want of a checksum.
     @discardableResult
     nonisolated func deliverAll(
-        progressStep: Int64 = 256 << 10, to deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
+        to deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
     ) async throws(FixSourceError) -> Int {
-        let totalBytes = try await totalBytes()
+        try await requireAll()
         try await deliver(.state(.receiving(source: name)))
         var withoutChecksum = 0
-        var (bytesBefore, told): (Int64, Int64) = (0, 0)
         while true {
             let chunk = await read { $0.next() }
             for warning in chunk.warnings { try await deliver(.warning(warning)) }
@@ -41,18 +40,8 @@ extension LogReader {
                 try await deliver(.fix(fix))
             }
             try stopIfCancelled()
-            let failure = chunk.failure ?? chunk.outcome?.emptiness
-            let bytesRead = bytesBefore + chunk.bytesRead
-            // A growing file that was rotated or truncated begins at 0 again.
-            if bytesRead >= told + progressStep || bytesRead < told || chunk.isLast || failure != nil {
-                told = bytesRead
-                try await deliver(.progress(bytesRead: told, totalBytes: totalBytes))
-            }
-            if let failure { throw failure }
-            if let outcome = chunk.outcome {
-                bytesBefore = bytesRead
-                withoutChecksum += outcome.statistics.refusals(.missingChecksum).count
-            }
+            if let failure = chunk.failure ?? chunk.outcome?.emptiness { throw failure }
+            if let outcome = chunk.outcome { withoutChecksum += outcome.statistics.refusals(.missingChecksum).count }
             if chunk.isLast { return withoutChecksum }
         }
     }

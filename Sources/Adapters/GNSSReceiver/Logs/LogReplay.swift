@@ -24,6 +24,9 @@ package struct LogReplay: FixSource {
         }
     }
 
+    /// How often progress is told at least, whatever the speed.
+    private static let progressSteps = 500
+
     private let paths: [String]
     private let options: Options
     private let decoder: NMEADecoder
@@ -64,7 +67,7 @@ package struct LogReplay: FixSource {
         var withoutChecksum = 0
         do throws(FixSourceError) {
             let reader = try LogReader(paths: paths, decoder: decoder)
-            withoutChecksum = try await reader.deliverAll(progressStep: .max) { event throws(FixSourceError) in
+            withoutChecksum = try await reader.deliverAll { event throws(FixSourceError) in
                 if case .fix(let fix) = event { survey.add(fix.timeOfFix) }
             }
         } catch {
@@ -80,38 +83,48 @@ package struct LogReplay: FixSource {
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
-        try await play(try await survey(), on: MonotonicClock(clock), deliver: deliver)
+        try await play(try await survey(), deliver: deliver)
         await deliver(.state(.ended(source: name)))
     }
 
     private func play(
-        _ survey: LogSurvey, on clock: MonotonicClock, deliver: @Sendable (FixSourceEvent) async -> Void
+        _ survey: LogSurvey, deliver: @Sendable (FixSourceEvent) async -> Void
     ) async throws(FixSourceError) {
-        var timeline = ReplayTimeline(speed: options.speed, length: survey.length)
+        // In this order: what is planned for a moment of the clock has then come by `now`, too.
+        let start = now()
+        let clock = MonotonicClock(clock)
+        var timeline = ReplayTimeline(speed: options.speed, survey)
         var keptTimeOffset = Duration.zero
-        // While the replay keeps the pace of the log, progress is reported often enough to be watched.
-        let isPaced = options.speed != .maximum
+        let hasEnd = !options.loops && !options.follows
+        var told = Duration.zero - survey.length
         while true {
-            let reader = try LogReader(
-                paths: paths, decoder: decoder, follows: options.follows, chunkBytes: isPaced ? 4 << 10 : 64 << 10)
-            try await reader.deliverAll(progressStep: isPaced ? 1 : 256 << 10) { event throws(FixSourceError) in
+            let reader = try LogReader(paths: paths, decoder: decoder, follows: options.follows)
+            try await reader.deliverAll { event throws(FixSourceError) in
                 guard case .fix(var fix) = event else {
                     // That the log is read again is no change of state.
                     if case .state = event, timeline.pass > 1 { return }
                     return await deliver(event)
                 }
                 timeline.advance(to: fix.timeOfFix)
-                if timeline.due > clock.now {
+                let isWaitedFor = timeline.due > clock.now
+                if hasEnd, isWaitedFor || timeline.logTime >= told + survey.length / Self.progressSteps {
+                    told = timeline.logTime
+                    await deliver(.progress(reached: told, of: survey.length))
+                }
+                if isWaitedFor {
                     await clock.sleep(until: timeline.due)
                     if Task.isCancelled { throw FixSourceError(.cancelled, "\(name): stopped") }
                 }
-                fix.timeOfFix =
-                    options.keepsTime
-                    ? fix.timeOfFix.advanced(by: keptTimeOffset) : now().advanced(by: .zero - timeline.age)
+                if options.keepsTime {
+                    fix.timeOfFix = fix.timeOfFix.advanced(by: keptTimeOffset)
+                } else {
+                    // A system clock that was set back has the last word.
+                    fix.timeOfFix = min(timeline.planned.map { start.advanced(by: $0) } ?? now(), now())
+                }
                 await deliver(.fix(fix))
             }
             guard options.loops else { return }
-            timeline.startAgain()
+            timeline.startAgain(at: clock.now)
             keptTimeOffset += survey.span + .seconds(1)
         }
     }
@@ -151,7 +164,7 @@ package enum ReplaySpeed: Sendable, Hashable {
     case maximum
 
     /// Seconds of replay for one second of log.
-    var stretch: Double {
+    package var stretch: Double {
         switch self {
         case .times(let factor): 1 / factor
         case .maximum: 0
@@ -165,11 +178,12 @@ package enum ReplaySpeed: Sendable, Hashable {
 /// Between two fixes it grows as their times say, with two exceptions, so that a log of several trips does not stall:
 /// a gap of more than 5 minutes counts as 10 seconds, and a step backwards, or none, as one millisecond.
 ///
-/// A fix at log time `t` of a log that is `T` long is read at `t / speed`, and is then `(T - t) * (1 - 1 / speed)` old:
+/// A fix at log time `t` of a log that is `T` long is due at `t / speed`, and is then `(T - t) * (1 - 1 / speed)` old:
 /// nothing at speed 1, the whole rest of the log at `max`. So distances in time between fixes are those of the log, the
-/// last fix carries the moment at which it is read, and no fix is ever later than that. Below speed 1, and from the
-/// second pass on, each fix carries the moment at which it is read: anything else would be in the future, or before
-/// what has already been sent.
+/// last fix carries the moment at which it is due, and no fix is ever later than that. It is the plan that dates a fix
+/// and not the moment at which a busy machine comes to read it: two replays of a log are alike. Below speed 1, and from
+/// the second pass on, each fix carries the moment at which it is due: anything else would be in the future, or before
+/// what has already been sent. What a log has gained since it was surveyed has no plan, and happens now.
 struct ReplayTimeline: Sendable, Hashable {
     static let longestGap = Duration.seconds(300)
     private static let skippedGap = Duration.seconds(10)
@@ -183,37 +197,48 @@ struct ReplayTimeline: Sendable, Hashable {
     }
 
     private let speed: ReplaySpeed
-    private let length: Duration
+    /// How long before the replay the log begins, in whole milliseconds, so that its own distances stay as they are.
+    private let lead: Duration
+    /// Fixes that are still planned in the first pass.
+    private var plannedFixes: Int
     private var previous: UTCTime?
-    private var logTime = Duration.zero
+    /// How far into the log the present fix is.
+    private(set) var logTime = Duration.zero
     /// How often the log has been begun, this time included.
     private(set) var pass = 1
-    /// When the next fix is read, since the replay began.
+    /// When the present fix is read, since the replay began.
     private(set) var due = Duration.zero
 
-    /// `length` is the log time of the whole log, as `LogSurvey` finds it.
-    init(speed: ReplaySpeed, length: Duration) {
-        (self.speed, self.length) = (speed, length)
+    init(speed: ReplaySpeed, _ survey: LogSurvey) {
+        self.speed = speed
+        // A nanosecond is what floating point may add.
+        let milliseconds = survey.length * max(0, 1 - speed.stretch) / .milliseconds(1) - 1e-6
+        lead = .milliseconds(Int64(max(0, milliseconds.rounded(.up))))
+        plannedFixes = survey.fixes
     }
 
-    /// Moves on to the fix that the log dates `timeOfFix`; `due` and `age` then speak of it.
+    /// Moves on to the fix that the log dates `timeOfFix`; `due` and `planned` then speak of it.
     mutating func advance(to timeOfFix: UTCTime) {
         let step = previous.map { Self.step(from: $0, to: timeOfFix) } ?? .zero
         previous = timeOfFix
         logTime += step
+        plannedFixes -= 1
         let wait = step * speed.stretch
         due += pass == 1 ? wait : max(wait, Self.shortestStep)
     }
 
-    /// How old the present fix is when it is read at its due time.
-    var age: Duration {
-        pass == 1 ? max(.zero, (length - logTime) * (1 - speed.stretch)) : .zero
+    /// When the present fix happens, since the replay began; `nil` for one that the survey has not seen.
+    var planned: Duration? {
+        guard pass == 1 else { return due }
+        guard plannedFixes >= 0 else { return nil }
+        return speed.stretch > 1 ? due : logTime - lead
     }
 
-    /// Begins the log once more, a second of log time after its last fix.
-    mutating func startAgain() {
+    /// Begins the log once more, a second of log time after its last fix, and not before `now`, the time since the
+    /// replay began: at full speed reading takes longer than planned.
+    mutating func startAgain(at now: Duration) {
         (previous, logTime) = (nil, .zero)
         pass += 1
-        due += .seconds(1) * speed.stretch
+        due = max(due + .seconds(1) * speed.stretch, now)
     }
 }

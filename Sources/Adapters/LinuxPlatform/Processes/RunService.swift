@@ -4,10 +4,11 @@ import Glibc
 /// Runs `service` while the main thread waits for SIGTERM, SIGINT, or SIGHUP, which says
 /// that its terminal is gone, unless `nohup` makes it ignore that.
 ///
-/// A signal cancels the service, which shuts down and returns the exit status; another one ends the process at once,
-/// and so does the time limit of a stop, should something hang.
+/// A signal cancels the service, which shuts down and returns the exit status, or `nil` when it was not done yet: the
+/// status is then 128 and the signal's number, as shells have it. Another signal ends the process at once, and so does
+/// the time limit of a stop, should something hang.
 /// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
-package func runService(_ service: @escaping @Sendable () async -> CInt) -> Never {
+package func runService(_ service: @escaping @Sendable () async -> CInt?) -> Never {
     // A core file would hold tokens and keys. Where a sandbox forbids the call, the unit's LimitCORE=0 has done it.
     _ = clinux_forbid_core_files()
     signal(SIGPIPE, SIG_IGN)  // a closed pipe or socket is an error of write, not the end of the process
@@ -19,8 +20,9 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
     if clinux_is_ignored(SIGHUP) == 0 { unsafe sigaddset(&signals, SIGHUP) }
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
+    let interruption = Locked<CInt>(0)
     let running = Task {
-        let status = await service()
+        let status = await service() ?? 128 + interruption.withLock { $0 }
         await StandardError.lastWords()
         // Without a thread on this one: nothing waits for the pool any more.
         if case .failure = await onThreadIfAny(named: "last-children", { ChildTable.endAll() }) { ChildTable.endAll() }
@@ -29,6 +31,7 @@ package func runService(_ service: @escaping @Sendable () async -> CInt) -> Neve
     var first: CInt = 0
     unsafe sigwait(&signals, &first)
     let endingSince = MonotonicTime.now
+    interruption.withLock { [first] in $0 = first }
     running.cancel()
     while true {
         let left = patience - (MonotonicTime.now - endingSince)

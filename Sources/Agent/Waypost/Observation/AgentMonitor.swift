@@ -27,7 +27,8 @@ package final class AgentMonitor: ReportingObserver {
         package var storeRepairs = 0
         /// Why the last run ended itself.
         package var lastStall: StallRecord?
-        package var progress: (bytesRead: Int64, totalBytes: Int64?) = (0, nil)
+        /// How far into the time of its logs a replay has come, how long they are, and since when it plays them.
+        package var progress: (reached: Duration, of: Duration, since: Duration)?
     }
 
     private let clock: MonotonicClock
@@ -62,7 +63,8 @@ package final class AgentMonitor: ReportingObserver {
             switch event {
             case .receiver(let receiver): state.receiver = receiver
             case .receiverWarning(let warning): state.warningsAt[warning] = now
-            case .progress(let bytesRead, let totalBytes): state.progress = (bytesRead, totalBytes)
+            case .progress(let reached, let length):
+                state.progress = (reached, length, state.progress?.since ?? now)
             case .fix(let fix): state.lastFix = (fix, now)
             case .uploading: state.waitsUntil = nil
             case .delivered(let batch, _, _):

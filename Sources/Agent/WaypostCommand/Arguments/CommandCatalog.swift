@@ -23,9 +23,9 @@ enum CommandCatalog {
         CommandSpec(
             name: "replay", summary: "Report the fixes of recorded NMEA logs, or play a recorded run again.",
             details: """
-                The same pipeline as run, fed from logs; the configuration's receiver is ignored. Times are moved so that \
-                the last fix carries the moment at which it is read. Ends when everything accepted is delivered. The ledger \
-                is the outbox's own and counts earlier replays too. A folder that run --record made is played as it was, with \
+                The same pipeline as run, fed from logs; the configuration's receiver and outbox.path are ignored. Times are \
+                moved so that the last fix happens now. Ends when everything accepted is delivered. Each replay has an outbox of \
+                its own, removed when everything was delivered. A folder that run --record made is played as it was, with \
                 the outcomes recorded in it and no network; exit code 1 when a decision differs.
                 """,
             operands: .oneOrMore("LOG"),
@@ -37,6 +37,8 @@ enum CommandCatalog {
                 .flag("--follow", "wait for more at the end of the last log, until stopped"),
                 acceptMissingChecksum,
                 .value("--vehicles", "N", "play the log for N vehicles at once, named ID-1 to ID-N"),
+                .value("--outbox", "FILE", "continue this outbox with what is pending in it, or begin it there"),
+                .flag("--yes", "to a Fleet Engine on another machine: the vehicle is there for tests"),
                 .flag("--json", "print the summary as one JSON object on standard output"),
             ]),
         CommandSpec(

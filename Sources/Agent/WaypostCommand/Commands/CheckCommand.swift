@@ -36,6 +36,7 @@ struct CheckCommand {
                 continue
             }
             let finding = await check.run(configuration)
+            if Task.isCancelled { throw Interruption("while \(check.rawValue) was tried; nothing is proved") }
             hasFailed = hasFailed || !finding.isGood
             if check == .token { hasToken = finding.isGood }
             let name = check.rawValue + String(repeating: " ", count: 13 - check.rawValue.count)

@@ -30,9 +30,7 @@ struct DemoCommand {
         let drive = try log ?? Self.writeDrive(to: folder)
         let simulator = try makeSimulator()
         let configuration = try Self.configuration(simulator: simulator, folder: folder)
-        let length = try await LogReplay(
-            paths: [drive], clock: ContinuousClock(), now: { .system }
-        ).survey().length
+        let length = try await Self.length(of: drive)
         let speed = max(1, (length / .seconds(1)) / Self.drivingSeconds)
         let options = ReplayOptions(logs: [drive], speed: .times(speed))
         let narrator = DemoNarrator(clock: MonotonicClock(ContinuousClock()))
@@ -45,6 +43,11 @@ struct DemoCommand {
             group.addTask { await simulator.run() }
             group.addTask { await Self.disturb(simulator, narrator) }
             let failure = await replay.run(progress: Terminal.isInteractive)
+            if Task.isCancelled {
+                narrator.close()
+                await replay.close()
+                throw Interruption(replay.reached)
+            }
             let status = try await conclude(replay, simulator, configuration, narrator)
             if let failure { throw failure }
             if staysOpen, !Task.isCancelled {
@@ -54,6 +57,12 @@ struct DemoCommand {
             group.cancelAll()
             return status
         }
+    }
+
+    private static func length(of drive: String) async throws(AgentError) -> Duration {
+        do throws(FixSourceError) {
+            return try await LogReplay(paths: [drive], clock: ContinuousClock(), now: { .system }).survey().length
+        } catch { throw AgentError(.inputData, error.description) }
     }
 
     /// Takes Fleet Engine away for a third of the drive.
@@ -73,7 +82,7 @@ struct DemoCommand {
     private func conclude(
         _ replay: ReplayRun, _ simulator: FleetEngineSimulator, _ configuration: Configuration, _ narrator: DemoNarrator
     ) async throws -> ExitStatus {
-        let summary = try await replay.summary()
+        let (summary, _) = try await replay.summary()
         await replay.close()
         let name = ResourceName(
             provider: configuration.vehicle.providerID, service: configuration.vehicle.service,

@@ -5,6 +5,7 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 import TimeAndChance
+import TrackDrawing
 import Waypost
 
 /// `waypost outbox`: the ledger, what waits, and what becomes of quarantined updates; while the service runs and while
@@ -72,7 +73,12 @@ struct OutboxCommand {
     }
 
     private func export(_ reader: OutboxReader) throws {
-        try reader.forEachPending { try StandardOutput.write(line: Self.encoded(OutboxRow($0))) }
+        var count = 0
+        try reader.forEachPending { update in
+            if Task.isCancelled { throw Interruption("\(FigureText.count(count, "update")) of \(path) written, not all") }
+            try StandardOutput.write(line: Self.encoded(OutboxRow(update)))
+            count += 1
+        }
         let (quarantined, damage) = try reader.quarantined()
         for row in quarantined { try StandardOutput.write(line: Self.encoded(OutboxRow(row))) }
         if let damage { throw damage }
@@ -137,6 +143,7 @@ struct QuarantineClient {
             do { try await clock.sleep(for: Self.pause) } catch { break }  // told to stop: nothing is left behind
         }
         if let answer = try requester.withdraw(number) { return answer }
+        if Task.isCancelled { throw Interruption("\(holder) has not handled the request; nothing was changed") }
         throw AgentError(
             .unavailable,
             "\(configuration.path): in use by \(holder), which has not handled the request within "

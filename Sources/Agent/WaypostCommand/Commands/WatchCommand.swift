@@ -23,11 +23,13 @@ struct WatchCommand {
         configuration = try Configuration(file: arguments.value("--config") ?? "")
     }
 
-    /// Ends when the trip does, or when stopped.
+    /// Ends when the trip does.
     func run() async throws -> ExitStatus {
+        var changes = 0
         try await Follower(configuration, subject).run { event in
             switch event {
             case .changed(let snapshot):
+                changes += 1
                 let line = SnapshotLine(snapshot, now: .system)
                 try StandardOutput.write(line: asJSON ? line.json : line.text)
             case .silent(let silence):
@@ -36,7 +38,17 @@ struct WatchCommand {
             case .recovered: Terminal.say("it works again")
             }
         }
+        if Task.isCancelled { throw Interruption("\(FigureText.count(changes, "change")) of \(subject.words) seen") }
         return .done
+    }
+}
+
+extension Follower.Subject {
+    fileprivate var words: String {
+        switch self {
+        case .trip(let id): "trip \(id)"
+        case .vehicle(let id): "vehicle \(id)"
+        }
     }
 }
 

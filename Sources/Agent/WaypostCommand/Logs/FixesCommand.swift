@@ -60,29 +60,33 @@ struct FixesCommand {
 
     private func write() async throws -> ExitStatus {
         let format = format
-        let (decoding, hasFix, ending) = try await reader.read { reader in
+        let (decoding, count, ending) = try await reader.read { reader in
             var bytes: [UInt8] = []
             format.appendHeader(to: &bytes)
-            var hasFix = false
+            var count = 0
             var track = TrackContinuity()
             let decoding = reader.decodeAll(progress: .besideResults) { chunk throws(SystemError) in
                 for fix in chunk.fixes {
                     var isBroken = false
                     if format.drawsTrack, case .broken = track.step(to: fix) { isBroken = true }
-                    format.append(fix, isFirst: !hasFix, isBroken: isBroken, to: &bytes)
-                    hasFix = true
+                    format.append(fix, isFirst: count == 0, isBroken: isBroken, to: &bytes)
+                    count += 1
                 }
                 try StandardOutput.write(bytes)
                 bytes.removeAll(keepingCapacity: true)
             }
             format.appendFooter(to: &bytes)
-            return (decoding, hasFix, bytes)
+            return (decoding, count, bytes)
         }
         Terminal.draw("")
         if decoding.failure is SystemError { return try decoding.conclude() }
+        let interruption = decoding.interruption("\(FigureText.count(count, "fix", "fixes")) written")
+        // A document that was cut off must not look whole; one that is followed has no other end.
+        if decoding.isInterrupted, !follows { throw interruption }
         try StandardOutput.write(ending)
+        if decoding.isInterrupted { throw interruption }
         let status = try decoding.conclude()
-        if decoding.failure == nil, !hasFix { try explainAbsence(decoding) }
+        if count == 0 { try explainAbsence(decoding) }
         return status
     }
 
@@ -103,6 +107,7 @@ struct FixesCommand {
     private func summarize() async throws -> ExitStatus {
         let (logs, total, decoding) = await LogSummary.survey(try reader)
         Terminal.draw("")
+        if decoding.isInterrupted { throw decoding.interruption("a summary needs all of it") }
         try StandardOutput.write(line: FixesSummary(logs: logs, total: total).text)
         return try decoding.conclude()
     }

@@ -10,16 +10,19 @@ struct LogDecoding: Sendable {
     /// One for each log that was opened.
     fileprivate(set) var outcomes: [LogReader.Outcome] = []
     fileprivate(set) var failure: (any Error)?
+    /// How far the logs were read, as `31 % of town.nmea`.
+    fileprivate(set) var reached = "nothing"
+
+    /// Whether the operator ended it before the logs' end.
+    var isInterrupted: Bool { (failure as? FixSourceError)?.code == .cancelled }
+
+    /// The same with what became of the results.
+    func interruption(_ results: String) -> Interruption { Interruption("\(reached) read; \(results)") }
 
     /// What was read before a failure has been used; now the failure is reported.
-    ///
-    /// - Returns: `done` when there is none, or the operator ended it.
     func conclude() throws -> ExitStatus {
         guard let failure else { return .done }
-        if let failure = failure as? FixSourceError {
-            if failure.code == .cancelled { return .done }
-            throw AgentError(.inputData, failure.description)
-        }
+        if let failure = failure as? FixSourceError { throw AgentError(.inputData, failure.description) }
         throw failure
     }
 
@@ -49,12 +52,16 @@ extension LogReader {
         var (decoding, progress) = (LogDecoding(), progress)
         while true {
             let chunk = next()
+            if chunk.bytesRead > 0 {
+                decoding.reached = chunk.reached
+                if paths.count > 1 { decoding.reached += " (log \(decoding.outcomes.count + 1) of \(paths.count))" }
+            }
             if let outcome = chunk.outcome { decoding.outcomes.append(outcome) }
             do throws(SystemError) { try take(chunk) } catch {
                 decoding.failure = error
                 return decoding
             }
-            progress.draw(chunk)
+            progress.draw(decoding.reached)
             if chunk.isLast {
                 decoding.failure = chunk.failure
                 return decoding
@@ -73,16 +80,23 @@ struct LogProgress: Sendable {
     static let always = LogProgress(isShown: true)
 
     private let isShown: Bool
-    private var drawn: Int64 = 0
+    private var drawn = ""
 
     private init(isShown: Bool) { self.isShown = isShown }
 
-    fileprivate mutating func draw(_ chunk: LogReader.Chunk) {
-        let bytes = chunk.bytesRead
-        guard isShown, bytes < drawn || bytes >= drawn + 4 << 20 else { return }
-        drawn = bytes
-        let share = chunk.totalBytes.map { $0 > 0 ? "\(bytes * 100 / $0) %" : "" } ?? "\(bytes >> 20) MiB"
-        Terminal.draw("\(chunk.name)  \(share)")
+    fileprivate mutating func draw(_ reached: String) {
+        guard isShown, reached != drawn else { return }
+        drawn = reached
+        Terminal.draw("\(reached) read")
+    }
+}
+
+extension LogReader.Chunk {
+    /// How far its log has been read, in whole parts: `31 % of town.nmea`, or `12.3 MB of standard input`.
+    fileprivate var reached: String {
+        let size = totalBytes.map { size in size > 0 ? bytesRead * 100 / size : 100 }
+        let share = size.map { "\($0) %" } ?? FigureText.bytes(Int(bytesRead))
+        return "\(share) of \(FileSystem.name(of: name))"
     }
 }
 

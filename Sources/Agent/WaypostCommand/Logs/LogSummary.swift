@@ -17,7 +17,7 @@ struct LogSummary: Sendable {
         return await reader.read { reader in
             var logs: [LogSummary] = []
             var (track, total) = (TrackSummary(), TrackSummary())
-            let decoding = reader.decodeAll(progress: .besideResults) { chunk throws(SystemError) in
+            let decoding = reader.decodeAll(progress: .always) { chunk throws(SystemError) in
                 for fix in chunk.fixes {
                     track.add(fix)
                     if isOfSeveral { total.add(fix) }

@@ -39,7 +39,10 @@ struct MapCommand {
             return (decoding, survey)
         }
         Terminal.draw("")
-        if Task.isCancelled { return .done }
+        if decoding.isInterrupted {
+            page?.discard()
+            throw decoding.interruption("no page was written")
+        }
         let drawing = MapPage(
             logs: decoding.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey,
             failure: decoding.failure.map { "\($0)" })

@@ -5,9 +5,8 @@ import TrackDrawing
 /// The one line that a terminal shows while a log is replayed.
 struct ProgressLine {
     var name: String
-    var bytesRead: Int64
-    /// 0 when it cannot be known.
-    var totalBytes: Int64
+    /// `nil` before the first fix, and where there is no end.
+    var progress: ReplayProgress?
     var fixes: Int
     var accepted: Int
     var delivered: Int
@@ -18,18 +17,23 @@ struct ProgressLine {
     /// As `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`.
     var text: String {
         let seconds = max(elapsed / .seconds(1), 0.001)
-        let share = totalBytes > 0 ? min(1, Double(bytesRead) / Double(totalBytes)) : 0
         var parts = [String(name.split(separator: "/").last ?? Substring(name))]
-        if totalBytes > 0 { parts.append("\(Int(share * 100)) %") }
+        if let progress { parts.append("\(Int(progress.share * 100)) %") }
         parts += [
             FigureText.count(fixes, "fix", "fixes"), "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
             "\(FigureText.decimal(Double(delivered) / seconds, 1))/s",
         ]
-        if share > 0.02, share < 1 {
-            parts.append("\(FigureText.duration(.seconds(seconds * (1 - share) / share))) left")
-        }
+        if let left { parts.append("\(FigureText.duration(left)) left") }
         if let trouble { parts.append("(\(trouble.cut(to: 40)))") }
         return parts.joined(separator: "  ")
+    }
+
+    /// What the plan leaves; without one, what all updates take that are to be expected, at the rate so far.
+    private var left: Duration? {
+        guard let progress, progress.share > 0.02 else { return nil }
+        if progress.left > .zero { return progress.left }
+        let rest = Double(accepted) / progress.share - Double(delivered)
+        return delivered > 0 && rest > 0.5 ? elapsed * (rest / Double(delivered)) : nil
     }
 }
 

@@ -1,9 +1,11 @@
 import FleetEngine
 import GNSS
 import GNSSReceiver
+import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import RunRecording
+import SQLiteOutbox
 import Waypost
 
 /// `waypost replay`: the pipeline fed from recorded logs, for one vehicle or many.
@@ -20,18 +22,43 @@ struct ReplayCommand {
         for log in options.logs {
             if case .folder? = try? FileSystem.entry(at: log) { return try await replayRun(in: log) }
         }
-        let replay = try await ReplayRun(configuration, options)
+        try requirePermission()
+        let outbox = ReplayOutbox(continuing: options.outbox)
+        var configuration = configuration
+        configuration.outbox.path = outbox.path
+        let replay: ReplayRun
+        do { replay = try await ReplayRun(configuration, options) } catch {
+            await outbox.remove()
+            throw error
+        }
+        let stock = try await replay.stock()
+        if let notice = outbox.notice(of: stock.ledger, newest: stock.newest) { Terminal.say("waypost: \(notice)") }
         let failure = await replay.run(progress: Terminal.isInteractive && !options.asJSON)
-        let summary = try await replay.summary()
+        let isInterrupted = Task.isCancelled
+        let (summary, ledger) = try await replay.summary()
         await replay.close()
+        let rest = await outbox.conclude(ledger)
         if options.asJSON {
             try StandardOutput.write(line: summary.json)
         } else if failure == nil || summary.fixes > 0 {
-            try StandardOutput.write(line: summary.text)  // of a file that is no log there is nothing to sum up
+            // Of a file that is no log there is nothing to sum up.
+            try StandardOutput.write(line: isInterrupted ? summary.figures : summary.text)
         }
+        if let rest { Terminal.say("waypost: \(rest)") }
         if let failure { throw failure }
-        // Whoever follows a log ends it himself; what is pending then goes out the next time.
-        return summary.isComplete || options.follows && Task.isCancelled ? .done : .failed
+        if isInterrupted { throw Interruption(replay.reached) }
+        return summary.isComplete ? .done : .failed
+    }
+
+    /// Outside of this machine a replay drives a vehicle over other people's maps.
+    private func requirePermission() throws(UsageError) {
+        let endpoint = configuration.upload.endpoint
+        guard !options.isPermitted, !HTTPURL.isLoopback(endpoint.host) else { return }
+        let vehicles = options.vehicles > 1 ? "\(configuration.vehicle)-1 to -\(options.vehicles)" : "\(configuration.vehicle)"
+        throw UsageError(
+            "replay would drive \(vehicles) over the map of \(endpoint.origin), as if it were on the road now; add --yes if "
+                + "it is there for tests, or set upload.endpoint to the address of waypost simulator",
+            command: "replay")
     }
 
     /// A recorded run, decision for decision.
@@ -41,6 +68,7 @@ struct ReplayCommand {
             Result { () throws(RecordingError) in try RecordedRun(folder: folder) }
         }.get()
         let comparison = try await RunReenactment(run: run, configuration: configuration, speed: speed).compare()
+        if Task.isCancelled { throw Interruption("the run was not played to its end; nothing is compared") }
         let summary = RunReenactmentSummary(run: run, comparison: comparison)
         try StandardOutput.write(line: options.asJSON ? try summary.json : summary.text)
         return comparison.isEqual ? .done : .failed
@@ -58,6 +86,10 @@ struct ReplayOptions: Sendable, Equatable {
     var vehicles: Int
     var asJSON: Bool
     var follows: Bool
+    /// The outbox to be continued; otherwise the replay has one of its own.
+    var outbox: String?
+    /// Whether the drive may go to another machine.
+    var isPermitted: Bool
     /// In addition to what the configuration says.
     var acceptsMissingChecksum: Bool
 
@@ -69,8 +101,14 @@ struct ReplayOptions: Sendable, Equatable {
         loops = arguments.has("--loop")
         asJSON = arguments.has("--json")
         follows = arguments.has("--follow")
+        outbox = arguments.value("--outbox")
+        isPermitted = arguments.has("--yes")
         acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
         if follows, loops { throw UsageError("--loop and --follow exclude each other", command: "replay") }
+        if let outbox, let other = (logs + [arguments.value("--config") ?? ""]).first(where: { FileSystem.isSameFile($0, outbox) })
+        {
+            throw UsageError("--outbox \(outbox) is \(other); name an outbox, or a file that is not there", command: "replay")
+        }
         if follows, let log = logs.last { try GrowingLog.require(log, command: "replay") }
         let count = arguments.value("--vehicles") ?? "1"
         guard let vehicles = Int(count), (1...1000).contains(vehicles) else {
@@ -83,7 +121,7 @@ struct ReplayOptions: Sendable, Equatable {
     init(logs: [String], speed: ReplaySpeed) {
         (self.logs, self.speed, speedIsGiven) = (logs, speed, true)
         (keepsTime, loops, vehicles, asJSON) = (false, false, 1, false)
-        (follows, acceptsMissingChecksum) = (false, false)
+        (follows, outbox, isPermitted, acceptsMissingChecksum) = (false, nil, false, false)
     }
 
     /// How much faster than it was a run recording is played.
@@ -93,6 +131,7 @@ struct ReplayOptions: Sendable, Equatable {
         }
         for (isGiven, option) in [
             (keepsTime, "--keep-time"), (loops, "--loop"), (follows, "--follow"), (vehicles > 1, "--vehicles"),
+            (outbox != nil, "--outbox"),
         ] where isGiven {
             throw UsageError("\(option) is for logs; a run recording is played as it was", command: "replay")
         }

@@ -12,6 +12,7 @@ struct ReplayRun: Sendable {
     private let agents: [VehicleAgent]
     private let clock: MonotonicClock
     private let name: String
+    private let speed: ReplaySpeed
 
     /// Opens every vehicle's outbox.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
@@ -44,14 +45,14 @@ struct ReplayRun: Sendable {
             own.upload.backlogUpdatesPerSecond = nil  // a recorded drive is a backlog as a whole, and has its own pace
             agents.append(try await VehicleAgent(own, parts))
         }
-        (self.agents, self.clock) = (agents, clock)
+        (self.agents, self.clock, speed) = (agents, clock, options.speed)
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
     }
 
     /// A file that is not a log is reported before anything is sent; what can be read only once is left for the replay.
     private static func requireLogs(_ options: ReplayOptions) async throws(AgentError) {
         do throws(FixSourceError) {
-            try await LogReader(paths: options.logs, follows: options.follows).totalBytes()
+            try await LogReader(paths: options.logs, follows: options.follows).requireAll()
         } catch { throw AgentError(.inputData, error.description) }
     }
 
@@ -81,16 +82,43 @@ struct ReplayRun: Sendable {
         }
     }
 
+    /// Before it runs: what is in the outboxes already, and when the newest of it happened.
+    func stock() async throws(AgentError) -> (ledger: Ledger, newest: String?) {
+        var (ledger, newest) = (Ledger(), UTCTime?.none)
+        for agent in agents {
+            let summary = try await agent.summary()
+            ledger = ledger + summary.ledger
+            newest = [newest, summary.newest?.update.timeOfFix].compactMap(\.self).max()
+        }
+        return (ledger, newest?.description)
+    }
+
     /// What the replay came to.
-    func summary() async throws(AgentError) -> ReplaySummary {
+    func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
         var ledger = Ledger()
         for agent in agents { ledger = ledger + (try await agent.ledger()) }
-        return ReplaySummary(counts: counts, ledger: ledger, duration: clock.now)
+        return (ReplaySummary(counts: counts, ledger: ledger, duration: clock.now), ledger)
+    }
+
+    /// How far the replay is, as `43 % of town.nmea played`.
+    var reached: String {
+        let share = progress.map { "\(Int($0.share * 100)) % of " } ?? ""
+        return "\(share)\(FileSystem.name(of: name)) played"
     }
 
     /// Releases the outboxes.
     func close() async {
         for agent in agents { await agent.close() }
+    }
+
+    /// `nil` while a log is still being measured, and for those that have no end.
+    private var progress: ReplayProgress? {
+        let parts = agents.compactMap { agent in
+            agent.monitor.snapshot.progress.map {
+                ReplayProgress(reached: $0.reached, of: $0.of, elapsed: clock.now - $0.since, speed: speed)
+            }
+        }
+        return parts.count == agents.count ? ReplayProgress(parts) : nil
     }
 
     private var counts: DeliveryCounts { agents.map(\.monitor.snapshot.counts).reduce(DeliveryCounts(), +) }
@@ -101,9 +129,8 @@ struct ReplayRun: Sendable {
             let snapshots = agents.map(\.monitor.snapshot)
             let counts = snapshots.map(\.counts).reduce(DeliveryCounts(), +)
             let line = ProgressLine(
-                name: name, bytesRead: snapshots.map(\.progress.bytesRead).reduce(0, +),
-                totalBytes: snapshots.compactMap(\.progress.totalBytes).reduce(0, +), fixes: counts.fixes,
-                accepted: counts.accepted, delivered: counts.delivered, elapsed: clock.now,
+                name: name, progress: progress, fixes: counts.fixes, accepted: counts.accepted,
+                delivered: counts.delivered, elapsed: clock.now,
                 trouble: snapshots.compactMap { $0.trouble?.reason }.first)
             Terminal.draw(line.text)
         }

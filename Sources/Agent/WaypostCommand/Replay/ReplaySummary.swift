@@ -31,19 +31,24 @@ struct ReplaySummary: Encodable {
 
     var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // numbers always encode
 
+    /// For people: the account and its verdict.
     var text: String {
         let verdict =
             isComplete
             ? "All \(accepted) accepted updates were delivered."
             : "\(accepted - delivered) of \(accepted) accepted updates were not delivered: \(pending) pending, "
                 + "\(evicted) evicted, \(quarantined) quarantined."
+        return "\(figures)\n\(verdict)"
+    }
+
+    /// The account alone, of a replay that was cut off.
+    var figures: String {
         let account = balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         return """
             \(FigureText.count(fixes, "fix", "fixes")) read in \(seconds) s; \(FigureText.count(requests, "request")), \(retries) of them retried; \
             \(FigureText.count(tokenFetches, "token request")); \(bytesSent) bytes sent, \(bytesReceived) received.
             ledger: accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) \
             + quarantined \(quarantined), which \(account)
-            \(verdict)
             """
     }
 }

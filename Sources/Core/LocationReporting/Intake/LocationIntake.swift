@@ -31,8 +31,7 @@ package actor LocationIntake {
         switch event {
         case .state(let state): observer.observe(.receiver(state))
         case .warning(let warning): observer.observe(.receiverWarning(warning))
-        case .progress(let bytesRead, let totalBytes):
-            observer.observe(.progress(bytesRead: bytesRead, totalBytes: totalBytes))
+        case .progress(let reached, let length): observer.observe(.progress(reached: reached, of: length))
         case .fix(let fix): await take(fix)
         }
     }

@@ -17,8 +17,8 @@ package enum FixSourceEvent: Sendable, Hashable {
     case state(ReceiverState)
     /// The receiver says or shows something that the operator should know; the same one may come again and again.
     case warning(ReceiverWarning)
-    /// How far a recorded log has been read; `totalBytes` is `nil` when it cannot be known.
-    case progress(bytesRead: Int64, totalBytes: Int64?)
+    /// How far into the time of its logs a replay has come, and how long they are.
+    case progress(reached: Duration, of: Duration)
 }
 
 /// Input that no retry can make usable.

@@ -14,7 +14,7 @@ package protocol ReportingObserver: Sendable {
 package enum ReportingEvent: Sendable, Hashable {
     case receiver(ReceiverState)
     case receiverWarning(ReceiverWarning)
-    case progress(bytesRead: Int64, totalBytes: Int64?)
+    case progress(reached: Duration, of: Duration)
     case fix(Fix)
     case refused(Fix, FixRefusal)
     /// The update is in the outbox.

@@ -1,0 +1,42 @@
+import LinuxPlatform
+import LocationReporting
+import TrackDrawing
+
+/// Where a replay keeps its updates: in an outbox of its own, which is gone when everything was delivered, or in one
+/// that it was told to continue.
+struct ReplayOutbox: Sendable {
+    let path: String
+    /// The folder of an outbox of its own.
+    private let folder: String?
+
+    /// `path`: the outbox to be continued, or to be begun there.
+    init(continuing path: String?) {
+        folder = path == nil ? FileSystem.temporaryPath("waypost-replay") : nil
+        self.path = path ?? folder.map { $0 + "/outbox.sqlite" } ?? ""
+    }
+
+    /// What it means for a replay that the outbox is not new; `nil` when it is.
+    func notice(of ledger: Ledger, newest: String?) -> String? {
+        guard ledger.accepted > 0 else { return nil }
+        let before = newest.map { "; what happened before its newest update (\($0)) is sent as past locations" } ?? ""
+        return "\(path) is continued: its ledger counts \(FigureText.count(Int(ledger.accepted), "update")) of before, "
+            + "\(ledger.pending) of them pending\(before)"
+    }
+
+    /// Removes an outbox of its own, unless it holds what was not delivered: where that is and what to do, in words.
+    func conclude(_ ledger: Ledger) async -> String? {
+        let rest = Int(ledger.pending + ledger.quarantined)
+        if rest > 0 {
+            return "\(FigureText.count(rest, "update")) not delivered: kept in \(path); a replay with --outbox \(path) "
+                + "delivers what is pending there, too"
+        }
+        await remove()
+        return nil
+    }
+
+    /// Removes an outbox of its own with all that is in it.
+    func remove() async {
+        guard let folder else { return }
+        await onThread(named: "replay-end") { FileSystem.removeFolder(at: folder) }
+    }
+}

@@ -1,0 +1,127 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// What a signal ends before it is done says so, and how far it was; it blames nobody and leaves nothing behind that
+/// looks whole.
+@Suite(.timeLimit(.minutes(2))) struct InterruptedCommands {
+    private static let signals = [SIGINT, SIGTERM]
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func start(_ words: [String]) throws -> RunningProgram {
+        try RunningProgram(
+            [BuiltProgram.waypost] + words,
+            environment: BuiltProgram.environment.merging(["TMPDIR": folder.url.path]) { $1 })
+    }
+
+    /// Its last words, once it has ended as it should.
+    private func words(of program: RunningProgram, after signal: Int32) async -> String {
+        program.signal(signal)
+        #expect(await program.end() == .exited(128 + signal))
+        return program.errors.text
+    }
+
+    /// A log that is not at its end: a pipe that holds a part of it. A program that has opened it reads that.
+    private func unfinishedLog(_ path: String) throws -> OwnedDescriptor {
+        try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) }
+        let writer = try OwnedDescriptor(opening: path, O_RDWR)
+        let text = try Data(contentsOf: Fixtures.url("nmea/tunnel.nmea")).prefix(20_000)
+        try writer.writeAll(Array(text).span)
+        return writer
+    }
+
+    /// Until the program has taken what is in the pipe.
+    private func isTaken(from writer: borrowing OwnedDescriptor) async throws {
+        while true {
+            try Task.checkCancellation()
+            var pipe = pollfd(fd: writer.raw, events: Int16(POLLIN), revents: 0)
+            if unsafe poll(&pipe, 1, 0) == 0 { return }
+            await Task.yield()
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["map", "-o", "page.html"], "waypost: interrupted: 20.0 kB of log.nmea read; no page was written"),
+            (["fixes", "--summary"], "waypost: interrupted: 20.0 kB of log.nmea read; a summary needs all of it"),
+            (["fixes", "--format", "gpx"], "waypost: interrupted: 20.0 kB of log.nmea read; "),
+            (["fixes", "--explain", "9999"], "waypost: interrupted: "),
+        ], signals)
+    func readingALog(command: ([String], says: String), signal: Int32) async throws {
+        let path = folder.path("log.nmea")
+        let writer = try unfinishedLog(path)
+        let page = folder.path("page.html")
+        let program = try start(command.0.map { $0 == "page.html" ? page : $0 } + [path])
+        try await isTaken(from: writer)
+        let said = await words(of: program, after: signal)
+        #expect(said.hasPrefix(command.says), "\(said)")
+        #expect(!program.output.text.contains("</gpx>") && !program.output.text.contains("fixes  "))
+        #expect(try FileSystem.names(inFolder: folder.url.path) == ["log.nmea"])
+    }
+
+    @Test(arguments: signals) func replays(signal: Int32) async throws {
+        let bench = try ServiceBench()
+        let log = Fixtures.url("nmea/town.nmea").path
+        let config = try bench.configure { $0.level = "error" }
+        let program = try start(["replay", log, "--config", config, "--speed", "10"])
+        try #require(await bench.arrivals.wait { $0.count > 1 })
+        let said = await words(of: program, after: signal)
+        #expect(said.split(separator: "\n").last?.contains(/^waypost: interrupted: \d+ % of town\.nmea played$/) == true, "\(said)")
+        #expect(program.output.text.contains("ledger: accepted "))
+        #expect(!program.output.text.contains("All "), "\(program.output.text)")
+        // What is pending is named, and else nothing is left.
+        let left = try FileSystem.names(inFolder: folder.url.path).filter { $0.hasPrefix("waypost") }
+        #expect(left.isEmpty || said.contains("kept in \(folder.path(left[0]))"))
+    }
+
+    @Test(arguments: signals) func demos(signal: Int32) async throws {
+        let program = try start(["demo"])
+        try #require(await program.errors.line(saying: "the first update is delivered") != nil)
+        let said = await words(of: program, after: signal)
+        #expect(said.contains(/\nwaypost: interrupted: \d+ % of town\.nmea played$/), "\(said)")
+        #expect(program.output.text.isEmpty)
+        #expect(try FileSystem.names(inFolder: folder.url.path).isEmpty)
+    }
+
+    @Test(arguments: signals) func tokens(signal: Int32) async throws {
+        let asked = try LineFlow(namedPipe: folder.path("asked"))
+        let command = "echo >'\(folder.path("asked"))'; exec sleep 45"
+        let config = try ServiceSetup(
+            authorization: #"{"type": "command", "command": ["/bin/sh", "-c", "\#(command)"], "timeoutSeconds": 60}"#
+        ).write(in: folder)
+        let program = try start(["token", "--config", config])
+        try #require(await asked.wait { !$0.isEmpty })
+        let said = await words(of: program, after: signal)
+        #expect(said == "waypost: interrupted: before it was done")
+    }
+
+    @Test(arguments: signals) func checks(signal: Int32) async throws {
+        let config = try ServiceSetup().write(in: folder)
+        let program = try start(["check", "--online", "--config", config])
+        try #require(await program.output.line(saying: "opens, 0 updates pending") != nil)
+        let said = await words(of: program, after: signal)
+        #expect(said.hasSuffix("waypost: interrupted: while receiver was tried; nothing is proved"), "\(said)")
+        #expect(!program.output.text.contains("FAIL"))
+    }
+
+    @Test(arguments: signals) func followers(signal: Int32) async throws {
+        let config = try ServiceSetup().write(in: folder)
+        let program = try start(["watch", "--config", config, "--vehicle", "van-7"])
+        try #require(await program.errors.line(saying: "retrying") != nil)
+        let said = await words(of: program, after: signal)
+        #expect(said.hasSuffix("waypost: interrupted: 0 changes of vehicle van-7 seen"), "\(said)")
+    }
+
+    /// What runs until it is stopped has been done then.
+    @Test(arguments: signals) func areNoServices(signal: Int32) async throws {
+        let program = try start(["simulator", "--listen", "127.0.0.1:0"])
+        try #require(await program.errors.line(saying: "its page is") != nil)
+        program.signal(signal)
+        #expect(await program.end() == .exited(0))
+        #expect(!program.errors.text.contains("interrupted"))
+    }
+}

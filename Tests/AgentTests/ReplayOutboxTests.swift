@@ -1,0 +1,122 @@
+import FleetEngineSimulator
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import WaypostCommand
+
+/// Where `waypost replay` keeps its updates.
+@Suite(.timeLimit(.minutes(2))) struct ReplayOutboxes {
+    private let log = Fixtures.url("nmea/tunnel.nmea").path
+    private let temporary: TemporaryFolder
+
+    init() throws { temporary = try TemporaryFolder() }
+
+    private func replay(_ words: [String], _ config: String) async throws -> (ChildProcess.Ending, errors: String, output: String) {
+        let outcome = try await ChildProcess(
+            arguments: [BuiltProgram.waypost, "replay", log, "--config", config] + words,
+            environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 },
+            timeLimit: .seconds(30), outputLimit: 1 << 20
+        ).run()
+        return (
+            outcome.ending, String(decoding: outcome.standardError, as: UTF8.self),
+            String(decoding: outcome.standardOutput, as: UTF8.self)
+        )
+    }
+
+    /// What the replays left in the folder for temporary files.
+    private func left() throws -> [String] { try FileSystem.names(inFolder: temporary.url.path) }
+
+    @Test func areNewForEachReplay() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.level = "error" }
+        for round in 1...2 {
+            let (ending, errors, output) = try await replay([], config)
+            #expect(ending == .exited(0) && errors.isEmpty, "\(errors)")
+            #expect(output.contains("ledger: accepted 42 = delivered 42 + pending 0"), "\(output)")
+            #expect(try left().isEmpty)
+            #expect(await bench.vehicle?.fixTimes.count == 42 * round)
+        }
+        #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite")) == nil, "it is the service's")
+    }
+
+    @Test func areContinuedWhenToldSo() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.level = "error" }
+        let outbox = bench.folder.path("drive.sqlite")
+        let first = try await replay(["--outbox", outbox], config)
+        #expect(first.0 == .exited(0) && first.errors.isEmpty, "\(first.errors)")
+        let second = try await replay(["--outbox", outbox], config)
+        #expect(second.0 == .exited(0))
+        #expect(
+            second.errors.hasPrefix(
+                "waypost: \(outbox) is continued: its ledger counts 42 updates of before, 0 of them pending; what happened "
+                    + "before its newest update (20"), "\(second.errors)")
+        #expect(second.errors.hasSuffix(") is sent as past locations\n"))
+        #expect(second.output.contains("accepted 84 = delivered 84"))
+    }
+
+    @Test func areKeptAndNamedWhileTheyHoldUpdates() async throws {
+        let elsewhere = try TemporaryFolder()
+        let stopped = try RunningProgram(
+            [BuiltProgram.waypost, "replay", log, "--config", try ServiceSetup().write(in: elsewhere)],
+            environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 })
+        try #require(await stopped.errors.line(saying: "no token") != nil)
+        #expect(await stopped.terminate().ending == .exited(128 + SIGTERM))
+        let folder = try #require(try left().first)
+        let outbox = temporary.path("\(folder)/outbox.sqlite")
+        let kept = try #require(await stopped.errors.line(saying: " not delivered: kept in \(outbox); "))
+        let count = try #require(kept.text.firstMatch(of: /(\d+) updates? not/).flatMap { Int($0.1) })
+        #expect(kept.text.hasSuffix("a replay with --outbox \(outbox) delivers what is pending there, too"))
+
+        let bench = try ServiceBench()
+        let (ending, _, output) = try await replay(["--outbox", outbox], try bench.configure { $0.level = "error" })
+        #expect(ending == .exited(0))
+        #expect(output.contains("accepted \(42 + count) = delivered \(42 + count)"), "\(output)")
+    }
+
+    @Test func areNeverALogOrTheConfiguration() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure()
+        for path in [log, config] {
+            let (ending, errors, _) = try await replay(["--outbox", path], config)
+            #expect(ending == .exited(64))
+            #expect(errors.hasPrefix("waypost: --outbox \(path) is \(path); name an outbox"), "\(errors)")
+        }
+    }
+
+    @Test func areRemovedWhenTheLogIsNone() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure()
+        let outcome = try await ChildProcess(
+            arguments: [BuiltProgram.waypost, "replay", config, "--config", config],
+            environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 }, outputLimit: 1 << 20
+        ).run()
+        #expect(outcome.ending == .exited(65))
+        #expect(try left().isEmpty)
+    }
+
+    /// A replay is a drive that never was: no real vehicle shall be driven by mistake.
+    @Test(arguments: [
+        ([], "providers/p/vehicles/van-7"), (["--vehicles", "3"], "providers/p/vehicles/van-7-1 to -3"),
+    ])
+    func areNotSentToAnotherMachineUnasked(words: [String], vehicles: String) async throws {
+        let config = try ServiceSetup(endpoint: "https://fleetengine.invalid").write(in: temporary)
+        let (ending, errors, _) = try await replay(words, config)
+        #expect(ending == .exited(64))
+        #expect(
+            errors.hasPrefix(
+                "waypost: replay would drive \(vehicles) over the map of https://fleetengine.invalid, as if "), "\(errors)")
+        #expect(errors.contains("add --yes if"))
+        let permitted = try RunningProgram(
+            [
+                BuiltProgram.waypost, "replay", log, "--config", config, "--yes", "--outbox",
+                temporary.path("drive.sqlite"),
+            ], environment: BuiltProgram.environment)
+        #expect(await permitted.errors.line(saying: "no token") != nil)
+        permitted.kill()
+    }
+}

@@ -1,0 +1,63 @@
+import FoundationEssentials
+import GNSSReceiver
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@testable import WaypostCommand
+
+/// How far a replay is, as its progress line says.
+@Suite(.timeLimit(.minutes(1))) struct ReplayProgresses {
+    @Test(
+        arguments: [
+            // A paced replay is where its plan is, in a gap of the log, too.
+            (10, 100, 10, .times(1), 0.1, 90), (60, 100, 20, .times(1), 0.2, 80), (100, 100, 1, .times(10), 0.1, 9),
+            // It is late: what it has read counts.
+            (30, 100, 50, .times(10), 0.3, 0),
+            (100, 100, 11, .times(10), 1, 0),
+            // Without a plan what is read counts.
+            (0, 100, 1, .maximum, 0, 0), (25, 100, 1, .maximum, 0.25, 0), (0, 0, 0, .maximum, 1, 0),
+        ] as [(Int, Int, Int, ReplaySpeed, Double, Int)])
+    func areTrue(reached: Int, length: Int, elapsed: Int, speed: ReplaySpeed, share: Double, left: Int) {
+        let progress = ReplayProgress(
+            reached: .seconds(reached), of: .seconds(length), elapsed: .seconds(elapsed), speed: speed)
+        #expect(abs(progress.share - share) < 1e-9)
+        #expect(progress.left == .seconds(left))
+    }
+
+    @Test func ofSeveralVehiclesAreOne() {
+        let parts = [10, 30].map {
+            ReplayProgress(reached: .seconds($0), of: .seconds(100), elapsed: .seconds($0), speed: .times(1))
+        }
+        #expect(abs(ReplayProgress(parts).share - 0.2) < 1e-9)
+        #expect(ReplayProgress(parts).left == .seconds(90))
+    }
+
+    /// What a terminal shows: `script` gives the program one.
+    private func shown(_ command: String) async throws -> String {
+        let outcome = try await ChildProcess(
+            arguments: ["script", "-qec", command, "/dev/null"],
+            environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }, timeLimit: .seconds(30),
+            outputLimit: 1 << 22
+        ).run()
+        return String(decoding: outcome.standardOutput, as: UTF8.self)
+    }
+
+    @Test func areShownOnATerminal() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure { $0.level = "error" }
+        let log = Fixtures.url("nmea/town.nmea").path
+        let text = try await shown("'\(BuiltProgram.waypost)' replay '\(log)' --config '\(config)' --speed 300")
+        let shares = text.matches(of: /town.nmea  (\d+) %/).compactMap { Int($0.1) }
+        #expect(Set(shares).count > 3 && shares == shares.sorted(), "\(text)")
+        #expect(text.contains(/[12] s left/), "\(text)")
+    }
+
+    @Test(arguments: ["fixes --summary", "map -o /dev/null"]) func ofReadingAreShownOnATerminal(words: String) async throws {
+        let log = Fixtures.url("nmea/town.nmea").path
+        let logs = Array(repeating: "'\(log)'", count: 3).joined(separator: " ")
+        let command = words.split(separator: " ", maxSplits: 1)
+        let text = try await shown("'\(BuiltProgram.waypost)' \(command[0]) \(logs) \(command[1])")
+        #expect(text.contains("% of town.nmea (log 2 of 3) read"), "\(text)")
+    }
+}
