@@ -34,9 +34,10 @@ class Waypost:
         return cls(Path(given or ROOT / "build/waypost").resolve())
 
     def replay(self, drive: Path, configuration: Path) -> list[str]:
-        """The command that delivers a log as fast as it can."""
-        return [str(self.path), "replay", str(drive), "--config", str(configuration), "--speed", "max", "--keep-time",
-                "--json"]
+        """The command that delivers a log as fast as it can, through the configured outbox."""
+        outbox = json.loads(configuration.read_text())["outbox"]["path"]
+        return [str(self.path), "replay", str(drive), "--config", str(configuration), "--outbox", outbox, "--speed", "max",
+                "--keep-time", "--json"]
 
     def outbox(self, configuration: Path, verb: str, *options: str) -> list[dict[str, Any]]:
         """The lines of `waypost outbox VERB`."""

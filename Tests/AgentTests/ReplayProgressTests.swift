@@ -45,12 +45,14 @@ import WaypostTestSupport
 
     @Test func areShownOnATerminal() async throws {
         let bench = try ServiceBench()
-        let config = try bench.configure { $0.level = "error" }
+        let config = try bench.configure { $0.level = "info" }
         let log = Fixtures.url("nmea/town.nmea").path
         let text = try await shown("'\(BuiltProgram.waypost)' replay '\(log)' --config '\(config)' --speed 300")
         let shares = text.matches(of: /town.nmea  (\d+) %/).compactMap { Int($0.1) }
         #expect(Set(shares).count > 3 && shares == shares.sorted(), "\(text)")
         #expect(text.contains(/[12] s left/), "\(text)")
+        // What is logged meanwhile has lines of its own.
+        #expect(text.contains("\u{1B}[2K20") && !text.contains(/(?:left|\/s)20\d\d-/), "\(text)")
     }
 
     @Test(arguments: ["fixes --summary", "map -o /dev/null"]) func ofReadingAreShownOnATerminal(words: String) async throws {

@@ -6,12 +6,28 @@ import Glibc
 /// dropped, and counted.
 package enum StandardError {
     private static let output = try? BackgroundOutput(named: "stderr", output: writeAll)
+    /// Whether the terminal's last line is one that was drawn.
+    private static let hasDrawn = Locked(false)
+    private static let clearing = Array("\r\u{1B}[2K".utf8)
 
     /// Writes `bytes` soon; `notice` words it when earlier writes were dropped.
     package static func write(
         _ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice = { Array("(\($0) messages were dropped)\n".utf8) }
     ) {
+        let isInTheWay = hasDrawn.withLock { hasDrawn in
+            defer { hasDrawn = false }
+            return hasDrawn
+        }
+        let bytes = isInTheWay ? clearing + bytes : bytes
         if let output { output.write(bytes, notice: notice) } else { writeAll(bytes) }
+    }
+
+    /// Draws a line, without its end, where a person may be looking: whatever is written next takes its place. Of an
+    /// empty one nothing is left.
+    package static func draw(_ bytes: [UInt8]) {
+        guard isTerminal else { return }
+        writeNow(bytes)
+        hasDrawn.withLock { $0 = !bytes.isEmpty }
     }
 
     /// Writes `bytes` before anything that standard output is given next; but for a reader who hangs.

@@ -31,7 +31,7 @@ struct ProgressLine {
     /// What the plan leaves; without one, what all updates take that are to be expected, at the rate so far.
     private var left: Duration? {
         guard let progress, progress.share > 0.02 else { return nil }
-        if progress.left > .zero { return progress.left }
+        if progress.left > .milliseconds(50) { return progress.left }
         let rest = Double(accepted) / progress.share - Double(delivered)
         return delivered > 0 && rest > 0.5 ? elapsed * (rest / Double(delivered)) : nil
     }
@@ -43,12 +43,8 @@ struct Terminal: Sendable {
     static var isInteractive: Bool { StandardError.isTerminal }
 
     /// Prints a line, or several, for people; freed of what could steer the terminal.
-    static func say(_ text: String) { StandardError.writeNow(Array("\(clearing)\(text.printableLines)\n".utf8)) }
+    static func say(_ text: String) { StandardError.writeNow(Array("\(text.printableLines)\n".utf8)) }
 
     /// Draws `text` over the line before; nothing when there is no terminal.
-    static func draw(_ text: String) {
-        if isInteractive { StandardError.writeNow(Array("\(clearing)\(text.printable.prefix(110))".utf8)) }
-    }
-
-    private static var clearing: String { isInteractive ? "\r\u{1B}[2K" : "" }
+    static func draw(_ text: String) { StandardError.draw(Array(text.printable.prefix(110).utf8)) }
 }
