@@ -70,7 +70,8 @@ import WaypostTestSupport
         let program = try start(["replay", log, "--config", config, "--speed", "10"])
         try #require(await bench.arrivals.wait { $0.count > 1 })
         let said = await words(of: program, after: signal)
-        #expect(said.split(separator: "\n").last?.contains(/^waypost: interrupted: \d+ % of town\.nmea played$/) == true, "\(said)")
+        let last = try #require(said.split(separator: "\n").last)
+        #expect(last.contains(/^waypost: interrupted: \d+ % of town\.nmea played$/), "\(said)")
         #expect(program.output.text.contains("ledger: accepted "))
         #expect(!program.output.text.contains("All "), "\(program.output.text)")
         // What is pending is named, and else nothing is left.

@@ -15,7 +15,9 @@ import WaypostTestSupport
 
     init() throws { temporary = try TemporaryFolder() }
 
-    private func replay(_ words: [String], _ config: String) async throws -> (ChildProcess.Ending, errors: String, output: String) {
+    private func replay(
+        _ words: [String], _ config: String
+    ) async throws -> (ChildProcess.Ending, errors: String, output: String) {
         let outcome = try await ChildProcess(
             arguments: [BuiltProgram.waypost, "replay", log, "--config", config] + words,
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 },
@@ -109,7 +111,8 @@ import WaypostTestSupport
         #expect(ending == .exited(64))
         #expect(
             errors.hasPrefix(
-                "waypost: replay would drive \(vehicles) over the map of https://fleetengine.invalid, as if "), "\(errors)")
+                "waypost: replay would drive \(vehicles) over the map of https://fleetengine.invalid, as if "),
+            "\(errors)")
         #expect(errors.contains("add --yes if"))
         let permitted = try RunningProgram(
             [

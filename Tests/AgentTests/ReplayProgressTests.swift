@@ -55,7 +55,8 @@ import WaypostTestSupport
         #expect(text.contains("\u{1B}[2K20") && !text.contains(/(?:left|\/s)20\d\d-/), "\(text)")
     }
 
-    @Test(arguments: ["fixes --summary", "map -o /dev/null"]) func ofReadingAreShownOnATerminal(words: String) async throws {
+    @Test(arguments: ["fixes --summary", "map -o /dev/null"])
+    func ofReadingAreShownOnATerminal(words: String) async throws {
         let log = Fixtures.url("nmea/town.nmea").path
         let logs = Array(repeating: "'\(log)'", count: 3).joined(separator: " ")
         let command = words.split(separator: " ", maxSplits: 1)

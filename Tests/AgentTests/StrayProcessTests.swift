@@ -67,7 +67,8 @@ import WaypostTestSupport
                 "/usr/bin/unshare", "--mount", "sh", "-c", #"mount -t proc -o "hidepid=$0" proc /proc; exec "$@""#,
                 "\(hidden)",
             ] + BuiltProgram.waypost(for: 64_999)
-                + ["replay", Fixtures.url("nmea/tunnel.nmea").path, "--config", config, "--outbox",
+                + [
+                    "replay", Fixtures.url("nmea/tunnel.nmea").path, "--config", config, "--outbox",
                     folder.path("outbox.sqlite"), "--speed", "max",
                 ],
             environment: BuiltProgram.environment)

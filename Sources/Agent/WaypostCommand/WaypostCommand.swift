@@ -22,9 +22,10 @@ enum WaypostCommand {
             return .badConfiguration
         } catch let error as SystemError where error.isBrokenPipe {
             return .done  // the reader has seen enough, as in `waypost fixes | head`
-        } catch where Task.isCancelled && !services.contains(words.first ?? "") {
+        } catch _ where Task.isCancelled && !services.contains(words.first ?? "") {
             // What fails then fails because it was cut off; nothing else is to blame.
-            Terminal.say("waypost: \(Interruption("before it was done"))")
+            let interruption = Interruption("before it was done")
+            Terminal.say("waypost: \(interruption)")
             return nil
         } catch let error as AgentError {
             Terminal.say("waypost: \(error)")

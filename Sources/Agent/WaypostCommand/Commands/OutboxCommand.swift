@@ -75,7 +75,9 @@ struct OutboxCommand {
     private func export(_ reader: OutboxReader) throws {
         var count = 0
         try reader.forEachPending { update in
-            if Task.isCancelled { throw Interruption("\(FigureText.count(count, "update")) of \(path) written, not all") }
+            if Task.isCancelled {
+                throw Interruption("\(FigureText.count(count, "update")) of \(path) written, not all")
+            }
             try StandardOutput.write(line: Self.encoded(OutboxRow(update)))
             count += 1
         }

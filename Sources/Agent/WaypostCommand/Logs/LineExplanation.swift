@@ -21,7 +21,8 @@ struct LineExplanation {
         guard number > 0 else { throw UsageError("--explain is \(line); lines count from 1", command: "fixes") }
         let (trace, failure) = try await trace(of: number)
         if failure?.code == .cancelled {
-            throw Interruption("\(FigureText.count(trace.lines, "line")) of \(log) read; line \(number) is not explained")
+            throw Interruption(
+                "\(FigureText.count(trace.lines, "line")) of \(log) read; line \(number) is not explained")
         }
         if trace.lines >= number {
             let text = ReportedText(bytes: trace.text.filter { $0 >= 0x20 })

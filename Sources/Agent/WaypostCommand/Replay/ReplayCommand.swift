@@ -54,10 +54,10 @@ struct ReplayCommand {
     private func requirePermission() throws(UsageError) {
         let endpoint = configuration.upload.endpoint
         guard !options.isPermitted, !HTTPURL.isLoopback(endpoint.host) else { return }
-        let vehicles = options.vehicles > 1 ? "\(configuration.vehicle)-1 to -\(options.vehicles)" : "\(configuration.vehicle)"
+        let range = options.vehicles > 1 ? "-1 to -\(options.vehicles)" : ""
         throw UsageError(
-            "replay would drive \(vehicles) over the map of \(endpoint.origin), as if it were on the road now; add --yes if "
-                + "it is there for tests, or set upload.endpoint to the address of waypost simulator",
+            "replay would drive \(configuration.vehicle)\(range) over the map of \(endpoint.origin), as if it were on the "
+                + "road now; add --yes if it is there for tests, or set upload.endpoint to the address of waypost simulator",
             command: "replay")
     }
 
@@ -105,9 +105,10 @@ struct ReplayOptions: Sendable, Equatable {
         isPermitted = arguments.has("--yes")
         acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
         if follows, loops { throw UsageError("--loop and --follow exclude each other", command: "replay") }
-        if let outbox, let other = (logs + [arguments.value("--config") ?? ""]).first(where: { FileSystem.isSameFile($0, outbox) })
-        {
-            throw UsageError("--outbox \(outbox) is \(other); name an outbox, or a file that is not there", command: "replay")
+        let others = logs + [arguments.value("--config") ?? ""]
+        if let outbox, let other = others.first(where: { FileSystem.isSameFile($0, outbox) }) {
+            throw UsageError(
+                "--outbox \(outbox) is \(other); name an outbox, or a file that is not there", command: "replay")
         }
         if follows, let log = logs.last { try GrowingLog.require(log, command: "replay") }
         let count = arguments.value("--vehicles") ?? "1"

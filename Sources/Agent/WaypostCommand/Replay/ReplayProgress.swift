@@ -7,10 +7,8 @@ struct ReplayProgress: Sendable, Hashable {
     /// Until the plan's end; zero for a replay without one, as fast as can be, and for one that is late.
     let left: Duration
 
-    /// - Parameters:
-    ///   - reached: the log time of the fix that comes next, or came last.
-    ///   - length: the log time of all.
-    ///   - elapsed: since the first fix.
+    /// `reached` is the log time of the fix that comes next, or came last, `length` that of all; `elapsed` counts from
+    /// the first fix.
     init(reached: Duration, of length: Duration, elapsed: Duration, speed: ReplaySpeed) {
         let planned = length * speed.stretch
         let read = length > .zero ? reached / length : 1

@@ -5,6 +5,7 @@ import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
 import TimeAndChance
+import TrackDrawing
 import Waypost
 
 /// Recorded logs on their way to Fleet Engine, as one vehicle or as many.
@@ -13,6 +14,8 @@ struct ReplayRun: Sendable {
     private let clock: MonotonicClock
     private let name: String
     private let speed: ReplaySpeed
+    /// Whether the replay ends by itself.
+    private let hasEnd: Bool
 
     /// Opens every vehicle's outbox.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
@@ -46,6 +49,7 @@ struct ReplayRun: Sendable {
             agents.append(try await VehicleAgent(own, parts))
         }
         (self.agents, self.clock, speed) = (agents, clock, options.speed)
+        hasEnd = !options.loops && !options.follows
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
     }
 
@@ -102,8 +106,8 @@ struct ReplayRun: Sendable {
 
     /// How far the replay is, as `43 % of town.nmea played`.
     var reached: String {
-        let share = progress.map { "\(Int($0.share * 100)) % of " } ?? ""
-        return "\(share)\(FileSystem.name(of: name)) played"
+        let share = progress.map { "\(Int($0.share * 100)) %" } ?? FigureText.count(counts.fixes, "fix", "fixes")
+        return "\(share) of \(FileSystem.name(of: name)) played"
     }
 
     /// Releases the outboxes.
@@ -128,6 +132,11 @@ struct ReplayRun: Sendable {
             await clock.sleep(for: .milliseconds(250))
             let snapshots = agents.map(\.monitor.snapshot)
             let counts = snapshots.map(\.counts).reduce(DeliveryCounts(), +)
+            let progress = progress
+            if hasEnd, progress == nil {
+                Terminal.draw("\(FileSystem.name(of: name))  its length is measured first")
+                continue
+            }
             let line = ProgressLine(
                 name: name, progress: progress, fixes: counts.fixes, accepted: counts.accepted,
                 delivered: counts.delivered, elapsed: clock.now,
