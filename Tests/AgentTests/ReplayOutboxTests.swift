@@ -70,7 +70,7 @@ import WaypostTestSupport
         #expect(await stopped.terminate().ending == .exited(128 + SIGTERM))
         let folder = try #require(try left().first)
         let outbox = temporary.path("\(folder)/outbox.sqlite")
-        let kept = try #require(await stopped.errors.line(saying: " not delivered: kept in \(outbox); "))
+        let kept = try #require(await stopped.errors.line(saying: " not delivered, and kept: "))
         let count = try #require(kept.text.firstMatch(of: /(\d+) updates? not/).flatMap { Int($0.1) })
         #expect(kept.text.hasSuffix("a replay with --outbox \(outbox) delivers what is pending there, too"))
 

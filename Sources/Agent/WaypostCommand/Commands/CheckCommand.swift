@@ -36,7 +36,10 @@ struct CheckCommand {
                 continue
             }
             let finding = await check.run(configuration)
-            if Task.isCancelled { throw Interruption("while \(check.rawValue) was tried; nothing is proved") }
+            if Task.isCancelled {
+                let rest = OnlineCheck.allCases.drop { $0 != check }.map(\.rawValue)
+                throw Interruption("not checked: \(rest.joined(separator: ", "))")
+            }
             hasFailed = hasFailed || !finding.isGood
             if check == .token { hasToken = finding.isGood }
             let name = check.rawValue + String(repeating: " ", count: 13 - check.rawValue.count)

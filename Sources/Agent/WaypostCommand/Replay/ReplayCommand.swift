@@ -45,8 +45,8 @@ struct ReplayCommand {
             try StandardOutput.write(line: isInterrupted ? summary.figures : summary.text)
         }
         if let rest { Terminal.say("waypost: \(rest)") }
+        if isInterrupted { throw Interruption("\(replay.reached)\(failure.map { "; \($0)" } ?? "")") }
         if let failure { throw failure }
-        if isInterrupted { throw Interruption(replay.reached) }
         return summary.isComplete ? .done : .failed
     }
 

@@ -23,11 +23,11 @@ struct ReplayOutbox: Sendable {
             + "\(ledger.pending) of them pending\(before)"
     }
 
-    /// Removes an outbox of its own, unless it holds what was not delivered: where that is and what to do, in words.
+    /// Removes an outbox of its own, unless it holds what was not delivered: says where that is and what to do.
     func conclude(_ ledger: Ledger) async -> String? {
         let rest = Int(ledger.pending + ledger.quarantined)
         if rest > 0 {
-            return "\(FigureText.count(rest, "update")) not delivered: kept in \(path); a replay with --outbox \(path) "
+            return "\(FigureText.count(rest, "update")) not delivered, and kept: a replay with --outbox \(path) "
                 + "delivers what is pending there, too"
         }
         await remove()

@@ -139,7 +139,7 @@ struct ReplayRun: Sendable {
             }
             let line = ProgressLine(
                 name: name, progress: progress, fixes: counts.fixes, accepted: counts.accepted,
-                delivered: counts.delivered, elapsed: clock.now,
+                delivered: counts.delivered, elapsed: progress?.elapsed ?? clock.now,
                 trouble: snapshots.compactMap { $0.trouble?.reason }.first)
             Terminal.draw(line.text)
         }
