@@ -111,7 +111,10 @@ import WaypostTestSupport
         let config = try bench.configure { $0.level = "error" }
         try append(try epoch(1).utf8, to: log)
         let program = try RunningProgram(
-            [BuiltProgram.waypost, "replay", "--follow", "--keep-time", log, "--config", config],
+            [
+                BuiltProgram.waypost, "replay", "--follow", "--keep-time", log, "--config", config, "--outbox",
+                folder.path("outbox.sqlite"),
+            ],
             environment: BuiltProgram.environment)
         #expect(await bench.arrivals.line(saying: "10:30:01") != nil)
         try append(try epoch(7).utf8, to: log)
