@@ -34,7 +34,7 @@ TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps pytho
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test backlog-test soak-test fault-test \
-	link-test server-test simulate planted-bugs trials \
+	link-test deb-test server-test simulate planted-bugs trials \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -120,6 +120,9 @@ fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each 
 
 link-test: prepare ## take the network away FLAPS times (root; 20 take four minutes); how soon is a fresh position there
 	@$(PYTHON) -m trials link --flaps $(FLAPS)
+
+deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pending at its upgrade; needs root
+	@$(PYTHON) -m trials deb --updates $(UPDATES) --release $(or $(RELEASE),12)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
 	@FILTER='^LinkTests\.' scripts/test
