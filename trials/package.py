@@ -128,7 +128,8 @@ class Packages(Trial):
             raise Failed(f"{CONFIGURATION} is {owner}")
         if (state := self.system.property("waypost", "ActiveState")) != "inactive":
             raise Failed(f"the service is {state} before anybody has configured it")
-        if words := self.system.call("systemd-analyze", "verify", "--man=no", "waypost.service"):
+        if words := self.system.call(
+                "systemd-analyze", "verify", "--man=no", self.system.property("waypost", "FragmentPath")):
             raise Failed(f"systemd has something to say of the unit: {words}")
 
     def configure(self) -> None:
@@ -145,7 +146,8 @@ class Packages(Trial):
 
     def start(self) -> None:
         self.simulator.start()
-        self.system.call("systemctl", "enable", "--now", "waypost")
+        self.system.call("systemctl", "enable", "waypost")
+        self.system.attempt("systemctl", "start", "waypost")
         self.until_told("a position is delivered", lambda ledger: ledger["delivered"] >= 1)
 
     def wait_with_a_backlog(self) -> None:

@@ -29,7 +29,10 @@ mkdir dev/pts dev/shm
 mount -t devpts -o newinstance,mode=620,ptmxmode=666,gid=5 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
-exec env -i container=trial PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot . /lib/systemd/systemd --show-status=false
+# Not chroot: a unit with PrivateUsers= needs a user namespace, which nobody gets whose root is not that of the mounts.
+pivot_root . mnt
+umount --lazy /mnt
+exec env -i container=trial PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --show-status=false
 """
 
 
@@ -72,7 +75,7 @@ class System:
 
     def attempt(self, *words: object, user: str = "root") -> subprocess.CompletedProcess[str]:
         """What a command said and how it ended, run in the system."""
-        entered = ["nsenter", "--target", self._first, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--root", "--wd=/"]
+        entered = ["nsenter", "--target", self._first, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--wd=/"]
         person = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
         surroundings = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
         return subprocess.run([*entered, *surroundings, *person, *map(str, words)], stdin=subprocess.DEVNULL,
