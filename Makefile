@@ -121,6 +121,7 @@ fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each 
 link-test: prepare ## take the network away FLAPS times (root; 20 take four minutes); how soon is a fresh position there
 	@$(PYTHON) -m trials link --flaps $(FLAPS)
 
+deb-test: UPDATES = 10000
 deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pending at its upgrade; needs root
 	@$(PYTHON) -m trials deb --updates $(UPDATES) --release $(or $(RELEASE),12)
 
