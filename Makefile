@@ -32,9 +32,9 @@ PYTHON = python3 -B
 TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps python3 strace systemd
 
 .DEFAULT_GOAL := build
-.PHONY: help prepare build demo test release install lint format imports examples bench fuzz coverage sanitize \
+.PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test backlog-test soak-test fault-test \
-	link-test server-test simulate planted-bugs trials \
+	link-test deb-test server-test simulate planted-bugs trials \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -60,6 +60,12 @@ release: prepare ## build/waypost: Swift runtime inside, stripped, size checked
 
 install: release ## put binary, service, documents under DESTDIR and PREFIX
 	@scripts/install "$(DESTDIR)" "$(PREFIX)"
+
+uninstall:       ## remove what `make install` put there; configuration and outbox stay
+	@scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
+
+deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, its debug symbols apart; checked by lintian
+	@scripts/deb
 
 lint:            ## formatting, words that do not belong in the sources, and the tests of the trials
 	@scripts/lint
@@ -114,6 +120,10 @@ fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each 
 
 link-test: prepare ## take the network away FLAPS times (root; 20 take four minutes); how soon is a fresh position there
 	@$(PYTHON) -m trials link --flaps $(FLAPS)
+
+deb-test: UPDATES = 10000
+deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pending at its upgrade; needs root
+	@$(PYTHON) -m trials deb --updates $(UPDATES) --release $(or $(RELEASE),12)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
 	@FILTER='^LinkTests\.' scripts/test

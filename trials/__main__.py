@@ -17,13 +17,14 @@ from .failure import Failed
 from .fault import FailingCalls
 from .kill import Kills
 from .link import BrokenLink
+from .package import Packages
 from .soak import Soak
 from .token_outage import TokenOutage
 from .trial import Trial
 from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
-    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage)
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, Packages)
 UNAVAILABLE = 69
 
 

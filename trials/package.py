@@ -1,0 +1,278 @@
+"""The Debian package on systems as operators have them."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import re
+import shutil
+import socketserver
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from .backlog import Backlog
+from .drive import epoch
+from .failure import Failed, require
+from .processes import call
+from .simulator import Simulator
+from .system import System
+from .trial import Option, Trial
+from .waiting import until
+from .waypost import ROOT, Ledger, Waypost, configuration
+
+CONFIGURATION = "/etc/waypost/config.json"
+STORE = "/var/lib/waypost/outbox.sqlite"
+PATIENCE = 60
+INSTALLED_SECONDS = 300  # what an operator has for the way from package to delivery
+# Built into nothing: the same package under later versions.
+LATER, BROKEN = "99.1", "99.2"
+
+
+class Receiver(socketserver.ThreadingTCPServer):
+    """A receiver in the vehicle's network, at 1 Hz."""
+
+    allow_reuse_address = daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _ReceiverLine)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class _ReceiverLine(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        with contextlib.suppress(OSError):  # whoever listened has gone
+            while True:
+                now = time.time()
+                self.wfile.write(epoch(int(now) % 100_000, now).encode())
+                time.sleep(1)
+
+
+class Packages(Trial):
+    """Installs, upgrades, downgrades, removes and purges the package in a Debian with systemd; nothing accepted is lost."""
+
+    name = "deb-test"
+    options = (Option("--updates", 10_000, "how many are pending at the upgrade"),)
+    root = "it boots a system"
+    tools = {"dpkg-deb": "dpkg", "mmdebstrap": "mmdebstrap", "nsenter": "util-linux"}
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        Backlog.add_options(parser)
+        parser.add_argument("--release", default="12", help="of Debian (default 12)")
+        parser.add_argument("--package", help="the package; the one in build/deb when not given")
+
+    @classmethod
+    def prepare(cls, arguments: argparse.Namespace) -> None:
+        Backlog.prepare(arguments)
+        if arguments.package is None:
+            found = sorted((ROOT / "build/deb").glob("waypost_*.deb"))
+            if len(found) != 1:
+                raise SystemExit(f"deb-test: {len(found)} packages are in build/deb; type: make deb")
+            arguments.package = str(found[0])
+        # Its dependencies come with the system: the trial has no network.
+        depends = call("dpkg-deb", "--field", arguments.package, "Depends").strip()
+        needed = [re.split(r"[ |(]", word.strip())[0] for word in depends.split(",")]
+        arguments.system = ROOT / f"build/deb-test-{arguments.release}"
+        shutil.rmtree(arguments.system, ignore_errors=True)
+        System.make(arguments.system, arguments.release, needed)
+
+    def run(self) -> str:
+        self.ends_with(lambda: shutil.rmtree(self.arguments.system, ignore_errors=True))
+        self.package = Path(self.arguments.package)
+        self.simulator = Simulator(self.waypost, self.folder)
+        self.ends_with(self.simulator.stop)
+        self.system = System(self.arguments.system, self.folder / "systemd.log")
+        self.system.boot()
+        self.ends_with(self.system.end)
+        self.times: list[tuple[str, float]] = []
+
+        self.refuse_beside_one_by_hand()
+        self.step("installed", self.install)
+        self.step("configured", self.configure)
+        self.step("delivering", self.start)
+        installed = sum(seconds for _, seconds in self.times)
+        self.step("backlog made", self.wait_with_a_backlog)
+        self.step("upgraded", lambda: self.replace(self.repacked(LATER, change_example=True)))
+        self.step("upgrade that fails", self.fail_to_upgrade)
+        self.step("downgraded", lambda: self.replace(self.package))
+        self.step("drained", self.drain)
+        self.step("removed", self.remove)
+        self.step("installed again", self.install_again)
+        self.step("purged", self.purge)
+        told = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.times)
+        return require(
+            f"Debian {self.arguments.release}: {told}; {self.accepted} accepted, delivered and arrived",
+            (f"not delivering within {INSTALLED_SECONDS} s", installed <= INSTALLED_SECONDS))
+
+    def step(self, name: str, action: Callable[[], None]) -> None:
+        begin = time.monotonic()
+        action()
+        self.times.append((name, time.monotonic() - begin))
+
+    # The way of an operator.
+
+    def refuse_beside_one_by_hand(self) -> None:
+        by_hand = self.system.file("/usr/local/bin/waypost")
+        by_hand.touch()
+        refused = self.dpkg("--install", self.package)
+        if refused.returncode == 0 or "make uninstall" not in refused.stderr:
+            raise Failed(f"installed beside one made by hand: {refused.stderr}")
+        by_hand.unlink()
+
+    def install(self) -> None:
+        self.expect(self.dpkg("--install", self.package))
+        owner = self.system.call("stat", "--format", "%U:%G %a", CONFIGURATION).strip()
+        if owner != "root:waypost 640":
+            raise Failed(f"{CONFIGURATION} is {owner}")
+        if (state := self.system.property("waypost", "ActiveState")) != "inactive":
+            raise Failed(f"the service is {state} before anybody has configured it")
+        if words := self.system.call(
+                "systemd-analyze", "verify", "--man=no", self.system.property("waypost", "FragmentPath")):
+            raise Failed(f"systemd has something to say of the unit: {words}")
+
+    def configure(self) -> None:
+        receiver = Receiver()
+        self.ends_with(receiver.shutdown)
+        written = configuration(
+            self.folder / "config.json", self.simulator.origin,
+            receiver={"type": "tcp", "host": "127.0.0.1", "port": receiver.server_address[1]}, outbox={"path": STORE},
+            status={"listen": "127.0.0.1:9464"})
+        # As an editor writes: the same file, with the rights it has.
+        self.system.file(CONFIGURATION).write_text(written.read_text())
+        self.edited = written.read_text()
+        self.system.call("waypost", "check", "--config", CONFIGURATION, user="waypost")
+
+    def start(self) -> None:
+        self.simulator.start()
+        self.system.call("systemctl", "enable", "waypost")
+        self.system.attempt("systemctl", "start", "waypost")
+        self.until_told("a position is delivered", lambda ledger: ledger["delivered"] >= 1)
+
+    def wait_with_a_backlog(self) -> None:
+        self.system.call("systemctl", "stop", "waypost")
+        self.simulator.stop()
+        made = self.folder / "backlog.sqlite"
+        subprocess.run([self.arguments.generator, made, str(self.arguments.updates)], check=True)
+        self.system.call("rm", "-r", "/var/lib/waypost")
+        self.system.call("install", "-d", "--owner=waypost", "--group=waypost", "--mode=750", "/var/lib/waypost")
+        for file in self.folder.glob("backlog.sqlite*"):
+            shutil.copy(file, self.system.file(STORE + file.name.removeprefix(made.name)))
+        self.system.call("chown", "--recursive", "waypost:waypost", "/var/lib/waypost")
+        self.system.call("systemctl", "start", "waypost")
+        self.until_told("more is accepted", lambda ledger: ledger["accepted"] > self.arguments.updates)
+
+    def replace(self, package: Path) -> None:
+        """Upgrade or downgrade: the service restarts with its outbox, and what was edited stays."""
+        before, process = self.ledger(), self.system.property("waypost", "MainPID")
+        self.expect(self.dpkg("--force-confdef", "--force-confold", "--install", package))
+        if self.system.property("waypost", "MainPID") == process:
+            raise Failed("the service was not restarted")
+        if self.system.file(CONFIGURATION).read_text() != self.edited:
+            raise Failed("the edited configuration was overwritten")
+        if (owner := self.system.call("stat", "--format", "%U:%G %a", CONFIGURATION).strip()) != "root:waypost 640":
+            raise Failed(f"{CONFIGURATION} is {owner}")
+        self.until_told("more is accepted", lambda ledger: ledger["accepted"] > before["accepted"])
+        if (after := self.ledger())["pending"] < before["pending"]:
+            raise Failed(f"before {before}, after {after}")
+
+    def fail_to_upgrade(self) -> None:
+        """A package that breaks off while it is unpacked: what was there goes on."""
+        version, before = self.version(), self.ledger()
+        broken = self.repacked(BROKEN, change_example=False)
+        broken.write_bytes(broken.read_bytes()[:-200_000])
+        failed = self.dpkg("--install", broken)
+        if failed.returncode == 0:
+            raise Failed("half a package was installed")
+        if (told := self.version()) != version:
+            raise Failed(f"the version was {version}, is {told}: {failed.stderr}")
+        self.until_told("more is accepted", lambda ledger: ledger["accepted"] > before["accepted"])
+
+    def drain(self) -> None:
+        self.simulator.start()
+        self.until_told("all is delivered", lambda ledger: ledger["accepted"] > 0 and ledger["pending"] == 0)
+        self.system.call("systemctl", "stop", "waypost")
+        ledger = self.ledger_at_rest()
+        self.accepted = ledger["accepted"]
+        arrived = {arrival.fixed for arrival in self.simulator.record.all()}
+        # The first position came before the outbox was replaced by the one with a backlog.
+        if ledger["delivered"] != self.accepted or len(arrived) < self.accepted:
+            raise Failed(f"{ledger}, and {len(arrived)} arrived")
+
+    def remove(self) -> None:
+        self.system.call("systemctl", "start", "waypost")
+        removed = self.expect(self.dpkg("--remove", "waypost"))
+        if "/var/lib/waypost is kept" not in removed or not self.system.file(STORE).exists():
+            raise Failed(f"the queue is not kept, or nothing says so: {removed}")
+        if (state := self.system.property("waypost", "ActiveState")) not in ("inactive", "failed"):
+            raise Failed(f"the removed service is {state}")
+
+    def install_again(self) -> None:
+        self.expect(self.dpkg("--install", self.package))
+        if self.system.file(CONFIGURATION).read_text() != self.edited:
+            raise Failed("the edited configuration was overwritten")
+        self.system.call("systemctl", "start", "waypost")
+        self.until_told("the ledger continues", lambda ledger: ledger["accepted"] > self.accepted)
+
+    def purge(self) -> None:
+        purged = self.expect(self.dpkg("--purge", "waypost"))
+        if STORE not in purged or self.system.file("/var/lib/waypost").exists():
+            raise Failed(f"a purge left something, or does not say what it deleted: {purged}")
+        if self.system.file(CONFIGURATION).exists():
+            raise Failed(f"{CONFIGURATION} is left")
+
+    # What the system says.
+
+    def dpkg(self, *words: object) -> subprocess.CompletedProcess[str]:
+        """dpkg in the system; a package is given by its place outside."""
+        brought: list[object] = []
+        for word in words:
+            if isinstance(word, Path):
+                shutil.copy(word, self.system.file("/root/waypost.deb"))
+                word = "/root/waypost.deb"
+            brought.append(word)
+        return self.system.attempt("dpkg", *brought)
+
+    def expect(self, ended: subprocess.CompletedProcess[str]) -> str:
+        if ended.returncode != 0:
+            raise Failed(f"dpkg ended with {ended.returncode}: {ended.stdout}{ended.stderr}")
+        return ended.stdout + ended.stderr
+
+    def version(self) -> str:
+        return self.system.call("dpkg-query", "--show", "--showformat", "${db:Status-Abbrev} ${Version}", "waypost")
+
+    def repacked(self, version: str, change_example: bool) -> Path:
+        """The same package under another version, with another example where that is asked."""
+        tree, package = self.folder / f"tree-{version}", self.folder / f"waypost_{version}.deb"
+        call("dpkg-deb", "--raw-extract", self.package, tree)
+        control = tree / "DEBIAN/control"
+        control.write_text(re.sub(r"(?m)^Version: .*$", f"Version: {version}", control.read_text()))
+        if change_example:
+            example = tree / CONFIGURATION.removeprefix("/")
+            example.write_text(example.read_text() + "\n")
+        call("dpkg-deb", "--build", "--root-owner-group", tree, package)
+        return package
+
+    def ledger(self) -> Ledger:
+        told = json.loads(self.system.call("waypost", "status", "--json", "--config", CONFIGURATION))
+        ledger: Ledger = told["ledger"]
+        return ledger
+
+    def ledger_at_rest(self) -> Ledger:
+        [told] = [json.loads(line) for line in self.system.call(
+            "waypost", "outbox", "list", "--json", "--config", CONFIGURATION, user="waypost").splitlines()]
+        return {word: told[word] for word in ("accepted", "delivered", "pending")}
+
+    def until_told(self, what: str, claim: Callable[[Ledger], bool]) -> None:
+        def holds() -> bool:
+            try:
+                return claim(self.ledger())
+            except Failed:
+                return False  # it is not up yet
+
+        if not until(holds, PATIENCE, pause=0.2):
+            words = self.system.attempt("journalctl", "--unit", "waypost", "--no-pager", "--lines", "30").stdout
+            raise Failed(f"not within {PATIENCE} s: {what}; {words}")

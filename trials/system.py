@@ -1,0 +1,97 @@
+"""A Debian system of its own, with systemd as its first process, as an operator's gateway has it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from .failure import Failed
+from .waiting import until
+from .waypost import ROOT
+
+BOOT_SECONDS = 60
+ONE_COMMAND_SECONDS = 120
+
+# Namespaces of its own for mounts, processes and control groups; the network is the trial's. systemd asks for a mounted
+# cgroup2, and for a first process that knows it is in a container.
+BOOT = r"""
+set -e
+cd "$0"
+mount --bind . . && cd "$0"
+mount -t proc proc proc
+mount -t sysfs -o ro sysfs sys
+mount -t tmpfs -o mode=755 tmpfs sys/fs/cgroup 2>/dev/null || true
+mount -t cgroup2 cgroup2 sys/fs/cgroup
+mount -t tmpfs -o mode=755 run run
+mount -t tmpfs -o mode=755 dev dev
+for node in null zero full random urandom tty; do touch dev/$node; mount --bind /dev/$node dev/$node; done
+mkdir dev/pts dev/shm
+mount -t devpts -o newinstance,mode=620,ptmxmode=666,gid=5 devpts dev/pts
+ln -s pts/ptmx dev/ptmx
+ln -s /proc/self/fd dev/fd
+# Not chroot: a unit with PrivateUsers= needs a user namespace, which nobody gets whose root is not that of the mounts.
+pivot_root . mnt
+umount --lazy /mnt
+exec env -i container=trial PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --show-status=false
+"""
+
+
+class System:
+    """A booted root. Everything in it ends with `end`, or with the trial."""
+
+    def __init__(self, root: Path, log: Path) -> None:
+        self.root, self.log = root, log
+
+    @staticmethod
+    def make(root: Path, release: str, packages: list[str]) -> None:
+        """A root with systemd and `packages`; it needs the network."""
+        needed = ["dbus", "procps", "systemd", "systemd-sysv", *packages]
+        subprocess.run([ROOT / "scripts/debian-root", release, root, *needed], check=True)
+
+    def boot(self) -> None:
+        with open(self.log, "ab") as words:
+            self._outer = subprocess.Popen(
+                ["unshare", "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--fork", "--kill-child",
+                 "sh", "-c", BOOT, str(self.root)], stdin=subprocess.DEVNULL, stdout=words, stderr=words)
+        # unshare waits for the one that it forked, which becomes systemd.
+        children = Path(f"/proc/{self._outer.pid}/task/{self._outer.pid}/children")
+        states = ("running", "degraded")
+
+        def is_up() -> bool:
+            if self._outer.poll() is not None:
+                raise Failed(f"systemd ended: {self.log.read_text()}")
+            forked = children.read_text().split()
+            if not forked:
+                return False
+            self._first = forked[0]
+            return self.attempt("systemctl", "is-system-running").stdout.strip() in states
+
+        if not until(is_up, BOOT_SECONDS, pause=0.2):
+            raise Failed(f"systemd is not up within {BOOT_SECONDS} s: {self.log.read_text()}")
+
+    def end(self) -> None:
+        self._outer.kill()
+        self._outer.wait()
+
+    def attempt(self, *words: object, user: str = "root") -> subprocess.CompletedProcess[str]:
+        """What a command said and how it ended, run in the system."""
+        entered = ["nsenter", "--target", self._first, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--wd=/"]
+        person = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
+        surroundings = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
+        return subprocess.run([*entered, *surroundings, *person, *map(str, words)], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=ONE_COMMAND_SECONDS)
+
+    def call(self, *words: object, user: str = "root") -> str:
+        """What a command prints, its errors behind; fails with its words when it does."""
+        ended = self.attempt(*words, user=user)
+        if ended.returncode != 0:
+            raise Failed(f"{' '.join(map(str, words))} ended with {ended.returncode}: {ended.stdout}{ended.stderr}")
+        return ended.stdout + ended.stderr
+
+    def property(self, unit: str, name: str) -> str:
+        """A property of a unit, as systemd shows it."""
+        return self.call("systemctl", "show", "--property", name, "--value", unit).strip()
+
+    def file(self, path: str) -> Path:
+        """A file of the system, seen from outside; `/run`, `/dev` and `/proc` are not what the system sees."""
+        return self.root / path.removeprefix("/")
