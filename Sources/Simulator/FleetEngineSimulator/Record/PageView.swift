@@ -77,7 +77,7 @@ struct PageView {
             fix.horizontalAccuracyMeters = latest.accuracyMeters
             return fix
         }
-        return TrackMap(survey, vehicle: newest, late: late)?.section
+        return TrackMap(survey, newest: newest, late: late)?.section
     }
 
     private func position(_ position: AcceptedUpdate.Position) -> JSONValue {
