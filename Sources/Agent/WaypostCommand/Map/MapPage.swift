@@ -77,9 +77,15 @@ struct MapPage {
             add("Accuracy", FigureText.accuracy(mean), "\(FigureText.accuracy(worst)) at worst")
         }
         let short = survey.shortStops.count
-        let length = stops.count > 0 ? FigureText.duration(stops.time) + "; " : ""
-        let none = stops.count > 0 ? FigureText.duration(stops.time) : "a minute or more"
-        add("Stops", FigureText.grouped(stops.count), short > 0 ? "\(length)\(short) under a minute" : none)
+        let time = FigureText.duration(stops.time)
+        let detail =
+            switch (stops.count, short) {
+            case (0, 0): "a minute or more"
+            case (0, _): "\(short) under a minute"
+            case (_, 0): time
+            default: "\(time); \(short) shorter"
+            }
+        add("Stops", FigureText.grouped(stops.count), detail)
         add(
             "Gaps", FigureText.grouped(track.gapCount),
             track.gapCount > 0 ? FigureText.duration(track.gapTime) : "of more than 10 s")

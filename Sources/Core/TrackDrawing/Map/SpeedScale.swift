@@ -31,9 +31,9 @@ struct SpeedScale: Sendable, Hashable {
     }
 
     private static func bounds(dividing speeds: SpeedHistogram, spread: Double, step: Double) -> [Double] {
-        func crowd(_ bound: Double) -> Double { speeds.driven(from: bound - step / 4 - 1, to: bound + step / 4) }
-        // If all speeds were driven for the same time, so many would lie near a bound.
-        let usual = (step / 2 + 1) / spread
+        func crowd(_ bound: Double) -> Double { speeds.driven(from: bound - 1, to: bound + 1) }
+        // If all speeds were driven for the same time, so many would lie beside a bound.
+        let usual = 2 / spread
         return (1..<palette).reduce(into: []) { bounds, part in
             let last = bounds.last ?? 0
             let near = (speeds.driven(Double(part) / Double(palette)) / step).rounded() * step
