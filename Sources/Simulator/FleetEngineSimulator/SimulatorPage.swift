@@ -17,7 +17,7 @@ enum SimulatorPage {
         .good { color: var(--good); } .bad { color: var(--jump); } .late { color: var(--warn); } .dim { color: var(--dim); }
         select {
           font: inherit; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
-          padding: 5px 8px; max-width: 100%; margin-left: auto;
+          padding: 5px 8px; max-width: min(100%, 340px); margin-left: auto;
         }
         main {
           display: grid; gap: 14px; padding: 14px 20px 24px; max-width: 1680px; margin: 0 auto;
@@ -76,7 +76,7 @@ enum SimulatorPage {
           main { grid-template-columns: minmax(0, 1fr); padding: 12px; gap: 12px; }
           .column { display: contents; }
           #trip { order: 1; } #one { order: 2; } #arrivals { order: 3; } .other { order: 4; } #log { order: 5; }
-          header { padding: 10px 12px; } select { margin-left: 0; flex: 1 1 100%; }
+          header { padding: 10px 12px; } select { margin-left: 0; max-width: 100%; flex: 1 1 100%; }
           td.message { max-width: none; }
         }
         @media (max-width: 620px) {
@@ -284,16 +284,25 @@ enum SimulatorPage {
           return row;
         }
 
+        // Whoever hears the page is told when the state changes, not every second.
+        function setState(words, kind) {
+          const state = $("state");
+          if (state.textContent !== words) state.textContent = words;
+          state.className = "pill " + kind;
+        }
+
         function showState() {
-          const state = $("state"), { outage, nextOutage, now } = view;
+          const { outage, nextOutage, now } = view, notes = [];
           if (outage) {
-            const end = outage.until ? `until ${clock(outage.until)} UTC, ${span((outage.until - now) / 1000)} more` : "until it is ended";
-            state.textContent = `outage since ${clock(outage.since)}, ${end}: connections are reset`;
+            setState(`outage until ${outage.until ? clock(outage.until) + " UTC" : "it is ended"}: connections are reset`, "bad");
+            notes.push("since " + clock(outage.since));
+            if (outage.until) notes.push(span((outage.until - now) / 1000) + " more");
           } else {
-            state.textContent = "answering for " + span((now - view.startedAt) / 1000);
+            setState("answering", "good");
+            notes.push("for " + span((now - view.startedAt) / 1000));
           }
-          state.className = "pill " + (outage ? "bad" : "good");
-          $("next").textContent = nextOutage ? `next outage in ${span((nextOutage[0] - now) / 1000)}, until ${clock(nextOutage[1])} UTC` : "";
+          if (nextOutage) notes.push(`next outage in ${span((nextOutage[0] - now) / 1000)}, until ${clock(nextOutage[1])} UTC`);
+          $("next").textContent = notes.join("; ");
         }
 
         function showBeginning() {
@@ -377,8 +386,8 @@ enum SimulatorPage {
             const answer = await fetch("page.json" + (chosen ? "?vehicle=" + encodeURIComponent(chosen) : ""), { cache: "no-store" });
             view = await answer.json();
           } catch (problem) {
-            $("state").textContent = "the simulator does not answer";
-            $("state").className = "pill bad";
+            setState("the simulator does not answer", "bad");
+            $("next").textContent = "";
             return;
           }
           show();

@@ -109,7 +109,7 @@ package enum PageStyle {
         .legend ol { margin-top: 3px; flex-wrap: nowrap; }
         .legend ol li { flex: 1; min-width: 0; text-align: center; font-variant-numeric: tabular-nums; white-space: nowrap; }
         .legend ol i { display: block; height: 8px; margin-bottom: 2px; }
-        .legend ol small { display: block; font-size: 12px; opacity: .85; }
+        .legend ol small { display: block; font-size: 12px; }
         .legend ul { gap: 4px 18px; }
         .legend ul i { display: inline-block; vertical-align: middle; margin-right: 7px; }
         i.line { width: 20px; height: 3px; }
