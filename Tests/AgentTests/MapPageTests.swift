@@ -52,15 +52,35 @@ import WaypostTestSupport
 
     @Test func showStops() throws {
         let page = try #require(try Self.page(Self.decoded("parking")))
-        #expect(page.contains("<h2>Stops</h2>") && page.contains("class=\"stop\""))
+        #expect(page.contains(">Stop 1</td>") && page.contains("class=\"stop\""))
+        let town = try #require(try Self.page(Self.decoded("town")))
+        #expect(town.contains("class=\"halt\"") && town.contains("3 under a minute") && !town.contains(">Stop 1<"))
+    }
+
+    @Test func linkStartStopsAndEndToAWorldMap() throws {
+        let page = try #require(try Self.page(Self.decoded("parking")))
+        let links = page.matches(of: /<a href="https:\/\/www\.openstreetmap\.org\/[^"]*" rel="noreferrer">/)
+        // The track begins and ends with its stops, so that their marks are those of both; and three rows of the table.
+        #expect(links.count == 7)
+    }
+
+    @Test func pointAtEachOtherWithAScriptOnlyWhereThereIsAChart() throws {
+        let page = try #require(try Self.page(Self.decoded("town")))
+        #expect(page.contains("script-src 'unsafe-inline'") && page.contains("type=\"range\""))
+        #expect(page.contains("<div class=\"place\" hidden>"), "without script there is nothing to move")
+        let single = try #require(Self.page([Self.sample(0, 53.55, 10)]))
+        #expect(!single.contains("<script") && !single.contains("script-src") && !single.contains("type=\"range\""))
     }
 
     @Test func needNothingFromOutside() throws {
         let page = try #require(try Self.page(Self.decoded("town")))
-        for word in ["http:", "https:", "<script", "<link", "@import", "url(", "src="] {
-            #expect(!page.contains(word), "\(word) reaches out")
+        // A link is for the reader to follow.
+        let loaded = page.replacing("href=\"https://www.openstreetmap.org/", with: "").replacing(
+            "link.href = `https://www.openstreetmap.org/", with: "")
+        for word in ["http:", "https:", "<link", "@import", "url(", "src=", "fetch(", "import(", "XMLHttpRequest"] {
+            #expect(!loaded.contains(word), "\(word) reaches out")
         }
-        #expect(page.contains("default-src 'none'"))
+        #expect(page.contains("default-src 'none'") && !page.contains("connect-src"))
     }
 
     @Test func areWellFormed() throws {
@@ -68,7 +88,8 @@ import WaypostTestSupport
             let page = try #require(
                 try Self.page(Self.decoded(drive), name: "<a & \"b\">\u{7}.nmea", failure: "cut <off>"))
             var open: [Substring] = []
-            for match in page.matches(of: /<(\/?)([a-z0-9]+)[^>]*?(\/?)>/) where match.output.2 != "meta" {
+            for match in page.matches(of: /<(\/?)([a-z0-9]+)[^>]*?(\/?)>/)
+            where !["meta", "input"].contains(match.output.2) {
                 let (slash, name) = (match.output.1, match.output.2)
                 if slash.isEmpty {
                     if match.output.3.isEmpty { open.append(name) }

@@ -158,7 +158,7 @@ import TimeAndChance
         var labels = LabelPlacement(width: 200, height: 100)
         let ends = [PlanePoint(x: 100, y: 50), PlanePoint(x: 190, y: 50)]
         labels.avoid(
-            ends.enumerated().map { TrackLine.Vertex(point: $1, speed: nil, beginsPiece: $0 == 0) }, scale: 1)
+            ends.enumerated().map { TrackLine.Vertex(point: $1, speed: nil, beginsPiece: $0 == 0) }, pixel: { $0 })
         #expect(labels.place(beside: ends[0], radius: 5, width: 60, height: 14)?.anchor == .end)
     }
 }

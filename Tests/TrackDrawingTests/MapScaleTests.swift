@@ -19,25 +19,58 @@ import TimeAndChance
         ] as [(Double, Int64)])
     func divideTimeAsClocksDo(minimum: Double, step: Int64) { #expect(RoundStep.seconds(atLeast: minimum) == step) }
 
-    @Test(
-        arguments: [
-            (0, 1, 5, "≥ 4"), (1.5, 1, 6, "≥ 5"), (8, 5, 6, "≥ 25"), (14.2, 10, 5, "≥ 40"), (22.4, 15, 6, "≥ 75"),
-            (36, 20, 7, "≥ 120"), (100, 75, 5, "≥ 300"), (280, 150, 7, "≥ 900"),
-        ] as [(Double, Double, Int, String)])
-    func haveRoundClassesOfSpeed(top: Double, step: Double, count: Int, last: String) {
-        let scale = SpeedScale(top: top)
-        #expect(scale.step == step)
-        #expect(scale.count == count)
-        #expect(scale.label(of: count - 1) == last)
-        #expect(scale.index(of: 1000) == count - 1 && scale.index(of: 0) == 0)
-        let colors = (0..<count).map(scale.color)
-        #expect(Set(colors).count == count && colors.allSatisfy { (0..<SpeedScale.palette).contains($0) })
+    /// Speeds in km/h, each as often as it says.
+    static func histogram(_ speeds: [(kilometers: Double, count: Int)]) -> SpeedHistogram {
+        var histogram = SpeedHistogram()
+        for (kilometers, count) in speeds {
+            for _ in 0..<count { histogram.add(kilometers / 3.6) }
+        }
+        return histogram
+    }
+
+    static let driven: [(String, [(kilometers: Double, count: Int)], [String])] = [
+        ("parked", [(0.1, 500), (0.6, 20)], ["up to 1"]),
+        ("one speed", [(49.2, 100), (50.4, 300), (51.3, 100)], ["up to 52"]),
+        (
+            "every speed of a town", (4..<54).map { (Double($0) + 0.5, 10) },
+            ["0–10", "10–20", "20–25", "25–35", "35–40", "40–45", "≥ 45"]
+        ),
+        (
+            "a limit that is kept", [(10.5, 40), (20.5, 40), (30.5, 40), (49.7, 90), (50.3, 90)],
+            ["0–15", "15–25", "25–45", "≥ 45"]
+        ),
+        ("waits in between", [(0.2, 900), (20.5, 50), (80.5, 50)], ["0–25", "≥ 25"]),
+        ("a boat", (4..<13).map { (Double($0) + 0.5, 100) }, ["0–5", "5–7", "7–8", "8–9", "9–10", "10–12", "≥ 12"]),
+        (
+            "an aeroplane", (700..<900).map { (Double($0) + 0.5, 1) },
+            ["0–720", "720–760", "760–780", "780–820", "820–840", "840–880", "≥ 880"]
+        ),
+    ]
+
+    @Test(arguments: driven)
+    func divideTheSpeedsThatWereDriven(
+        what: String, speeds: [(kilometers: Double, count: Int)], labels: [String]
+    ) {
+        let histogram = Self.histogram(speeds)
+        let scale = SpeedScale(dividing: histogram)
+        #expect((0..<scale.count).map(scale.label) == labels, "\(what)")
+        #expect(scale.index(of: 1000) == scale.count - 1 && scale.index(of: 0) == 0)
+        let colors = (0..<scale.count).map(scale.color)
+        #expect(Set(colors).count == scale.count && colors.allSatisfy { (0..<SpeedScale.palette).contains($0) })
+        #expect((98...102).contains(scale.percentages(of: histogram).reduce(0, +)))
+        for (index, bound) in scale.bounds.enumerated() {
+            #expect(
+                scale.index(of: (bound - 0.01) / 3.6) == index && scale.index(of: (bound + 0.01) / 3.6) == index + 1)
+        }
     }
 
     @Test func forgiveASpeedAtABound() {
-        let scale = SpeedScale(top: 14.2)
-        #expect(scale.isAbout(50.5 / 3.6, inClass: 4) && scale.isAbout(39 / 3.6, inClass: 4))
-        #expect(!scale.isAbout(35 / 3.6, inClass: 4))
+        let scale = SpeedScale(dividing: Self.histogram([(10.5, 40), (20.5, 40), (30.5, 40), (49.7, 90), (50.3, 90)]))
+        #expect(scale.isAbout(44 / 3.6, inClass: 3) && scale.isAbout(46 / 3.6, inClass: 2))
+        #expect(!scale.isAbout(38 / 3.6, inClass: 3) && !scale.isAbout(50 / 3.6, inClass: 2))
+        #expect(scale.isAbout(200 / 3.6, inClass: 3) && scale.isAbout(0, inClass: 0))
+        let single = SpeedScale(dividing: Self.histogram([(50, 9)]))
+        #expect(single.isAbout(0, inClass: 0) && single.isAbout(99, inClass: 0))
     }
 
     @Test func doNotFollowOneWildSpeed() {

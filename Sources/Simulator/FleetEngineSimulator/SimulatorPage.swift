@@ -13,11 +13,11 @@ enum SimulatorPage {
         }
         h1 { font-size: 17px; }
         h2 { font-size: 13px; margin: 0 0 10px; color: var(--dim); }
-        .pill { padding: 2px 10px; border-radius: 999px; border: 1px solid currentColor; font-size: 13px; font-weight: 600; }
+        .pill { padding: 2px 10px; border-radius: 12px; border: 1px solid currentColor; font-size: 13px; font-weight: 600; }
         .good { color: var(--good); } .bad { color: var(--jump); } .late { color: var(--warn); } .dim { color: var(--dim); }
         select {
           font: inherit; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
-          padding: 5px 8px; max-width: 100%; margin-left: auto;
+          padding: 5px 8px; max-width: min(100%, 340px); margin-left: auto;
         }
         main {
           display: grid; gap: 14px; padding: 14px 20px 24px; max-width: 1680px; margin: 0 auto;
@@ -25,18 +25,19 @@ enum SimulatorPage {
         }
         .column { display: grid; gap: 14px; min-width: 0; }
         section { margin: 0; min-width: 0; }
+        [hidden] { display: none !important; }
         dl { display: grid; grid-template-columns: minmax(84px, 1fr) auto; gap: 5px 14px; margin: 0; }
-        dt { color: var(--dim); } dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; max-width: 210px; overflow-wrap: anywhere; }
+        dt { color: var(--dim); } dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; max-width: 220px; overflow-wrap: anywhere; }
         .big { display: flex; gap: 20px; margin-bottom: 12px; }
         .big div { flex: 1; min-width: 0; }
-        .big b { display: block; font-size: 25px; line-height: 1.15; font-weight: 650; font-variant-numeric: tabular-nums; white-space: nowrap; }
+        .big b { display: block; font-size: 24px; line-height: 1.15; font-weight: 650; font-variant-numeric: tabular-nums; white-space: nowrap; }
         .big span { font-size: 13px; color: var(--dim); }
-        .bar { display: grid; grid-template-columns: 72px 1fr 108px; gap: 10px; align-items: center; margin: 5px 0; font-variant-numeric: tabular-nums; }
+        .bar { display: grid; grid-template-columns: 64px 1fr max-content; gap: 10px; align-items: center; margin: 5px 0; font-variant-numeric: tabular-nums; }
         .meter { height: 8px; border-radius: 4px; background: var(--page); overflow: hidden; }
         .meter i { display: block; height: 100%; border-radius: 4px; background: var(--good); min-width: 2px; }
-        .bar.bad i { background: var(--jump); } .bar.late i { background: var(--warn); } .bar.info i { background: var(--accent); }
+        .bar.bad i { background: var(--jump); } .bar.late i { background: var(--warn); } .info i { background: var(--accent); }
         .bar > :first-child { font-weight: 600; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-        .bar > :last-child { text-align: right; }
+        .bar > :last-child { text-align: right; min-width: 108px; }
         #tokens .bar { grid-template-columns: minmax(0, 1fr) 84px 112px; }
         #tokens:not(:empty), #traffic { margin-top: 10px; }
         ul { margin: 0; padding-left: 18px; } li { margin: 2px 0; }
@@ -44,12 +45,43 @@ enum SimulatorPage {
         td { padding: 4px 12px 4px 0; vertical-align: top; }
         tr:first-child td { border-top: 0; }
         td.message { width: 60%; max-width: 0; overflow: hidden; text-overflow: ellipsis; color: var(--dim); }
+        .vehicle:has(title) { cursor: pointer; }
+        pre {
+          margin: 6px 0 16px; padding: 10px 12px; border-radius: 6px; border: 1px solid var(--line); background: var(--page);
+          font: 13px/1.5 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere; user-select: all;
+        }
+        #begin h2 { font-size: 17px; color: var(--text); } #begin p { margin: 0 0 4px; max-width: 75ch; }
+        code { font: 13px ui-monospace, "DejaVu Sans Mono", monospace; }
+        .trip + .trip { margin-top: 14px; padding-top: 12px; border-top: 1px solid var(--line); }
+        .trip p { margin: 6px 0 0; font-variant-numeric: tabular-nums; } .trip b { overflow-wrap: anywhere; }
+        .trip .meter { margin-top: 8px; position: relative; } .trip .meter u { position: absolute; left: 25%; top: 0; width: 2px; height: 100%; background: var(--text); }
+        .fleet { list-style: none; padding: 0; font-variant-numeric: tabular-nums; }
+        .fleet li { display: grid; grid-template-columns: minmax(90px, 150px) 74px 74px 84px minmax(0, 1fr); gap: 4px 12px; align-items: center; margin: 0; padding: 3px 0; border-top: 1px solid var(--line); }
+        .fleet li:first-child { border-top: 0; }
+        .fleet li > span { text-align: right; white-space: nowrap; font-size: 13px; }
+        .fleet button { font: inherit; font-weight: 600; color: var(--accent); background: none; border: 0; padding: 2px 0; text-align: left; cursor: pointer; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+        .fleet .chosen button { color: var(--text); text-decoration: underline; text-underline-offset: 3px; }
+        .strip { height: 26px; background: var(--ground); border-radius: 3px; }
+        .solo .strip { height: 60px; }
+        .strip .outage { fill: var(--jump); opacity: .22; } .strip .live { fill: var(--accent); } .strip .waited { fill: var(--warn); }
+        .axis { display: flex; justify-content: space-between; margin: 2px 0 0 430px; font-size: 13px; color: var(--dim); }
+        .key { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 8px 0 0; font-size: 13px; color: var(--dim); }
+        .key i { display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 2px; }
+        .key .live { background: var(--accent); } .key .waited { background: var(--warn); } .key .outage { background: var(--jump); opacity: .35; }
+        @media (max-width: 1100px) and (min-width: 901px), (max-width: 620px) {
+          .fleet li { grid-template-columns: minmax(0, 1fr) 70px 70px 84px; } .strip { grid-column: 1 / -1; }
+          .axis { margin: 2px 0 0; }
+        }
         @media (max-width: 900px) {
           main { grid-template-columns: minmax(0, 1fr); padding: 12px; gap: 12px; }
           .column { display: contents; }
-          #log { order: 1; }
-          header { padding: 10px 12px; } select { margin-left: 0; flex: 1 1 100%; }
+          #trip { order: 1; } #one { order: 2; } #arrivals { order: 3; } .other { order: 4; } #log { order: 5; }
+          header { padding: 10px 12px; } select { margin-left: 0; max-width: 100%; flex: 1 1 100%; }
           td.message { max-width: none; }
+        }
+        @media (max-width: 620px) {
+          #requests tr { display: flex; flex-wrap: wrap; gap: 0 12px; } #requests td { display: block; text-align: left; }
+          #requests td.message { width: auto; flex-basis: 100%; } #requests td:first-child { font-weight: 400; }
         }
         """
 
@@ -58,18 +90,37 @@ enum SimulatorPage {
         <header>
           <h1>Fleet Engine simulator</h1>
           <span id="state" class="pill dim" role="status">connecting</span>
+          <span id="next" class="dim"></span>
           <select id="vehicles" aria-label="Vehicle" hidden></select>
         </header>
+        <noscript><p class="warnings">This page is drawn by a script, which your browser does not run. <a href="record.json">record.json</a> holds the same as numbers.</p></noscript>
         <main>
           <div class="column">
-            <div id="map"><section>Waiting for the first position</section></div>
+            <section id="begin" hidden>
+              <h2>Nothing has arrived yet</h2>
+              <p>This is a Fleet Engine and an issuer of tokens. What vehicles report to it is shown here as it comes. To begin, write a configuration:</p>
+              <pre id="configuration"></pre>
+              <p>Then play any log of a receiver, or run with a receiver of your own (<code>waypost help run</code>):</p>
+              <pre id="replay"></pre>
+              <p>Or report one position by hand:</p>
+              <pre id="curl"></pre>
+            </section>
+            <div id="map"></div>
+            <section id="arrivals" hidden>
+              <h2>Arrivals</h2>
+              <ul class="fleet" id="fleet"></ul>
+              <div class="axis" aria-hidden="true"><span id="from"></span><span>now</span></div>
+              <p class="key"><span><i class="live"></i>as last location</span><span><i class="waited"></i>delivered later, as past location</span><span><i class="outage"></i>outage</span><span id="tallest"></span></p>
+              <p class="key" id="more"></p>
+            </section>
             <section id="log"><h2>Latest requests</h2><div class="scroll"><table><tbody id="requests"></tbody></table></div></section>
           </div>
           <div class="column">
-            <section><h2 id="name">No vehicle yet</h2><div class="big" id="figures"></div><dl id="vehicle"></dl></section>
-            <section><h2>Answers of Fleet Engine</h2><div id="answers"></div><dl id="traffic"></dl></section>
-            <section><h2>Tokens</h2><dl id="tokenCounts"></dl><div id="tokens"></div></section>
-            <section><h2>Ordered faults</h2><div id="faults"></div></section>
+            <section id="trip" hidden><h2>Trips</h2><div id="trips"></div></section>
+            <section id="one" hidden><h2 id="name"></h2><div class="big" id="figures"></div><dl id="vehicle"></dl></section>
+            <section class="other"><h2>Answers of Fleet Engine</h2><div id="answers"></div><dl id="traffic"></dl></section>
+            <section class="other"><h2>Tokens</h2><dl id="tokenCounts"></dl><div id="tokens"></div></section>
+            <section class="other"><h2>Ordered faults</h2><div id="faults"></div></section>
           </div>
         </main>
         <script>
@@ -82,38 +133,62 @@ enum SimulatorPage {
           return made;
         };
         const number = value => value.toLocaleString("en-GB");
+        const counted = (value, noun, plural) => number(value) + " " + (value === 1 ? noun : plural);
         const clock = ms => new Date(ms).toISOString().slice(11, 19);
         const span = seconds => {
           const s = Math.max(0, Math.round(seconds));
           if (s < 100) return s + " s";
-          if (s < 600) return Math.floor(s / 60) + " min " + (s % 60) + " s";
+          if (s < 600) return Math.floor(s / 60) + " min" + (s % 60 ? " " + (s % 60) + " s" : "");
           if (s < 6000) return Math.round(s / 60) + " min";
           if (s < 360000) return (s / 3600).toFixed(1) + " h";
           return Math.round(s / 86400) + " days";
         };
+        const meters = value => value < 1000 ? Math.round(value) + " m" : (value / 1000).toFixed(value < 1e4 ? 2 : 1) + " km";
         const bytes = count => count < 1e4 ? count + " B" : count < 1e7 ? (count / 1e3).toFixed(1) + " kB" : (count / 1e6).toFixed(1) + " MB";
+        const rate = speed => speed == null ? "–" : Math.round(speed * 3.6) + " km/h";
 
         // A vehicle may be chosen by the address, as in /#providers/p/vehicles/van-7.
-        let chosen = decodeURIComponent(location.hash.slice(1)) || null, view = null, drawn = null;
+        const fromAddress = () => { try { return decodeURIComponent(location.hash.slice(1)) || null; } catch { return null; } };
+        let chosen = fromAddress(), view = null, drawn = null;
+        const rows = new Map();
 
         function list(id, rows) {
-          $(id).replaceChildren(...rows.flatMap(([name, value, kind]) => [element("dt", name), element("dd", value, kind)]));
+          $(id).replaceChildren(...rows.flatMap(([name, value, kind]) => {
+            const shown = element("dd", undefined, kind);
+            shown.append(value);
+            return [element("dt", name), shown];
+          }));
         }
 
-        function showVehicle(vehicle) {
-          $("name").textContent = vehicle ? vehicle.id + ", " + vehicle.service : "No vehicle yet";
-          if (!vehicle) { $("figures").replaceChildren(); list("vehicle", [["Updates", "none so far"]]); return; }
-          const latest = vehicle.latest || {};
-          const figure = (value, words) => {
+        function figures(pairs) {
+          $("figures").replaceChildren(...pairs.map(([value, words]) => {
             const made = element("div");
             made.append(element("b", value), element("span", words));
             return made;
-          };
-          $("figures").replaceChildren(
-            figure(latest.speed == null ? "–" : Math.round(latest.speed * 3.6) + " km/h", "speed"),
-            figure(latest.time ? span((view.now - latest.time) / 1000) : "–", "age of the fix"));
+          }));
+        }
+
+        function showVehicle(vehicle) {
+          if (!vehicle) {
+            $("one").hidden = !view.vehicles;
+            $("name").textContent = "All vehicles";
+            figures([[number(view.vehicles), "vehicles"], [number(view.distinctFixes), "fixes delivered"]]);
+            list("vehicle", [["Updates", number(view.updates)], ["Delivered again", number(view.repeatedFixes)]]);
+            return;
+          }
+          $("one").hidden = false;
+          $("name").textContent = vehicle.id + ", " + vehicle.service;
+          const latest = vehicle.latest || {};
+          figures([[rate(latest.speed), "speed"], [latest.time ? span((view.now - latest.time) / 1000) : "–", "age of the fix"]]);
+          let place = "–";
+          if (latest.latitude != null) {
+            place = element("a", latest.latitude.toFixed(5) + ", " + latest.longitude.toFixed(5));
+            place.href = latest.map;
+            place.rel = "noreferrer";
+            place.title = "the place on OpenStreetMap";
+          }
           const rows = [
-            ["Position", latest.latitude == null ? "–" : latest.latitude.toFixed(5) + ", " + latest.longitude.toFixed(5)],
+            ["Position", place],
             ["Heading", latest.heading == null ? "–" : latest.heading + "°"],
             ["Accuracy", latest.accuracy == null ? "–" : latest.accuracy + " m"],
             ["Updates", number(vehicle.updates)],
@@ -126,7 +201,79 @@ enum SimulatorPage {
           if (vehicle.lastLocationsBackInTime) rows.push(["Last location back in time", number(vehicle.lastLocationsBackInTime), "bad"]);
           if (vehicle.pastLocationsOutOfOrder) rows.push(["Past locations out of order", number(vehicle.pastLocationsOutOfOrder), "bad"]);
           if (vehicle.untimedLocations) rows.push(["Without a time", number(vehicle.untimedLocations), "bad"]);
-          list("vehicle", rows);
+          // A link that is made anew every second could not be followed by keyboard.
+          if (!$("vehicle").contains(document.activeElement)) list("vehicle", rows);
+        }
+
+        const choose = name => { location.hash = encodeURIComponent(name || ""); };
+
+        const shape = (name, attributes) => {
+          const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+          for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+          return made;
+        };
+
+        function makeRow(vehicle) {
+          const row = element("li"), button = element("button", vehicle.id), strip = shape("svg", { class: "strip", viewBox: "0 0 60 30", preserveAspectRatio: "none", role: "img" });
+          button.type = "button";
+          button.title = vehicle.name;
+          button.addEventListener("click", () => choose(chosen === vehicle.name ? "" : vehicle.name));
+          strip.append(...["outage", "live", "waited"].map(kind => shape("path", { class: kind })));
+          row.append(button, element("span"), element("span"), element("span"), strip);
+          return row;
+        }
+
+        function showFleet() {
+          const { window: time, fleet } = view, length = time.end - time.start;
+          const tallest = Math.max(0, ...fleet.flatMap(vehicle => vehicle.bars.map(([live, late]) => live + late)));
+          // A backlog brings a hundred fixes at once: heights grow with the number's logarithm.
+          const height = count => 28 * Math.log1p(count) / Math.log1p(Math.max(4, tallest));
+          const x = ms => (60 * (ms - time.start) / length).toFixed(2);
+          const outages = time.outages.map(([from, to]) => `M${x(from)} 0V30H${x(to)}V0z`).join("");
+          for (const vehicle of fleet) {
+            if (!rows.has(vehicle.name)) rows.set(vehicle.name, makeRow(vehicle));
+            const row = rows.get(vehicle.name), [, speed, age, fixes, strip] = row.children, [outage, live, waited] = strip.children;
+            row.className = view.vehicle && view.vehicle.name === vehicle.name && fleet.length > 1 ? "chosen" : "";
+            row.firstChild.setAttribute("aria-pressed", row.className === "chosen");
+            speed.textContent = rate(vehicle.speed);
+            age.textContent = vehicle.time ? span((view.now - vehicle.time) / 1000) + " ago" : "–";
+            fixes.textContent = counted(vehicle.fixes, "fix", "fixes");
+            let onTime = "", late = "", sum = [0, 0];
+            vehicle.bars.forEach(([live, past], index) => {
+              const whole = height(live + past), upper = live + past ? whole * past / (live + past) : 0;
+              if (live) onTime += `M${index + .1} 30v${-(whole - upper)}h.8V30z`;
+              if (past) late += `M${index + .1} ${30 - whole + upper}v${-upper}h.8v${upper}z`;
+              sum = [sum[0] + live, sum[1] + past];
+            });
+            outage.setAttribute("d", outages);
+            live.setAttribute("d", onTime);
+            waited.setAttribute("d", late);
+            strip.setAttribute("aria-label", `Arrivals of the last ${span(length / 1000)}: ${counted(sum[0], "fix", "fixes")} as last location, ${number(sum[1])} later`);
+          }
+          const list = $("fleet"), order = fleet.map(vehicle => rows.get(vehicle.name));
+          if (order.length !== list.children.length || order.some((row, index) => row !== list.children[index])) list.replaceChildren(...order);
+          list.classList.toggle("solo", fleet.length === 1);
+          $("arrivals").hidden = !fleet.length;
+          $("from").textContent = span(length / 1000) + " ago";
+          $("tallest").textContent = `a bar is ${time.barSeconds} s, the tallest ${counted(tallest, "fix", "fixes")}`;
+          const hidden = view.vehicles - fleet.length;
+          $("more").textContent = hidden ? `${counted(hidden, "more vehicle is", "more vehicles are")} not shown here; choose one above.` : "";
+        }
+
+        function showTrips() {
+          $("trip").hidden = !view.trips.length;
+          $("trips").replaceChildren(...view.trips.map(trip => {
+            const made = element("div", undefined, "trip"), meter = element("div", undefined, "meter info"), fill = element("i"), pickup = element("u");
+            fill.style.width = 100 * Math.min(1, trip.driven / trip.length) + "%";
+            pickup.title = "pickup";
+            meter.append(fill, pickup);
+            const words = trip.destination
+              ? `${meters(trip.remaining)} left to the ${trip.destination}` + (trip.status === "NEW" ? "; the vehicle has not reported yet" : `, there about ${clock(trip.arrival)} UTC`)
+              : `all ${meters(trip.length)} driven, at the drop-off`;
+            made.append(element("b", trip.id), ` with ${trip.vehicle} `, meter,
+              element("p", words), element("p", trip.status, trip.status === "COMPLETE" ? "good" : "dim"));
+            return made;
+          }));
         }
 
         function meter(name, share, value, kind) {
@@ -137,21 +284,76 @@ enum SimulatorPage {
           return row;
         }
 
+        // Whoever hears the page is told when the state changes, not every second.
+        function setState(words, kind) {
+          const state = $("state");
+          if (state.textContent !== words) state.textContent = words;
+          state.className = "pill " + kind;
+        }
+
+        function showState() {
+          const { outage, nextOutage, now } = view, notes = [];
+          if (outage) {
+            setState(`outage until ${outage.until ? clock(outage.until) + " UTC" : "it is ended"}: connections are reset`, "bad");
+            notes.push("since " + clock(outage.since));
+            if (outage.until) notes.push(span((outage.until - now) / 1000) + " more");
+          } else {
+            setState("answering", "good");
+            notes.push("for " + span((now - view.startedAt) / 1000));
+          }
+          if (nextOutage) notes.push(`next outage in ${span((nextOutage[0] - now) / 1000)}, until ${clock(nextOutage[1])} UTC`);
+          $("next").textContent = notes.join("; ");
+        }
+
+        function showBeginning() {
+          const { example } = view;
+          $("begin").hidden = !example;
+          $("map").hidden = !!example;
+          if (!example || $("configuration").textContent) return;
+          const origin = location.origin;
+          $("configuration").textContent = `cat > try.json <<'END'
+        {
+          "vehicle": { "providerId": "${example.provider}", "vehicleId": "${example.vehicle}" },
+          "receiver": { "type": "stdin" },
+          "authorization": { "type": "http", "url": "${origin}/token/driver/{vehicleId}" },
+          "upload": { "endpoint": "${origin}" },
+          "outbox": { "path": "waypost-try/outbox.sqlite" }
+        }
+        END`;
+          $("replay").textContent = "waypost replay LOG --config try.json --speed 10";
+          $("curl").textContent = `TOKEN=$(curl -s ${origin}/token/driver/${example.vehicle} | grep -o 'eyJ[^"]*')
+        curl -X PUT "${origin}/v1/providers/${example.provider}/vehicles/${example.vehicle}?updateMask=lastLocation" \\
+          -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
+          -d '{"lastLocation": {"location": {"latitude": 53.55, "longitude": 10},
+               "updateTime": "'$(date -u +%FT%TZ)'", "speed": 12, "heading": 90}}'`;
+        }
+
+        function showFaults() {
+          const faults = element("ul");
+          faults.append(...view.faults.map(words => element("li", words)), ...view.outages.map(([from, until]) => {
+            const { now } = view, when = now < from ? `in ${span((from - now) / 1000)}` : now <= until ? `${span((until - now) / 1000)} more` : "over";
+            return element("li", `outage ${clock(from)} to ${clock(until)} UTC, ${when}`, when === "over" ? "dim" : "");
+          }));
+          $("faults").replaceChildren(faults.children.length ? faults : element("span", "none", "dim"));
+          if (view.recordFailure) $("faults").append(element("p", view.recordFailure, "bad"));
+        }
+
         function show() {
-          const state = $("state"), running = span((view.now - view.startedAt) / 1000);
-          state.textContent = view.outageSince ? "outage: connections are reset" : "answering for " + running;
-          state.className = "pill " + (view.outageSince ? "bad" : "good");
+          showState();
           const select = $("vehicles"), name = view.vehicle ? view.vehicle.name : "";
           if (select.dataset.names !== view.names.join()) {
             select.dataset.names = view.names.join();
-            select.replaceChildren(...view.names.map(each => new Option(each.replace(/^providers\//, ""), each)));
+            select.replaceChildren(new Option("All vehicles", ""), ...view.names.map(each => new Option(each.replace(/^providers\//, ""), each)));
             select.hidden = view.names.length < 2;
           }
           if (document.activeElement !== select) select.value = name;
           showVehicle(view.vehicle);
-          // Drawn by the simulator, of numbers alone.
-          const drawing = view.vehicle && view.vehicle.drawing;
-          if (drawing && drawing !== drawn) $("map").innerHTML = drawn = drawing;
+          showBeginning();
+          showFleet();
+          showTrips();
+          // Drawn by the simulator, which escapes the names of vehicles.
+          const drawing = view.drawing || "<section>No position with a time so far.</section>";
+          if (drawing !== drawn) $("map").innerHTML = drawn = drawing;
 
           const outcomes = Object.entries(view.fleetOutcomes).sort((a, b) => b[1] - a[1]), most = outcomes.length ? outcomes[0][1] : 1;
           $("answers").replaceChildren(...outcomes.length ? outcomes.map(([outcome, count]) =>
@@ -167,10 +369,8 @@ enum SimulatorPage {
             row.title = token.kind + " token" + (token.id ? " for " + token.id : "");
             return row;
           }));
-          const faults = element("ul");
-          faults.append(...view.faults.map(words => element("li", words)));
-          $("faults").replaceChildren(view.faults.length ? faults : element("span", "none", "dim"));
-          if (view.recordFailure) $("faults").append(element("p", view.recordFailure, "bad"));
+          showFaults();
+          $("log").hidden = !view.requests.length;
           $("requests").replaceChildren(...view.requests.map(request => {
             const row = element("tr"), kind = request.outcome.startsWith("2") ? "good" : request.outcome.startsWith("4") ? "late" : "bad";
             row.append(element("td", clock(request.at)), element("td", request.outcome, kind), element("td", request.method),
@@ -181,18 +381,27 @@ enum SimulatorPage {
           }));
         }
 
-        async function poll() {
+        async function refresh() {
           try {
             const answer = await fetch("page.json" + (chosen ? "?vehicle=" + encodeURIComponent(chosen) : ""), { cache: "no-store" });
             view = await answer.json();
-            show();
           } catch (problem) {
-            $("state").textContent = "the simulator does not answer";
-            $("state").className = "pill bad";
+            setState("the simulator does not answer", "bad");
+            $("next").textContent = "";
+            return;
           }
-          setTimeout(poll, 1000);
+          show();
         }
-        $("vehicles").addEventListener("change", event => { location.hash = encodeURIComponent(chosen = event.target.value); });
+        async function poll() {
+          try { await refresh(); } finally { setTimeout(poll, 1000); }
+        }
+        $("vehicles").addEventListener("change", event => choose(event.target.value));
+        $("map").addEventListener("pointerdown", event => {
+          const title = event.target.closest(".vehicle")?.querySelector("title");
+          const found = title && view.fleet.find(vehicle => vehicle.id === title.textContent);
+          if (found) choose(found.name);
+        });
+        addEventListener("hashchange", () => { chosen = fromAddress(); refresh(); });
         poll();
         </script>
         </body>

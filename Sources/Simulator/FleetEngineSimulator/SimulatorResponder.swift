@@ -20,6 +20,9 @@ actor SimulatorResponder {
     private var tokenRequests = 0
     private var extraRotations = 0
     private var outageSince: UTCTime?
+    /// Outages that were ended, the newest last.
+    private var pastOutages: [ClosedRange<UTCTime>] = []
+    private static let maximumPastOutages = 50
     private(set) var record = SimulatorRecord()
     private var recordFailure: String?
 
@@ -42,7 +45,13 @@ actor SimulatorResponder {
         do { recordFile = try RecordFile(path: path) } catch { throw .recordFile(path: path, error) }
     }
 
-    func setOutage(_ isOn: Bool) { outageSince = isOn ? now : nil }
+    func setOutage(_ isOn: Bool) {
+        if let outageSince {
+            pastOutages.append(outageSince...max(outageSince, now))
+            if pastOutages.count > Self.maximumPastOutages { pastOutages.removeFirst() }
+        }
+        outageSince = isOn ? now : nil
+    }
 
     func rotateKey() { extraRotations += 1 }
 
@@ -81,8 +90,8 @@ actor SimulatorResponder {
         default:
             let selected = request.queryItems?.first { $0.name == "vehicle" }?.value
             let view = PageView(
-                record: record, selected: selected, now: now, startedAt: startedAt, faults: settings.faults,
-                outageSince: hasOutage ? (outageSince ?? now) : nil, recordFailure: recordFailure)
+                record: record, selected: selected, now: now, startedAt: startedAt, settings: settings,
+                outageSince: outageSince, pastOutages: pastOutages, recordFailure: recordFailure)
             return ServedResponse(status: 200, contentType: "application/json", view.json.text, headers: headers)
         }
     }

@@ -74,8 +74,9 @@ enum CommandCatalog {
         CommandSpec(
             name: "map", summary: "Draw NMEA logs as one page: track, speed, stops and gaps.",
             details: """
-                Writes one HTML file that needs no network and no script: the track over a metric grid, coloured by \
-                speed, with stops of a minute or more, gaps and jumps; speed and altitude over time; what the logs hold. \
+                Writes one HTML file that needs no network: the track over a metric grid, coloured by the speeds \
+                that were driven, with stops, short stops, gaps and jumps; speed and altitude over time, which point \
+                at the track and the track at them; what the logs hold. \
                 Reads the files in order, gzip or plain; - reads standard input. What was read before a log's damage is drawn.
                 """,
             operands: .oneOrMore("LOG"),

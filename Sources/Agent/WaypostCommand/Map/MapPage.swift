@@ -5,7 +5,8 @@ import TimeAndChance
 import TrackDrawing
 import Waypost
 
-/// The page of `waypost map`: one document, nothing from outside, no script.
+/// The page of `waypost map`: one document and nothing from outside. Its script only lets chart and track point at each
+/// other.
 struct MapPage {
     let logs: [LogReader.Outcome]
     let survey: TrackSurvey
@@ -15,17 +16,24 @@ struct MapPage {
     /// The document; `nil` when there is no fix to draw.
     var bytes: [UInt8]? {
         guard let map = TrackMap(survey) else { return nil }
+        let profile = map.profileSection
+        let scripts: Markup = profile == nil ? "" : "; script-src 'unsafe-inline'"
+        let policy: Markup =
+            "default-src 'none'; style-src 'unsafe-inline'\(scripts); base-uri 'none'; form-action 'none'"
         var page = PageStyle.opening(
             title: "\(title) - Waypost",
             security: """
 
-                <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+                <meta http-equiv="Content-Security-Policy" content="\(policy)">
+                <meta name="referrer" content="no-referrer">
                 """)
         page.add("\n\(header)\n<main>\n\(map.section)")
-        if let profile = survey.profileSection { page += profile }
-        page.add(PageTables(summary: survey.summary).markup)
+        if let profile { page += profile }
+        page.add(PageTables(summary: survey.summary, start: map.start, end: map.end).markup)
         for log in logs { page += section(of: log) }
-        page.add("</main>\n<footer>\(map.note) Drawn by Waypost \(Release.version).</footer>\n</body>\n</html>")
+        page.add("</main>\n<footer>\(map.note) Drawn by Waypost \(Release.version).</footer>")
+        if profile != nil { page.add(TrackMap.pointing) }
+        page.add("</body>\n</html>")
         return Array(page.text.utf8)
     }
 
@@ -68,9 +76,16 @@ struct MapPage {
         if let mean = track.meanAccuracyMeters, let worst = track.worstAccuracyMeters {
             add("Accuracy", FigureText.accuracy(mean), "\(FigureText.accuracy(worst)) at worst")
         }
-        add(
-            "Stops", FigureText.grouped(stops.count),
-            stops.count > 0 ? FigureText.duration(stops.time) : "a minute or more")
+        let short = survey.shortStops.count
+        let time = FigureText.duration(stops.time)
+        let detail =
+            switch (stops.count, short) {
+            case (0, 0): "a minute or more"
+            case (0, _): "\(short) under a minute"
+            case (_, 0): time
+            default: "\(time); \(short) shorter"
+            }
+        add("Stops", FigureText.grouped(stops.count), detail)
         add(
             "Gaps", FigureText.grouped(track.gapCount),
             track.gapCount > 0 ? FigureText.duration(track.gapTime) : "of more than 10 s")

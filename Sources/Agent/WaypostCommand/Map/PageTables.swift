@@ -2,50 +2,72 @@ import GNSS
 import TimeAndChance
 import TrackDrawing
 
-/// Stops and breaks of the track, a line each.
+/// Start, stops, end and breaks of the track, a line each.
 struct PageTables {
     let summary: TrackSummary
+    /// Of the track as it is drawn.
+    let start: Fix?
+    let end: Fix?
 
     var markup: Markup {
         let (stops, breaks) = (summary.stops.found, summary.statistics.breaks)
         var markup: Markup = ""
+        var rows = zip(1..., stops.longest).map { number, stop in
+            [
+                "Stop \(number)", "\(moment(stop.from))", "\(moment(stop.to, after: stop.from))",
+                "\(FigureText.duration(stop.duration))",
+                WorldMapLink.place(latitude: stop.latitude, longitude: stop.longitude),
+                stop.unseen > .zero ? "of it \(FigureText.duration(stop.unseen)) without a fix" : "",
+            ] as [Markup]
+        }
+        if let start { rows.insert(row("Start", of: start), at: 0) }
+        if let end { rows.append(row("End", of: end)) }
         addTable(
-            "Stops", of: stops.count, heads: ["No.", "From, UTC", "To", "Length", "Where", ""],
-            rows: zip(1..., stops.longest).map { number, stop in
-                [
-                    "\(number)", moment(stop.from), moment(stop.to, after: stop.from),
-                    FigureText.duration(stop.duration),
-                    FigureText.place(latitude: stop.latitude, longitude: stop.longitude),
-                    stop.unseen > .zero ? "of it \(FigureText.duration(stop.unseen)) without a fix" : "",
-                ]
-            }, to: &markup)
+            "Start, stops and end",
+            note: (longest(of: stops.count, shown: stops.longest.count, "stops") ?? "")
+                + "Each place is a link to OpenStreetMap; this page itself loads nothing.",
+            heads: ["", "From, UTC", "To", "Length", "Where", ""], rows: rows, to: &markup)
+        let kept = breaks.elements()
         addTable(
-            "Gaps and jumps", of: breaks.count, heads: ["What", "Last fix before, UTC", "First fix after", "Apart"],
-            rows: breaks.elements().map { place in
-                [
-                    TrackFigures.text(of: place), moment(place.before.timeOfFix),
-                    moment(place.after.timeOfFix, after: place.before.timeOfFix), FigureText.distance(place.meters),
+            "Gaps and jumps", note: longest(of: breaks.count, shown: kept.count, "gaps and jumps"),
+            heads: ["What", "Last fix before, UTC", "First fix after", "Apart"],
+            rows: kept.map { place in
+                let (before, after) = (place.before.timeOfFix, place.after.timeOfFix)
+                return [
+                    "\(TrackFigures.text(of: place))", "\(moment(before))", "\(moment(after, after: before))",
+                    "\(FigureText.distance(place.meters))",
                 ]
             }, to: &markup)
         return markup
     }
 
+    private func row(_ name: String, of fix: Fix) -> [Markup] {
+        let place = WorldMapLink.place(latitude: fix.latitude, longitude: fix.longitude)
+        return ["\(name)", "\(moment(fix.timeOfFix))", "", "", place, ""]
+    }
+
+    /// Says which of many are shown; `nil` where that is all of them.
+    private func longest(of count: Int, shown: Int, _ things: String) -> String? {
+        shown < count ? "The \(shown) longest of \(FigureText.grouped(count)) \(things). " : nil
+    }
+
     private func addTable(
-        _ title: String, of count: Int, heads: [String], rows: [[String]], to markup: inout Markup
+        _ title: String, note: String?, heads: [String], rows: [[Markup]], to markup: inout Markup
     ) {
-        guard count > 0 else { return }
+        guard !rows.isEmpty else { return }
         markup.add("<section><h2>\(title)</h2>")
-        if rows.count < count {
-            markup.add("<p class=\"note\">The \(rows.count) longest of \(FigureText.grouped(count)).</p>")
-        }
-        markup.add("<div class=\"scroll\"><table><thead>\(row(of: "th", heads))</thead><tbody>")
-        for cells in rows { markup.add(row(of: "td", cells)) }
+        if let note { markup.add("<p class=\"note\">\(note)</p>") }
+        markup.add("<div class=\"scroll\"><table><thead><tr>")
+        for head in heads { markup += "<th scope=\"col\">\(head)</th>" }
+        markup.add("</tr></thead><tbody>")
+        for cells in rows { markup.add(row(of: cells, heads)) }
         markup.add("</tbody></table></div></section>")
     }
 
-    private func row(of kind: String, _ cells: [String]) -> Markup {
+    /// Each cell names its column, as a narrow page shows the cells of a row below each other.
+    private func row(of cells: [Markup], _ heads: [String]) -> Markup {
         var row: Markup = "<tr>"
-        for cell in cells { row += "<\(kind)>\(cell)</\(kind)>" }
+        for (cell, head) in zip(cells, heads) { row += "<td data-label=\"\(head)\">\(cell)</td>" }
         row += "</tr>"
         return row
     }

@@ -1,6 +1,6 @@
 package import TimeAndChance
 
-/// Decides where a track stops: at least a minute in one place, and it never does more than creep for long.
+/// Decides where a track stops: long enough in one place, and it never does more than creep for long.
 ///
 /// A gap whose two ends lie in one place belongs to the stop, for many a vehicle switches its receiver off where it
 /// parks. One wild fix does not make two stops of one.
@@ -18,7 +18,10 @@ package struct StopFinder: Sendable {
     /// A stop that may still continue.
     private var latest: TrackStop?
 
-    package init() {}
+    private let shortest: Duration
+
+    /// `shortest` is how long a stop is at least: a minute, unless told otherwise.
+    package init(atLeast shortest: Duration = Motion.parkingTime) { self.shortest = shortest }
 
     /// Every stop so far, those in progress included: how many, how long together, and the longest of them in order.
     package var found: (count: Int, time: Duration, longest: [TrackStop]) {
@@ -53,7 +56,7 @@ package struct StopFinder: Sendable {
 
     private mutating func endCandidate() {
         defer { candidate = nil }
-        guard let candidate, candidate.duration >= Motion.parkingTime else { return }
+        guard let candidate, candidate.duration >= shortest else { return }
         if let latest, latest.to.duration(to: candidate.from) <= Self.longestInterruption,
             latest.place.distance(to: candidate.place) <= Self.radiusMeters.upperBound
         {

@@ -25,11 +25,11 @@ struct LabelPlacement: Sendable {
         area = PlaneBounds(low: PlanePoint(x: 2, y: 2), high: PlanePoint(x: width - 2, y: height - 2))
     }
 
-    /// Notes where the line runs, whose points are given in pixels before `scale`.
-    mutating func avoid(_ vertices: [TrackLine.Vertex], scale: Double) {
+    /// Notes where the line runs, each of whose points has its `pixel` here.
+    mutating func avoid(_ vertices: [TrackLine.Vertex], pixel: (PlanePoint) -> PlanePoint) {
         var last: PlanePoint?
         for vertex in vertices {
-            let point = vertex.point * scale
+            let point = pixel(vertex.point)
             avoid(from: vertex.beginsPiece ? point : last ?? point, to: point)
             last = point
         }

@@ -1,28 +1,30 @@
 /// The track over a metric grid, as SVG.
 struct MapDrawing {
     let map: TrackMap
-    let layout: PageLayout
+    let view: MapView
 
-    private var scale: Double { layout.width / map.frame.width }
-    private var width: Double { layout.width }
-    private var height: Double { (map.frame.height * scale).rounded() }
-    private var metersPerPixel: Double { map.frame.metersPerPixel / scale }
-    private var gridStep: Double { RoundStep.step(atLeast: layout.gridDistance * metersPerPixel) }
+    init(_ map: TrackMap, _ layout: PageLayout) { (self.map, view) = (map, map.view(layout)) }
+
+    private var width: Double { view.width }
+    private var height: Double { view.height }
+    private var metersPerPixel: Double { view.metersPerPixel }
+    private var gridStep: Double { RoundStep.step(atLeast: view.layout.gridDistance * metersPerPixel) }
 
     var svg: Markup {
         var svg: Markup = ""
         svg.add(
             """
-            <svg class="\(layout.rawValue) map" viewBox="0 0 \(width) \(height)" role="img" aria-label="Map of the track">
+            <svg class="\(view.layout.rawValue) map" viewBox="0 0 \(width) \(height)" role="group" \
+            aria-label="Map of the track" data-view="[\(FigureText.decimal(view.scale, 5)),\(view.offset.x),\(view.offset.y)]">
             <rect class="ground" width="100%" height="100%"/>
             """)
         var labels = LabelPlacement(width: width, height: height)
         addGrid(to: &svg)
         addNorthAndScale(to: &svg, &labels)
         addTrack(to: &svg)
-        labels.avoid(map.vertices, scale: scale)
-        MapMarks(map: map, layout: layout, scale: scale).add(to: &svg, &labels)
-        svg.add("</svg>")
+        labels.avoid(map.vertices, pixel: view.pixel)
+        MapMarks(map: map, view: view).add(to: &svg, &labels)
+        svg.add("<circle class=\"pointer\" r=\"7\"/>\n</svg>")
         return svg
     }
 
@@ -53,8 +55,15 @@ struct MapDrawing {
         meters >= 1000 ? "\(Markup.number(meters / 1000)) km" : "\(Markup.number(meters)) m"
     }
 
+    /// Where the arrow stands: on the right, if the track leaves room there.
+    private var northX: Double {
+        let places = [width - 22, width / 2, width - 80, 70]
+        let taken = map.vertices.map { view.pixel($0.point) }.filter { $0.y < 56 }
+        return places.first { place in !taken.contains { abs($0.x - place) < 20 } } ?? places[0]
+    }
+
     private func addNorthAndScale(to svg: inout Markup, _ labels: inout LabelPlacement) {
-        let (x, y) = (width - 22, 14.0)
+        let (x, y) = (northX, 14.0)
         svg.add(
             """
             <g class="north"><path d="M\(x) \(y)l6 17-6-4-6 4z"/><text x="\(x)" y="\(y + 30)" text-anchor="middle">N</text></g>
@@ -67,14 +76,15 @@ struct MapDrawing {
             y="\(bottom - 5)" text-anchor="middle">\(Self.length(gridStep))</text></g>
             """)
         for (low, high) in [
-            (PlanePoint(x: x - 12, y: 0), PlanePoint(x: width, y: y + 36)),
+            (PlanePoint(x: x - 12, y: 0), PlanePoint(x: x + 22, y: y + 36)),
             (PlanePoint(x: right - length - 6, y: bottom - 22), PlanePoint(x: width, y: height)),
             (PlanePoint(x: 0, y: height - 20), PlanePoint(x: width, y: height)),
         ] { labels.reserve(PlaneBounds(low: low, high: high)) }
     }
 
     private func addTrack(to svg: inout Markup) {
-        let transform = "scale(\(FigureText.decimal(scale / 10, 5)))"
+        let transform: Markup =
+            "translate(\(view.offset.x) \(view.offset.y)) scale(\(FigureText.decimal(view.scale / 10, 5)))"
         var (casing, track): (Markup, Markup) = ("", "")
         for index in map.paths.data.indices where !map.paths.data[index].isEmpty {
             casing += "<use href=\"#p\(index)\"/>"

@@ -4,9 +4,11 @@ import TimeAndChance
 /// What stands on the track: start, end, stops, and the places where it breaks.
 struct MapMarks {
     let map: TrackMap
-    let layout: PageLayout
-    /// Pixels of this drawing in one of the map's frame.
-    let scale: Double
+    let view: MapView
+
+    private var layout: PageLayout { view.layout }
+    /// A drawing that is replaced every second would take the focus off its links.
+    private var hasLinks: Bool { map.vehicles.isEmpty }
 
     /// Draws all of it; labels go where there is room.
     func add(to svg: inout Markup, _ labels: inout LabelPlacement) {
@@ -15,39 +17,33 @@ struct MapMarks {
             addLink(across: place, to: &svg)
             labels.avoid(from: point(place.before), to: point(place.after))
         }
-        let (first, last) = (point(map.start), point(map.vehicle ?? map.end))
         let stops = map.summary.stops.found.longest
         let marks = StopMarks(stops, layout) { pixel($0.latitude, $0.longitude) }.marks
         // Where the track begins or ends with a stop, the stop's number says more than another mark upon it.
         func isStop(_ point: PlanePoint) -> Bool { marks.contains { ($0.point - point).length < layout.markRadius } }
         for mark in marks { _ = labels.reserve(around: mark.point, radius: layout.markRadius) }
-        if !isStop(first) {
+        for halt in map.shortStops { add(halt, to: &svg, &labels) }
+        if let start = map.start, !isStop(point(start)) {
+            let place = point(start)
+            let title: Markup = "<title>Start, \(moment(start.timeOfFix))</title>"
             svg.add(
-                """
-                <g class="start"><title>Start, \(moment(map.start.timeOfFix))</title>\
-                <circle cx="\(first.x)" cy="\(first.y)" r="7"/></g>
-                """)
+                linked(
+                    "<g class=\"start\">\(title)<circle cx=\"\(place.x)\" cy=\"\(place.y)\" r=\"7\"/></g>",
+                    start.latitude, start.longitude))
         }
-        if map.vehicle == nil, !isStop(last) {
+        if let end = map.end, map.vehicles.isEmpty, !isStop(point(end)) {
+            let place = point(end)
+            let shape: Markup = "<rect x=\"\(place.x - 5)\" y=\"\(place.y - 5)\" width=\"10\" height=\"10\"/>"
             svg.add(
-                """
-                <g class="end"><title>End, \(moment(map.end.timeOfFix))</title>\
-                <rect x="\(last.x - 5)" y="\(last.y - 5)" width="10" height="10"/></g>
-                """)
+                linked(
+                    "<g class=\"end\"><title>End, \(moment(end.timeOfFix))</title>\(shape)</g>", end.latitude,
+                    end.longitude))
         }
-        _ = labels.reserve(around: first, radius: 7)
-        let isApart = (last - first).length > 14
-        if isApart { _ = labels.reserve(around: last, radius: 6) }
+        if let start = map.start { _ = labels.reserve(around: point(start), radius: 7) }
         for mark in marks { add(mark, of: stops, to: &svg) }
-        if let vehicle = map.vehicle { add(vehicle, to: &svg) }
-        label(
-            isApart || map.summary.statistics.fixes == 1 ? "start\(clock(map.start))" : "start and end", beside: first,
-            kind: "strong", to: &svg, &labels)
-        if isApart {
-            label(
-                "\(map.vehicle == nil ? "end" : "now")\(clock(map.end))", beside: last, kind: "strong", to: &svg,
-                &labels)
-        }
+        for vehicle in map.vehicles { _ = labels.reserve(around: point(vehicle.newest), radius: 8) }
+        for vehicle in map.vehicles { add(vehicle, to: &svg, &labels) }
+        if let start = map.start, let end = map.end { addLabels(start, end, to: &svg, &labels) }
         if layout == .wide {
             for mark in marks where mark.numbers.count == 1 {
                 label(
@@ -58,20 +54,51 @@ struct MapMarks {
         for place in breaks { addBreak(place, to: &svg, &labels) }
     }
 
+    /// Names both ends of the one track.
+    private func addLabels(_ start: Fix, _ end: Fix, to svg: inout Markup, _ labels: inout LabelPlacement) {
+        let newest = map.vehicles.first?.newest
+        let (first, last) = (point(start), point(newest ?? end))
+        let isApart = (last - first).length > 14
+        if isApart { _ = labels.reserve(around: last, radius: 6) }
+        label(
+            isApart || map.summary.statistics.fixes == 1 ? "start\(clock(start))" : "start and end", beside: first,
+            kind: "strong", to: &svg, &labels)
+        guard isApart else { return }
+        label("\(newest == nil ? "end" : "now")\(clock(end))", beside: last, kind: "strong", to: &svg, &labels)
+    }
+
+    private func linked(_ mark: Markup, _ latitude: Double, _ longitude: Double) -> Markup {
+        hasLinks ? WorldMapLink.around(mark, latitude: latitude, longitude: longitude) : mark
+    }
+
+    private func add(_ halt: TrackStop, to svg: inout Markup, _ labels: inout LabelPlacement) {
+        let place = pixel(halt.latitude, halt.longitude)
+        _ = labels.reserve(around: place, radius: 4)
+        svg.add(
+            """
+            <circle class="halt" cx="\(place.x)" cy="\(place.y)" r="4"><title>Short stop, \(moment(halt.from)), \
+            \(FigureText.duration(halt.duration))</title></circle>
+            """)
+    }
+
     private func clock(_ fix: Fix) -> String {
         layout == .wide ? " \(FigureText.clock(fix.timeOfFix, seconds: false))" : ""
     }
 
     /// An arrow that heads where the vehicle does, or a disc; its accuracy around it, where that is larger.
-    private func add(_ vehicle: Fix, to svg: inout Markup) {
-        let place = point(vehicle)
-        let radius = (vehicle.horizontalAccuracyMeters ?? 0) / map.frame.metersPerPixel * scale
+    private func add(_ vehicle: TrackMap.Vehicle, to svg: inout Markup, _ labels: inout LabelPlacement) {
+        let (place, fix) = (point(vehicle.newest), vehicle.newest)
+        let radius = (fix.horizontalAccuracyMeters ?? 0) / view.metersPerPixel
         if radius > layout.markRadius {
             svg.add("<circle class=\"accuracy\" cx=\"\(place.x)\" cy=\"\(place.y)\" r=\"\(radius)\"/>")
         }
-        let turn: Markup = vehicle.headingDegrees.map { " rotate(\($0))" } ?? ""
-        svg.add("<g class=\"vehicle\" transform=\"translate(\(place.x) \(place.y))\(turn)\">")
-        svg.add(vehicle.headingDegrees == nil ? "<circle r=\"7\"/></g>" : "<path d=\"M0-12L8 9 0 4-8 9z\"/></g>")
+        let turn: Markup = fix.headingDegrees.map { " rotate(\($0))" } ?? ""
+        let title: Markup = vehicle.name.map { "<title>\($0)</title>" } ?? ""
+        let shape: Markup = fix.headingDegrees == nil ? "<circle r=\"7\"/>" : "<path d=\"M0-12L8 9 0 4-8 9z\"/>"
+        svg.add(
+            "<g class=\"vehicle\" transform=\"translate(\(place.x) \(place.y))\(turn)\">\(title)\(shape)</g>")
+        guard let name = vehicle.name else { return }
+        label(name, beside: place, kind: "strong", to: &svg, &labels)
     }
 
     private func addLink(across place: TrackBreak, to svg: inout Markup) {
@@ -103,12 +130,13 @@ struct MapMarks {
             if index > 0 { title += "\n" }
             title += "\(number): \(moment(stop.from)), \(FigureText.duration(stop.duration))"
         }
-        svg.add(
-            """
+        let first = stops[mark.numbers[0] - 1]
+        let shape: Markup = """
             <g class="stop"><title>\(title)</title><rect x="\(point.x - half)" y="\(point.y - radius)" \
             width="\(2 * half)" height="\(2 * radius)" rx="\(radius)"/><text x="\(point.x)" y="\(point.y + 4)">\
             \(mark.text)</text></g>
-            """)
+            """
+        svg.add(linked(shape, first.latitude, first.longitude))
     }
 
     private func label(
@@ -135,7 +163,7 @@ struct MapMarks {
     private func point(_ fix: Fix) -> PlanePoint { pixel(fix.latitude, fix.longitude) }
 
     private func pixel(_ latitude: Double, _ longitude: Double) -> PlanePoint {
-        map.frame.pixel(latitude: latitude, longitude: longitude) * scale
+        view.pixel(map.frame.pixel(latitude: latitude, longitude: longitude))
     }
 }
 

@@ -1,32 +1,65 @@
-/// Speeds in classes with round bounds, a colour each.
+import GNSS
+
+/// Speeds in classes with round bounds, a colour each, which divide the speeds that were driven.
 struct SpeedScale: Sendable, Hashable {
-    /// Width of a class in km/h.
-    let step: Double
-    /// How many there are; the last one has no upper bound.
-    let count: Int
+    /// Between the classes, in km/h and growing; the last class has no upper bound.
+    let bounds: [Double]
+    /// What all but wild speeds keep below, in km/h.
+    private let top: Int
 
     /// As many colours as the page has.
     static let palette = 7
-    /// Below this, in km/h, a scale would show the noise of a parked receiver.
-    private static let leastTop = 5.0
-    private static let steps: [Double] = [1, 2, 3, 5, 10, 15, 20, 25, 30, 50, 75, 100, 150]
+    private static let steps: [Double] = [1, 2, 5, 10, 20, 50]
+    /// Speeds that differ by no more, in km/h or as a share of the usual one, are one speed with some noise.
+    private static let noise = (kilometers: 2.5, share: 0.08)
+    /// A class holds at least this share of the driven speeds.
+    private static let leastShare = 0.04
+    /// A speed that was kept comes so many times as often as any.
+    private static let mostCrowded = 3.0
 
-    /// A scale for speeds up to about `top`, in metres per second.
-    init(top: Double) {
-        let kilometers = max(Self.leastTop, top * 3.6)
-        step = Self.steps.first { kilometers / $0 <= Double(Self.palette) } ?? 200
-        // The last class begins well below the top: a speed limit that is just exceeded needs no colour of its own.
-        count = min(Self.palette, max(1, Int((kilometers / step - 0.2).rounded(.up))))
+    /// Bounds at round numbers near those that cut the driven speeds into equal parts, and not in the middle of a speed
+    /// that was kept: it would have two colours.
+    init(dividing speeds: SpeedHistogram) {
+        let (low, middle, high) = (speeds.driven(0.05), speeds.driven(0.5), speeds.driven(0.95))
+        top = Int((speeds.usualTop * 3.6).rounded())
+        guard high - low > max(Self.noise.kilometers, middle * Self.noise.share) else {
+            bounds = []
+            return
+        }
+        let least = (high - low) / Double(2 * Self.palette)
+        bounds = Self.bounds(dividing: speeds, spread: high - low, step: Self.steps.first { $0 >= least } ?? 100)
     }
 
+    private static func bounds(dividing speeds: SpeedHistogram, spread: Double, step: Double) -> [Double] {
+        func crowd(_ bound: Double) -> Double { speeds.driven(from: bound - 1, to: bound + 1) }
+        // If all speeds were driven for the same time, so many would lie beside a bound.
+        let usual = 2 / spread
+        return (1..<palette).reduce(into: []) { bounds, part in
+            let last = bounds.last ?? 0
+            let near = (speeds.driven(Double(part) / Double(palette)) / step).rounded() * step
+            let choices = [near, near - step, near + step].filter {
+                $0 > last && speeds.driven(from: last, to: $0) >= leastShare
+                    && speeds.driven(from: $0, to: .infinity) >= leastShare
+            }
+            guard let first = choices.first else { return }
+            let bound = choices.first { crowd($0) * 2 < crowd(first) } ?? first
+            if crowd(bound) < usual * mostCrowded { bounds.append(bound) }
+        }
+    }
+
+    /// How many classes there are.
+    var count: Int { bounds.count + 1 }
+
     /// The class of a speed in metres per second, counted from the slowest.
-    func index(of speed: Double) -> Int { min(count - 1, max(0, Int(min(1000, speed * 3.6 / step)))) }
+    func index(of speed: Double) -> Int { bounds.firstIndex { speed * 3.6 < $0 } ?? bounds.count }
 
     /// Whether a speed in metres per second lies in a class or an eighth of its width beside it: a speed that is kept
     /// at a bound shall not make the line flicker.
     func isAbout(_ speed: Double, inClass index: Int) -> Bool {
-        let place = speed * 3.6 / step - Double(index)
-        return place >= -0.125 && (place < 1.125 || index == count - 1)
+        let low = index == 0 ? 0 : bounds[index - 1]
+        guard index < bounds.count else { return speed * 3.6 >= low - (low - (bounds.dropLast().last ?? 0)) / 8 }
+        let margin = (bounds[index] - low) / 8
+        return speed * 3.6 >= low - margin && speed * 3.6 < bounds[index] + margin
     }
 
     /// The place of a class's colour in the palette: few classes are far apart.
@@ -34,8 +67,15 @@ struct SpeedScale: Sendable, Hashable {
 
     /// As `15–30` or `≥ 90`, in km/h.
     func label(of index: Int) -> String {
-        let low = Int(Double(index) * step)
-        return index == count - 1 ? "≥ \(low)" : "\(low)–\(Int(Double(index + 1) * step))"
+        guard let last = bounds.last else { return "up to \(top)" }
+        if index == bounds.count { return "≥ \(Int(last))" }
+        return "\(index == 0 ? 0 : Int(bounds[index - 1]))–\(Int(bounds[index]))"
+    }
+
+    /// How many of the stated speeds lie in each class, in percent.
+    func percentages(of speeds: SpeedHistogram) -> [Int] {
+        let limits = [0] + bounds.map { Int($0) } + [Int.max]
+        return zip(limits, limits.dropFirst()).map { speeds.percentage(from: $0, to: $1) }
     }
 }
 
@@ -43,6 +83,9 @@ struct SpeedScale: Sendable, Hashable {
 struct SpeedHistogram: Sendable {
     private var counts = [Int](repeating: 0, count: 1001)
     private(set) var total = 0
+
+    /// What is slower stands or drifts, as long as something was faster.
+    private static let slowestDriven = Int((Motion.creepingSpeed * 3.6).rounded(.down))
 
     /// Adds a speed in metres per second.
     mutating func add(_ speed: Double) {
@@ -58,5 +101,36 @@ struct SpeedHistogram: Sendable {
             if left <= 0 { return Double(index + 1) / 3.6 }
         }
         return 0
+    }
+
+    /// How often which speed was driven, by km/h.
+    private var driven: ArraySlice<Int> {
+        let moving = counts[Self.slowestDriven...]
+        return moving.contains { $0 > 0 } ? moving : counts[...]
+    }
+
+    /// The share of the driven speeds that lies from `low` to below `high`, both in km/h.
+    func driven(from low: Double, to high: Double) -> Double {
+        let all = driven
+        let part = zip(all.indices, all).reduce(0) { $0 + (Double($1.0) >= low && Double($1.0) < high ? $1.1 : 0) }
+        return Double(part) / Double(max(1, all.reduce(0, +)))
+    }
+
+    /// The speed, in km/h, that this share of the driven ones keeps below.
+    func driven(_ share: Double) -> Double {
+        let all = driven
+        var left = share * Double(all.reduce(0, +))
+        for (index, count) in zip(all.indices, all) where count > 0 {
+            if left <= Double(count) { return Double(index) + left / Double(count) }
+            left -= Double(count)
+        }
+        return 0
+    }
+
+    /// How many of all lie from `low` to below `high`, both in km/h, in percent.
+    func percentage(from low: Int, to high: Int) -> Int {
+        guard total > 0 else { return 0 }
+        let part = counts[min(low, counts.count)..<min(high, counts.count)].reduce(0, +)
+        return Int((Double(part) / Double(total) * 100).rounded())
     }
 }

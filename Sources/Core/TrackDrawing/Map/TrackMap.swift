@@ -1,37 +1,76 @@
 package import GNSS
 
-/// The map of a track as a page holds it: drawn over a metric grid for each layout, with what its colours and marks
-/// mean.
+/// The map of a track, or of the tracks of several vehicles, as a page holds it: drawn over a metric grid for each
+/// layout, with what its colours and marks mean.
 package struct TrackMap {
+    /// A vehicle that still drives: where it is, where it came from, and its name where it needs one.
+    package struct Vehicle: Sendable {
+        let name: String?
+        let newest: Fix
+        let track: [Fix]
+
+        package init(name: String?, newest: Fix, track: [Fix]) {
+            (self.name, self.newest, self.track) = (name, newest, track)
+        }
+    }
+
     let frame: MapFrame
     let summary: TrackSummary
-    let start: Fix
-    let end: Fix
-    /// Where a vehicle that still drives is.
-    let vehicle: Fix?
+    /// Times of standing that are too short for a stop.
+    let shortStops: [TrackStop]
+    /// Where the track begins and ends; `nil` on a map of several vehicles.
+    package let start: Fix?
+    package let end: Fix?
+    let vehicles: [Vehicle]
+    let profile: TrackProfile
     /// The line, in pixels of the frame.
     let vertices: [TrackLine.Vertex]
     let paths: TrackPaths
-    private let speeds: SpeedScale
+    private let speeds: SpeedHistogram
+    private let scale: SpeedScale
     private let error: Double
 
-    /// `nil` when there is no fix to draw. `late` are the fixes that came later than their time.
-    package init?(_ survey: TrackSurvey, vehicle: Fix? = nil, late: [Fix] = []) {
+    /// The map of one track, `nil` when there is no fix to draw. `newest` is where a vehicle that still drives is,
+    /// `late` are the fixes that came later than their time.
+    package init?(_ survey: TrackSurvey, newest: Fix? = nil, late: [Fix] = []) {
         let track = survey.drawn
-        guard let start = track.start, let end = track.end, let (frame, vertices) = MapFrame.fitting(track.line) else {
-            return nil
-        }
-        (summary, self.start, self.end, self.vehicle) = (survey.summary, start, end, vehicle)
+        guard let (frame, vertices) = MapFrame.fitting(track.line) else { return nil }
+        (summary, shortStops, profile) = (survey.summary, survey.shortStops, survey.profile)
+        (start, end) = (track.start, track.end)
+        vehicles = newest.map { [Vehicle(name: nil, newest: $0, track: [])] } ?? []
         (self.frame, self.vertices, error) = (frame, vertices, track.line.error)
-        speeds = SpeedScale(top: survey.speeds.usualTop)
-        paths = TrackPaths(vertices, scale: speeds, late: late.map(frame.pixel))
+        (speeds, scale) = (survey.speeds, SpeedScale(dividing: survey.speeds))
+        paths = TrackPaths(vertices, scale: scale, late: late.map(frame.pixel))
+    }
+
+    /// The map of several vehicles and their tracks, `nil` when none of them has a fix.
+    package init?(of vehicles: [Vehicle]) {
+        var line = TrackLine()
+        var speeds = SpeedHistogram()
+        for vehicle in vehicles {
+            var (continuity, steady, isFirst) = (TrackContinuity(), SteadyFixes(), true)
+            func add(_ fix: Fix, _ beginsPiece: Bool) {
+                line.add(fix, beginsPiece: beginsPiece || isFirst)
+                isFirst = false
+            }
+            for fix in vehicle.track {
+                steady.take(fix, continuity.step(to: fix), add)
+                if let speed = fix.speedMetersPerSecond { speeds.add(speed) }
+            }
+            steady.finish(add)
+        }
+        guard let (frame, vertices) = MapFrame.fitting(line) else { return nil }
+        (self.frame, self.vertices, error, self.vehicles) = (frame, vertices, line.error, vehicles)
+        (summary, shortStops, profile, start, end) = (TrackSummary(), [], TrackProfile(), nil, nil)
+        (self.speeds, scale) = (speeds, SpeedScale(dividing: speeds))
+        paths = TrackPaths(vertices, scale: scale)
     }
 
     /// The drawings and their legend.
     package var section: Markup {
         var section = definitions
         section.add("<section class=\"drawing\">")
-        for layout in PageLayout.allCases { section.add(MapDrawing(map: self, layout: layout).svg) }
+        for layout in PageLayout.allCases { section.add(MapDrawing(self, layout).svg) }
         section.add("\(legend)</section>")
         return section
     }
@@ -44,6 +83,9 @@ package struct TrackMap {
         return "Grid in metres around \(place), WGS 84."
             + (isRough ? " So long a track is drawn true to \(FigureText.accuracy(error))." : "")
     }
+
+    /// The map as each layout shows it.
+    func view(_ layout: PageLayout) -> MapView { MapView(frame, layout) }
 
     /// The track itself, for every drawing to refer to: the page holds its points only once.
     private var definitions: Markup {
@@ -58,18 +100,25 @@ package struct TrackMap {
     private var legend: Markup {
         var legend: Markup = "<div class=\"legend\">\n"
         if paths.data.dropLast().contains(where: { !$0.isEmpty }) {
-            legend.add("<div class=\"scale\"><span>Speed, km/h</span><ol>")
-            for index in 0..<speeds.count {
-                legend.add("<li><i class=\"k\(speeds.color(of: index))\"></i>\(speeds.label(of: index))</li>")
+            legend.add("<div class=\"scale\"><span>Speed, km/h, and share of the fixes</span><ol>")
+            for (index, percentage) in scale.percentages(of: speeds).enumerated() {
+                legend.add(
+                    """
+                    <li><i class="k\(scale.color(of: index))"></i>\(scale.label(of: index))\
+                    <small>\(percentage) %</small></li>
+                    """)
             }
             legend.add("</ol></div>")
         }
         let track = summary.statistics
         let marks: [(isThere: Bool, meaning: Markup)] = [
             (paths.data.last?.isEmpty == false, "<i class=\"line k\(SpeedScale.palette)\"></i>speed not stated"),
-            (true, "<i class=\"dot start\"></i>start"), (vehicle == nil, "<i class=\"dot end\"></i>end"),
+            (start != nil, "<i class=\"dot start\"></i>start"),
+            (end != nil && vehicles.isEmpty, "<i class=\"dot end\"></i>end"),
+            (!vehicles.isEmpty, "<i class=\"dot now\"></i>vehicle now"),
             (!paths.late.isEmpty, "<i class=\"dot late\"></i>delivered later, as a past location"),
             (summary.stops.found.count > 0, "<i class=\"dot stop\">1</i>stop of a minute or more"),
+            (!shortStops.isEmpty, "<i class=\"dot halt\"></i>short stop, 10 s or more"),
             (track.gapCount > 0, "<i class=\"line gap\"></i>no fix"),
             (track.jumpCount > 0, "<i class=\"line jump\"></i>jump: too far for the time"),
             (track.backwardSteps > 0, "<i class=\"dot back\"></i>time goes back"),
@@ -104,13 +153,17 @@ struct MapFrame: Sendable {
     let width = PageLayout.wide.width
     let height: Double
     let metersPerPixel: Double
+    /// The room that the track takes, in pixels.
+    let trackWidth: Double
+    let trackHeight: Double
     private let projection: LocalProjection
 
     private let center: PlanePoint
 
-    private static let margin = 64.0
+    private static let margin = 52.0
     private static let leastHeight = 300.0
-    private static let mostHeight = 620.0
+    /// With the figures above and the legend below, it fits a screen of 900 pixels.
+    private static let mostHeight = 400.0
     /// Less than this is the noise of a parked receiver.
     private static let leastMetersPerPixel = 0.05
 
@@ -140,6 +193,7 @@ struct MapFrame: Sendable {
         let roomBelow = min(Self.mostHeight, max(Self.leastHeight, room * aspect))
         height = (roomBelow + 2 * Self.margin).rounded()
         metersPerPixel = max(bounds.width / room, bounds.height / roomBelow, Self.leastMetersPerPixel)
+        (trackWidth, trackHeight) = (bounds.width / metersPerPixel, bounds.height / metersPerPixel)
     }
 
     /// The place, in degrees, in the middle of the drawing.
@@ -157,6 +211,39 @@ struct MapFrame: Sendable {
             x: width / 2 + (meters.x - center.x) / metersPerPixel,
             y: height / 2 - (meters.y - center.y) / metersPerPixel)
     }
+}
+
+/// The frame as one layout shows it: a narrow page has less width for it, and more height.
+struct MapView: Sendable {
+    let layout: PageLayout
+    let width: Double
+    let height: Double
+    /// Pixels of this view in one of the frame.
+    let scale: Double
+    /// Where the frame's corner lies.
+    let offset: PlanePoint
+    let metersPerPixel: Double
+
+    private static let narrowMargin = 24.0
+    private static let narrowHeights = 210.0...420
+
+    init(_ frame: MapFrame, _ layout: PageLayout) {
+        (self.layout, width) = (layout, layout.width)
+        switch layout {
+        case .wide: (scale, height) = (1, frame.height)
+        case .narrow:
+            let (margins, heights) = (2 * Self.narrowMargin, Self.narrowHeights)
+            scale = min(
+                1, (layout.width - margins) / max(1, frame.trackWidth),
+                (heights.upperBound - margins) / max(1, frame.trackHeight))
+            height = min(heights.upperBound, max(heights.lowerBound, frame.trackHeight * scale + margins)).rounded()
+        }
+        offset = PlanePoint(x: (width - frame.width * scale) / 2, y: (height - frame.height * scale) / 2)
+        metersPerPixel = frame.metersPerPixel / scale
+    }
+
+    /// The pixel of this view for one of the frame.
+    func pixel(_ point: PlanePoint) -> PlanePoint { point * scale + offset }
 }
 
 /// The track as path data of SVG, one path a colour, in tenths of a pixel.

@@ -25,7 +25,7 @@ package enum PageStyle {
           color-scheme: light dark;
           --page: #f3f4f6; --card: #fff; --line: #dde1e6; --text: #1a2027; --dim: #5b6672; --ground: #fafbfc;
           --grid: #dde2e7; --pause: #e9ecf0; --accent: #31688e; --warn: #8f4a00; --warnground: #fff4e3; --mark: #1a2027;
-          --casing: #fff; --jump: #b3261e; --standing: #fbefd5; --good: #14773f;
+          --casing: #fff; --jump: #b3261e; --standing: #fbefd5; --point: #c2185b; --good: #14773f;
           --k0: #440154; --k1: #472c7a; --k2: #3b518b; --k3: #2c718e; --k4: #21908d; --k5: #27ad81; --k6: #6ccd5a;
           --k7: #7b858f;
         }
@@ -33,25 +33,25 @@ package enum PageStyle {
           :root {
             --page: #0f1316; --card: #181d22; --line: #2b333b; --text: #e7ebef; --dim: #9ba7b3; --ground: #12171b;
             --grid: #28313a; --pause: #232a31; --accent: #58b4c4; --warn: #ffc27a; --warnground: #33260f;
-            --mark: #f2f5f7; --casing: #12171b; --jump: #ff8a80; --standing: #35301f; --good: #5fcf8e;
+            --mark: #f2f5f7; --casing: #12171b; --jump: #ff8a80; --standing: #35301f; --point: #ff7eb6; --good: #5fcf8e;
             --k0: #8268c8; --k1: #5f7fd0; --k2: #3f96b4; --k3: #26ad9b; --k4: #52c569; --k5: #a5db36; --k6: #fde725;
             --k7: #8d98a3;
           }
         }
         * { box-sizing: border-box; }
         body {
-          margin: 0 auto; max-width: 1220px; padding: 22px 24px 32px; background: var(--page); color: var(--text);
+          margin: 0 auto; max-width: 1220px; padding: 16px 24px 32px; background: var(--page); color: var(--text);
           font: 15px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
         }
         h1 { font-size: 24px; line-height: 1.2; margin: 0; font-weight: 650; overflow-wrap: anywhere; }
         h2 { font-size: 15px; margin: 0 0 8px; font-weight: 650; overflow-wrap: anywhere; }
-        .span { margin: 4px 0 16px; color: var(--dim); font-variant-numeric: tabular-nums; }
-        .figures { display: flex; flex-wrap: wrap; gap: 10px; margin: 0 0 16px; }
+        .span { margin: 2px 0 12px; color: var(--dim); font-variant-numeric: tabular-nums; text-wrap: pretty; }
+        .figures { display: flex; flex-wrap: wrap; gap: 10px; margin: 0 0 12px; }
         .figures div {
-          flex: 1 1 130px; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 9px 14px 10px;
+          flex: 1 1 130px; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 6px 12px 7px;
         }
         .figures dt { font-size: 13px; color: var(--dim); }
-        .figures dd { margin: 0; font-size: 21px; font-weight: 650; line-height: 1.25; white-space: nowrap; font-variant-numeric: tabular-nums; }
+        .figures dd { margin: 0; font-size: 19px; font-weight: 650; line-height: 1.25; white-space: nowrap; font-variant-numeric: tabular-nums; }
         .figures small { display: block; min-height: 18px; font-size: 13px; font-weight: 400; color: var(--dim); white-space: normal; }
         .warnings {
           margin: 0 0 16px; padding: 10px 16px 10px 32px; border-radius: 8px; background: var(--warnground); color: var(--warn);
@@ -61,6 +61,19 @@ package enum PageStyle {
         svg { display: block; width: 100%; height: auto; }
         svg.definitions { position: absolute; width: 0; height: 0; }
         svg.narrow { display: none; }
+        svg.map { background: var(--ground); touch-action: pan-y; }
+        svg.profile { touch-action: pan-y; }
+        a { color: var(--accent); }
+        .pointer { visibility: hidden; fill: var(--point); stroke: var(--casing); stroke-width: 2; pointer-events: none; }
+        .profile .pointer { fill: none; stroke: var(--point); stroke-width: 1.5; }
+        .pointer.on { visibility: visible; }
+        .place { display: flex; flex-wrap: wrap; gap: 4px 20px; align-items: center; padding: 10px 16px 2px; font-variant-numeric: tabular-nums; }
+        .place[hidden] { display: none; }
+        .place input { flex: 1 1 260px; min-width: 0; margin: 0; accent-color: var(--point); }
+        .place p { margin: 0; flex: 0 1 auto; }
+        .place a { white-space: nowrap; }
+        .place output { color: var(--dim); } .place output.on { color: var(--text); font-weight: 650; }
+        :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
         svg.profile { padding: 8px 8px 0; }
         text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; fill: var(--dim); font-variant-numeric: tabular-nums; }
         .narrow text { font-size: 11px; }
@@ -83,6 +96,7 @@ package enum PageStyle {
         .stop rect { fill: var(--mark); stroke: var(--casing); stroke-width: 1.5; }
         .stop text { fill: var(--casing); font-weight: 650; text-anchor: middle; font-size: 11px; }
         .start circle { fill: var(--casing); stroke: var(--mark); stroke-width: 3; }
+        .halt { fill: var(--casing); stroke: var(--mark); stroke-width: 2; }
         .end rect { fill: var(--mark); stroke: var(--casing); stroke-width: 1.5; }
         .late { stroke: var(--warn); stroke-width: 5; stroke-linecap: round; }
         .vehicle { fill: var(--accent); stroke: var(--casing); stroke-width: 2; stroke-linejoin: round; }
@@ -95,6 +109,7 @@ package enum PageStyle {
         .legend ol { margin-top: 3px; flex-wrap: nowrap; }
         .legend ol li { flex: 1; min-width: 0; text-align: center; font-variant-numeric: tabular-nums; white-space: nowrap; }
         .legend ol i { display: block; height: 8px; margin-bottom: 2px; }
+        .legend ol small { display: block; font-size: 12px; }
         .legend ul { gap: 4px 18px; }
         .legend ul i { display: inline-block; vertical-align: middle; margin-right: 7px; }
         i.line { width: 20px; height: 3px; }
@@ -102,6 +117,8 @@ package enum PageStyle {
         i.dot { width: 13px; height: 13px; border: 3px solid var(--mark); border-radius: 50%; }
         i.dot.end { width: 10px; height: 10px; background: var(--mark); border-radius: 0; }
         i.dot.stop { width: 17px; height: 17px; border: 0; background: var(--mark); color: var(--casing); font: 650 11px/17px system-ui, sans-serif; text-align: center; }
+        i.dot.halt { width: 10px; height: 10px; border-width: 2px; }
+        i.dot.now { background: var(--accent); border: 0; border-radius: 0; height: 15px; clip-path: polygon(50% 0, 100% 100%, 50% 76%, 0 100%); }
         i.dot.late { width: 8px; height: 8px; border: 0; background: var(--warn); }
         i.dot.back { width: 9px; height: 9px; border: 1.5px solid var(--jump); border-radius: 0; transform: rotate(45deg); }
         .number { text-anchor: end; } .title { fill: var(--text); font-weight: 650; }
@@ -122,6 +139,7 @@ package enum PageStyle {
         details dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 4px 20px; margin: 10px 0 0; }
         details dt { color: var(--dim); grid-column: 1; } details dd { margin: 0; grid-column: 2; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
         footer { color: var(--dim); font-size: 13px; }
+        @media screen { svg.map { max-height: max(300px, calc(100vh - 300px)); } }
         @media (max-width: 1000px) { .wide text { font-size: 14px; } .wide .stop text { font-size: 12px; } }
         @media screen and (max-width: 720px) {
           body { padding: 14px 12px 24px; } h1 { font-size: 20px; }
@@ -129,6 +147,11 @@ package enum PageStyle {
           .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); }
           .figures dd { font-size: 19px; }
           .legend { padding: 10px 12px 12px; } .legend .scale { flex-basis: 100%; } .legend ol li { font-size: 12px; }
+          .place p { flex-basis: 100%; }
+          .scroll thead { display: none; } .scroll table, .scroll tbody { display: block; } .scroll tr { display: block; padding: 6px 0; border-top: 1px solid var(--line); }
+          .scroll td { display: flex; justify-content: space-between; gap: 12px; padding: 1px 0; border: 0; white-space: normal; text-align: right; }
+          .scroll td:empty { display: none; } .scroll td::before { content: attr(data-label); color: var(--dim); text-align: left; }
+          .scroll td:first-child { font-weight: 650; justify-content: flex-start; } .scroll td:first-child::before { content: none; } .scroll td a { white-space: nowrap; }
           details dl { grid-template-columns: minmax(0, 1fr); gap: 0; } details dd { grid-column: 1; margin-bottom: 6px; }
         }
         @media print {

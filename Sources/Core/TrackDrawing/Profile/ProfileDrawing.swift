@@ -5,6 +5,8 @@ import TimeAndChance
 struct ProfileDrawing {
     let profile: TrackProfile
     let stops: [TrackStop]
+    let shortStops: [TrackStop]
+    let samples: [TrackSample]
     let layout: PageLayout
 
     private static let left = 44.0
@@ -17,7 +19,7 @@ struct ProfileDrawing {
     /// The panels that have something to show, from the top.
     private var panels: [ProfilePanel] {
         let speed = ProfilePanel(
-            "Speed, km/h", of: profile.runs, top: Self.topRoom, height: isNarrow ? 120 : 160, least: 4,
+            "Speed, km/h", of: profile.runs, top: Self.topRoom, height: isNarrow ? 110 : 130, least: 4,
             startsAtZero: true
         ) { slot in
             slot.speed.map { TrackProfile.Extent(low: $0.low * 3.6, high: $0.high * 3.6) }
@@ -25,7 +27,7 @@ struct ProfileDrawing {
         let altitude = ProfilePanel(
             "Altitude above sea level, m", of: profile.runs,
             top: (speed.map { $0.top + $0.height } ?? 0) + (speed == nil ? 0 : 10) + Self.topRoom,
-            height: isNarrow ? 80 : 96, least: 10, startsAtZero: false, value: \.altitude)
+            height: isNarrow ? 76 : 80, least: 10, startsAtZero: false, value: \.altitude)
         return [speed, altitude].compactMap { $0 }
     }
 
@@ -33,14 +35,14 @@ struct ProfileDrawing {
     var svg: Markup? {
         let panels = panels
         guard let last = panels.last, profile.runs.contains(where: { $0.from < $0.to }) else { return nil }
-        let axis = TimeAxis(
-            profile.runs.map { ($0.from, $0.to) }, x: Self.left, width: layout.width - Self.left - Self.right)
+        let axis = Self.axis(of: profile, layout)
         let bottom = last.top + last.height
+        let places = samples.map { Markup.number(axis.x(of: $0.time, in: axis.stretches[$0.run])) }
         var svg: Markup = ""
         svg.add(
             """
             <svg class="\(layout.rawValue) profile" viewBox="0 0 \(layout.width) \(bottom + Self.axisRoom)" role="img" \
-            aria-label="Speed and altitude over time">
+            aria-label="Speed and altitude over time" data-x="[\(places.joined(separator: ","))]">
             """)
         for panel in panels {
             addPauses(of: axis, in: panel, to: &svg)
@@ -49,8 +51,12 @@ struct ProfileDrawing {
             addCurve(in: panel, on: axis, to: &svg)
         }
         addTimes(of: axis, bottom: bottom, to: &svg)
-        svg.add("</svg>")
+        svg.add("<path class=\"pointer\" d=\"M0 \(Self.topRoom)V\(bottom)\"/>\n</svg>")
         return svg
+    }
+
+    static func axis(of profile: TrackProfile, _ layout: PageLayout) -> TimeAxis {
+        TimeAxis(profile.runs.map { ($0.from, $0.to) }, x: left, width: layout.width - left - right)
     }
 
     private func addCurve(in panel: ProfilePanel, on axis: TimeAxis, to svg: inout Markup) {
@@ -82,19 +88,27 @@ struct ProfileDrawing {
     }
 
     private func addStops(on axis: TimeAxis, in panel: ProfilePanel, to svg: inout Markup) {
+        for stop in shortStops {
+            guard let (x, width) = Self.extent(of: stop, on: axis) else { continue }
+            let title = "Short stop, \(FigureText.duration(stop.duration))"
+            addBand("standing", title, x: x, width: width, panel, "", to: &svg)
+        }
         for (number, stop) in zip(1..., stops) {
-            guard let start = axis.stretch(holding: stop.from), let end = axis.stretch(holding: stop.to) else {
-                continue
-            }
-            let x = axis.x(of: stop.from, in: start)
-            let width = axis.x(of: stop.to, in: end) - x
-            guard width >= 0.5 else { continue }
+            guard let (x, width) = Self.extent(of: stop, on: axis) else { continue }
             let hasRoom = Double(String(number).count) * layout.characterWidth + 4 < width
             addBand(
                 "standing", "Stop \(number), \(FigureText.duration(stop.duration))", x: x, width: width, panel,
                 hasRoom && panel.top == Self.topRoom
                     ? "<text x=\"\(x + width / 2)\" y=\"\(panel.top + 13)\">\(number)</text>" : "", to: &svg)
         }
+    }
+
+    /// Where on the axis a stop lies; `nil` where it is too short to be seen.
+    private static func extent(of stop: TrackStop, on axis: TimeAxis) -> (x: Double, width: Double)? {
+        guard let start = axis.stretch(holding: stop.from), let end = axis.stretch(holding: stop.to) else { return nil }
+        let x = axis.x(of: stop.from, in: start)
+        let width = axis.x(of: stop.to, in: end) - x
+        return width >= 0.5 ? (x, width) : nil
     }
 
     private func addBand(
@@ -121,22 +135,6 @@ struct ProfileDrawing {
             }
         }
         svg.add("<path class=\"ticks\" d=\"\(marks)\"/>\(texts)")
-    }
-}
-
-extension TrackSurvey {
-    /// The drawings of speed and altitude over time, with a note of what they show; `nil` when no fix states either.
-    package var profileSection: Markup? {
-        let stops = summary.stops.found.longest
-        let drawings = PageLayout.allCases.compactMap { ProfileDrawing(profile: profile, stops: stops, layout: $0).svg }
-        guard !drawings.isEmpty else { return nil }
-        var section: Markup = "<section class=\"drawing\">\n"
-        for drawing in drawings { section += drawing }
-        section += "<p class=\"note\">Times are UTC."
-        if !stops.isEmpty { section += " Numbered bands: stops." }
-        if profile.runs.count > 1 { section += " Grey bands: no fix; long ones are cut short." }
-        section.add("</p>\n</section>")
-        return section
     }
 }
 

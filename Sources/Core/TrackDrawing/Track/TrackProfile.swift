@@ -14,6 +14,9 @@ struct TrackProfile: Sendable {
     struct Slot: Sendable, Hashable {
         /// Slots since 1970.
         var number: Int64
+        /// Where its first fix is, in degrees.
+        let latitude: Double
+        let longitude: Double
         /// Metres per second.
         var speed: Extent?
         /// Metres above mean sea level.
@@ -51,7 +54,8 @@ struct TrackProfile: Sendable {
     mutating func add(_ fix: Fix, beginsRun: Bool) {
         let time = fix.timeOfFix
         let slot = Slot(
-            number: Self.quotient(time.millisecondsSince1970, slotMilliseconds),
+            number: Self.quotient(time.millisecondsSince1970, slotMilliseconds), latitude: fix.latitude,
+            longitude: fix.longitude,
             speed: fix.speedMetersPerSecond.map { Extent(low: $0, high: $0) },
             altitude: fix.altitudeMeters.map { Extent(low: $0, high: $0) })
         if beginsRun || runs.isEmpty {

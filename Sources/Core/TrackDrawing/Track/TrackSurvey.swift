@@ -7,6 +7,8 @@ package struct TrackSurvey: Sendable {
     private(set) var profile = TrackProfile()
     private(set) var speeds = SpeedHistogram()
     private var map = MapTrack()
+    private var halts = StopFinder(atLeast: .seconds(10))
+    private var latestSpeed: (value: Double, time: UTCTime)?
     private var steady = SteadyFixes()
 
     package init() {}
@@ -14,9 +16,31 @@ package struct TrackSurvey: Sendable {
     /// Adds the next fix.
     package mutating func add(_ fix: Fix) {
         let step = summary.add(fix)
-        steady.take(fix, step) { map.add($0, beginsPiece: $1) }
+        let known = withSpeed(fix)
+        steady.take(known, step) { map.add($0, beginsPiece: $1) }
+        // Without a speed, slow and standing are the same for so short a time.
+        if known.speedMetersPerSecond != nil { halts.add(known, step) }
         if case .broken = step { profile.add(fix, beginsRun: true) } else { profile.add(fix, beginsRun: false) }
         if let speed = fix.speedMetersPerSecond { speeds.add(speed) }
+    }
+
+    /// A fix that states no speed has that of a moment before: some receivers state both in epochs of their own.
+    private mutating func withSpeed(_ fix: Fix) -> Fix {
+        if let speed = fix.speedMetersPerSecond { latestSpeed = (speed, fix.timeOfFix) }
+        guard fix.speedMetersPerSecond == nil, let latestSpeed else { return fix }
+        let age = latestSpeed.time.duration(to: fix.timeOfFix)
+        guard age >= .zero, age <= TrackContinuity.longestInterval else { return fix }
+        var known = fix
+        known.speedMetersPerSecond = latestSpeed.value
+        return known
+    }
+
+    /// Times of standing of 10 s or more that belong to no stop; of very many, the longest.
+    package var shortStops: [TrackStop] {
+        let stops = summary.stops.found.longest
+        return halts.found.longest.filter { halt in
+            halt.duration < Motion.parkingTime && !stops.contains { $0.from <= halt.to && halt.from <= $0.to }
+        }
     }
 
     /// The track as it is drawn, once all fixes are there.
@@ -75,17 +99,8 @@ struct MapTrack: Sendable {
     private(set) var start: Fix?
     private(set) var end: Fix?
 
-    private var latestSpeed: (value: Double, time: UTCTime)?
-
-    /// Adds the next fix; one that states no speed has that of a moment before.
+    /// Adds the next fix.
     mutating func add(_ fix: Fix, beginsPiece: Bool) {
-        var fix = fix
-        if beginsPiece { latestSpeed = nil }
-        if let speed = fix.speedMetersPerSecond {
-            latestSpeed = (speed, fix.timeOfFix)
-        } else if let latestSpeed, latestSpeed.time.duration(to: fix.timeOfFix) <= TrackContinuity.longestInterval {
-            fix.speedMetersPerSecond = latestSpeed.value
-        }
         line.add(fix, beginsPiece: beginsPiece)
         start = start ?? fix
         end = fix

@@ -46,10 +46,32 @@ package struct FaultPlan: Sendable, Hashable {
     }
 
     /// Whether an ordered outage is on, `seconds` after the start.
-    package func hasOutage(at seconds: Double) -> Bool { outages.contains { $0.contains(seconds) } }
+    package func hasOutage(at seconds: Double) -> Bool { outage(at: seconds) != nil }
 
-    /// One line for each ordered fault, for the page and the log.
+    /// The ordered outage that is on, `seconds` after the start: from its beginning to the end of the last one of those
+    /// that follow each other without a pause.
+    func outage(at seconds: Double) -> ClosedRange<Double>? {
+        guard var outage = outages.first(where: { $0.contains(seconds) }) else { return nil }
+        while let wider = outages.first(where: {
+            $0.overlaps(outage) && ($0.lowerBound < outage.lowerBound || $0.upperBound > outage.upperBound)
+        }) {
+            outage = min(outage.lowerBound, wider.lowerBound)...max(outage.upperBound, wider.upperBound)
+        }
+        return outage
+    }
+
+    /// The ordered outage that comes next, `seconds` after the start.
+    func nextOutage(after seconds: Double) -> ClosedRange<Double>? {
+        outages.map(\.lowerBound).filter { $0 > seconds }.min().flatMap(outage)
+    }
+
+    /// One line for each ordered fault.
     package var words: [String] {
+        lastingWords + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
+    }
+
+    /// One line for each ordered fault that is not an outage.
+    var lastingWords: [String] {
         func percent(_ rate: Double) -> String { "\((rate * 1000).rounded() / 10) %" }
         var words = errors.map { "\(percent($0.rate)) of answers \($0.status)" }
         if resets > 0 { words.append("\(percent(resets)) of requests reset") }
@@ -62,7 +84,7 @@ package struct FaultPlan: Sendable, Hashable {
         case nil: break
         }
         if let maximumPastLocations { words.append("more than \(maximumPastLocations) past locations refused") }
-        return words + tokens.words + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
+        return words + tokens.words
     }
 }
 

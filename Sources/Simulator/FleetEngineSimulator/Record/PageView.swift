@@ -7,43 +7,114 @@ import TrackDrawing
 
 /// What the page shows, once a second.
 struct PageView {
-    /// So many points of a track are sent; a browser draws them without effort.
+    /// So many points of tracks are sent; a browser draws them without effort.
     private static let maximumPoints = 1500
+    /// So many vehicles are shown side by side, with their arrivals.
+    private static let maximumShown = 40
+    /// So many can be chosen by name.
+    private static let maximumNames = 500
+    private static let maximumTrips = 50
 
     let record: SimulatorRecord
-    /// The vehicle the reader chose; `nil` shows the one that reported last.
+    /// The vehicle that the reader chose; `nil` shows the only one, or all of them.
     let selected: String?
     let now: UTCTime
     let startedAt: UTCTime
-    let faults: FaultPlan
+    let settings: SimulatorSettings
+    /// Since when an outage is on that was begun by hand.
     let outageSince: UTCTime?
+    /// Those that were ended by hand.
+    let pastOutages: [ClosedRange<UTCTime>]
     let recordFailure: String?
 
     var json: JSONValue {
+        let names = self.names
+        let chosen = names.first { $0.description == selected } ?? (names.count == 1 ? names.first : nil)
+        let window = ArrivalWindow(startedAt: startedAt, now: now)
         var page = record.summary
-        page["now"] = .integer(now.millisecondsSince1970)
-        page["startedAt"] = .integer(startedAt.millisecondsSince1970)
-        page["faults"] = .array(faults.words.map(JSONValue.string))
-        page["outageSince"] = (outageSince?.millisecondsSince1970).map(JSONValue.integer) ?? .null
+        page["now"] = Self.time(now)
+        page["startedAt"] = Self.time(startedAt)
+        page["faults"] = .array(settings.faults.lastingWords.map(JSONValue.string))
+        page["outages"] = .array(settings.faults.outages.map { Self.span(clock($0)) })
+        page["outage"] = outage
+        page["nextOutage"] = settings.faults.nextOutage(after: elapsed).map { Self.span(clock($0)) } ?? .null
         page["recordFailure"] = recordFailure.map(JSONValue.string) ?? .null
         page["tokens"] = .array(record.recentTokens.suffix(6).reversed().map(Self.token))
         page["requests"] = .array(record.recentRequests.suffix(12).reversed().map(Self.request))
-        let names = record.vehicles.keys.sorted { $0.description < $1.description }
-        page["names"] = .array(names.prefix(500).map { .string($0.description) })
-        if let name = names.first(where: { $0.description == selected }) ?? latestReporter,
-            let vehicle = record.vehicles[name]
-        {
-            page["vehicle"] = self.vehicle(name, vehicle)
+        page["names"] = .array(names.prefix(Self.maximumNames).map { .string($0.description) })
+        page["fleet"] = .array(names.prefix(Self.maximumShown).map { line(of: $0, in: window) })
+        page["window"] = .object([
+            "start": .integer(window.start * 1000), "end": .integer(window.end * 1000),
+            "barSeconds": .integer(window.barSeconds), "outages": .array(outages(in: window).map(Self.span)),
+        ])
+        page["trips"] = .array(trips)
+        let drawing: Markup?
+        if let chosen, let vehicle = record.vehicles[chosen] {
+            page["vehicle"] = self.vehicle(chosen, vehicle)
+            drawing = self.drawing(of: vehicle)
+        } else {
+            drawing = fleetDrawing(of: names)
         }
+        page["drawing"] = (drawing?.text).map(JSONValue.string) ?? .null
+        if names.isEmpty { page["example"] = example }
         return .object(page)
     }
 
-    private var latestReporter: ResourceName? {
-        record.vehicles.max {
-            let (one, other) = ($0.value.latestReceivedAt, $1.value.latestReceivedAt)
-            guard let one, let other, one != other else { return one == nil && other != nil }
-            return one < other
-        }?.key
+    private var names: [ResourceName] {
+        record.vehicles.keys.map { ($0, $0.description) }.sorted { NaturalOrder.isBefore($0.1, $1.1) }.map(\.0)
+    }
+
+    /// A provider and a vehicle that this simulator accepts, for the command lines with which to begin.
+    private var example: JSONValue {
+        var vehicle = settings.trips.first?.vehicleID ?? "van-7"
+        if case .listed(let ids) = settings.existence, !ids.contains(vehicle) {
+            vehicle = ids.min(by: NaturalOrder.isBefore) ?? vehicle
+        }
+        return .object(["provider": .string(settings.providerID ?? "demo"), "vehicle": .string(vehicle)])
+    }
+
+    // MARK: Outages
+
+    /// Seconds since the start.
+    private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
+
+    private func clock(_ seconds: ClosedRange<Double>) -> ClosedRange<UTCTime> {
+        // An outage may be ordered to last for ever.
+        func moment(_ seconds: Double) -> UTCTime { startedAt.advanced(by: .seconds(min(seconds, 1e10))) }
+        return moment(seconds.lowerBound)...moment(seconds.upperBound)
+    }
+
+    /// The outage that is on: since when and, where the plan ends it, until when.
+    private var outage: JSONValue {
+        let ordered = settings.faults.outage(at: elapsed).map(clock)
+        guard let since = [outageSince, ordered?.lowerBound].compactMap(\.self).min() else { return .null }
+        let until = outageSince == nil ? ordered?.upperBound : nil
+        return .object(["since": Self.time(since), "until": until.map(Self.time) ?? .null])
+    }
+
+    private func outages(in window: ArrivalWindow) -> [ClosedRange<UTCTime>] {
+        let start = UTCTime(millisecondsSince1970: window.start * 1000)
+        let ordered = settings.faults.outages.map(clock).filter { $0.lowerBound < now }
+        let byHand = pastOutages + (outageSince.map { [$0...max($0, now)] } ?? [])
+        return (ordered + byHand).filter { $0.upperBound > start }
+            .map { max(start, $0.lowerBound)...max(start, min(now, $0.upperBound)) }
+    }
+
+    // MARK: Vehicles
+
+    private func line(of name: ResourceName, in window: ArrivalWindow) -> JSONValue {
+        guard let vehicle = record.vehicles[name] else { return .null }
+        return .object([
+            "name": .string(name.description), "id": .string(name.id),
+            "state": vehicle.vehicleState.map(JSONValue.string) ?? .null,
+            "speed": vehicle.latest?.speedMetersPerSecond.map(JSONValue.number) ?? .null,
+            "time": (vehicle.latest?.time?.time).map(Self.time) ?? .null,
+            "fixes": .integer(Int64(vehicle.deliveries.count)), "late": .integer(Int64(vehicle.pastLocations)),
+            "bars": .array(
+                vehicle.arrivals.bars(in: window).map {
+                    .array([.integer(Int64($0.live)), .integer(Int64($0.late))])
+                }),
+        ])
     }
 
     private func vehicle(_ name: ResourceName, _ vehicle: VehicleRecord) -> JSONValue {
@@ -51,43 +122,93 @@ struct PageView {
         fields["name"] = .string(name.description)
         fields["id"] = .string(name.id)
         fields["service"] = .string(name.service == .onDemandTrips ? "on-demand" : "scheduled")
-        fields["updatesPerMinute"] = .integer(Int64(vehicle.updatesInLastMinute(now: now)))
+        fields["updatesPerMinute"] = .integer(Int64(vehicle.arrivals.updatesInLastMinute(now: now)))
         if let latest = vehicle.latest { fields["latest"] = position(latest) }
-        fields["drawing"] = (drawing(of: vehicle)?.text).map(JSONValue.string) ?? .null
         return .object(fields)
     }
 
+    private func position(_ position: AcceptedUpdate.Position) -> JSONValue {
+        let map = WorldMapLink.address(latitude: position.latitude, longitude: position.longitude)
+        return .object([
+            "latitude": .number(position.latitude), "longitude": .number(position.longitude), "map": .string(map),
+            "speed": position.speedMetersPerSecond.map(JSONValue.number) ?? .null,
+            "heading": position.headingDegrees.map { .integer(Int64($0)) } ?? .null,
+            "accuracy": position.accuracyMeters.map(JSONValue.number) ?? .null,
+            "time": (position.time?.time).map(Self.time) ?? .null,
+        ])
+    }
+
+    /// Every trip with each vehicle of its name; providers may have one of the same name.
+    private var trips: [JSONValue] {
+        let trips = settings.trips.flatMap { trip in
+            let names = record.vehicles.keys.filter { $0.id == trip.vehicleID && $0.service == .onDemandTrips }
+            return names.isEmpty
+                ? [(trip, nil)] : names.sorted { $0.description < $1.description }.map { (trip, record.vehicles[$0]) }
+        }
+        return trips.prefix(Self.maximumTrips).map { (trip: SimulatedTrip, vehicle: VehicleRecord?) in
+            let progress = trip.progress(of: vehicle)
+            return .object([
+                "id": .string(trip.id), "vehicle": .string(trip.vehicleID), "status": .string(progress.status),
+                "length": .number(trip.lengthMeters), "driven": .number(progress.drivenMeters),
+                "destination": (progress.destination?.rawValue).map(JSONValue.string) ?? .null,
+                "remaining": progress.remainingMeters.map { .integer(Int64($0.rounded())) } ?? .null,
+                "arrival": progress.remainingMilliseconds.map { Self.time(now.advanced(by: .milliseconds($0))) }
+                    ?? .null,
+            ])
+        }
+    }
+
+    // MARK: Drawings
+
     private func drawing(of vehicle: VehicleRecord) -> Markup? {
-        let points = vehicle.track
-        let step = max(1, (points.count + Self.maximumPoints - 1) / Self.maximumPoints)
-        var drawn = stride(from: 0, to: points.count, by: step).map { points[$0] }
-        if let last = points.last, drawn.last != last { drawn.append(last) }
         var survey = TrackSurvey()
         var late: [Fix] = []
-        for point in drawn {
+        for (fix, isLast) in fixes(of: vehicle, atMost: Self.maximumPoints) {
+            survey.add(fix)
+            if !isLast { late.append(fix) }
+        }
+        return TrackMap(survey, newest: newest(of: vehicle), late: late)?.section
+    }
+
+    private func fleetDrawing(of names: [ResourceName]) -> Markup? {
+        let shown = names.prefix(Self.maximumShown)
+        let vehicles = shown.compactMap { name -> TrackMap.Vehicle? in
+            guard let vehicle = record.vehicles[name], let newest = newest(of: vehicle) else { return nil }
+            let track = fixes(of: vehicle, atMost: Self.maximumPoints / shown.count).map(\.fix)
+            return TrackMap.Vehicle(name: name.id, newest: newest, track: track)
+        }
+        return TrackMap(of: vehicles)?.section
+    }
+
+    /// Evenly chosen points of the track, the newest among them.
+    private func fixes(of vehicle: VehicleRecord, atMost count: Int) -> [(fix: Fix, isLast: Bool)] {
+        let points = vehicle.track
+        let step = max(1, (points.count + count - 1) / count)
+        var drawn = stride(from: 0, to: points.count, by: step).map { points[$0] }
+        if let last = points.last, drawn.last != last { drawn.append(last) }
+        return drawn.map { point in
             var fix = Fix(timeOfFix: point.time.time, latitude: point.latitude, longitude: point.longitude)
             fix.speedMetersPerSecond = point.speedMetersPerSecond
-            survey.add(fix)
-            if !point.isLast { late.append(fix) }
+            return (fix, point.isLast)
         }
-        let newest = vehicle.latest.map { latest in
+    }
+
+    private func newest(of vehicle: VehicleRecord) -> Fix? {
+        vehicle.latest.map { latest in
             var fix = Fix(
                 timeOfFix: latest.time?.time ?? now, latitude: latest.latitude, longitude: latest.longitude)
             fix.headingDegrees = latest.headingDegrees.map(Double.init)
             fix.horizontalAccuracyMeters = latest.accuracyMeters
             return fix
         }
-        return TrackMap(survey, vehicle: newest, late: late)?.section
     }
 
-    private func position(_ position: AcceptedUpdate.Position) -> JSONValue {
-        .object([
-            "latitude": .number(position.latitude), "longitude": .number(position.longitude),
-            "speed": position.speedMetersPerSecond.map(JSONValue.number) ?? .null,
-            "heading": position.headingDegrees.map { .integer(Int64($0)) } ?? .null,
-            "accuracy": position.accuracyMeters.map(JSONValue.number) ?? .null,
-            "time": (position.time?.time.millisecondsSince1970).map(JSONValue.integer) ?? .null,
-        ])
+    // MARK: Values
+
+    private static func time(_ time: UTCTime) -> JSONValue { .integer(time.millisecondsSince1970) }
+
+    private static func span(_ span: ClosedRange<UTCTime>) -> JSONValue {
+        .array([time(span.lowerBound), time(span.upperBound)])
     }
 
     private static func token(_ token: TokenRecord) -> JSONValue {

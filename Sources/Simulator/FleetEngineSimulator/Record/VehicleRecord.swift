@@ -1,6 +1,6 @@
 import FleetEngine
 import Glibc
-package import TimeAndChance
+import TimeAndChance
 
 /// What arrived for one vehicle.
 package struct VehicleRecord: Sendable {
@@ -22,9 +22,8 @@ package struct VehicleRecord: Sendable {
     package private(set) var deliveries: [WireTime: Int] = [:]
     /// In order of time.
     package private(set) var track: [TrackPoint] = []
-    /// The newest position by its own time, and when it came.
+    /// The newest position by its own time.
     package private(set) var latest: AcceptedUpdate.Position?
-    package private(set) var latestReceivedAt: UTCTime?
     package private(set) var vehicleState: String?
     package private(set) var updates = 0
     package private(set) var lastLocations = 0
@@ -38,8 +37,7 @@ package struct VehicleRecord: Sendable {
     /// Broken rule: past locations that are not in the order of time, or newer than the last location beside them.
     package private(set) var pastLocationsOutOfOrder = 0
     package private(set) var forgottenFixTimes = 0
-    /// When the updates of the last minute came.
-    private var recentArrivals: [UTCTime] = []
+    private(set) var arrivals = ArrivalStrip()
 
     /// Every distinct fix time that was delivered, in order.
     package var fixTimes: [WireTime] { deliveries.keys.sorted() }
@@ -54,15 +52,11 @@ package struct VehicleRecord: Sendable {
         }
     }
 
-    package func updatesInLastMinute(now: UTCTime) -> Int {
-        recentArrivals.count { $0.duration(to: now) < .seconds(60) }
-    }
-
     mutating func add(_ update: AcceptedUpdate, at now: UTCTime) {
         updates += 1
         vehicleState = update.vehicleState ?? vehicleState
-        recentArrivals.append(now)
-        if recentArrivals.count > 600 { recentArrivals.removeFirst(300) }
+        let live = update.positions.count(where: \.isLast)
+        arrivals.add(ArrivalStrip.Bar(live: live, late: update.positions.count - live), at: now)
         checkOrder(of: update.positions)
         for position in update.positions {
             if position.isLast { lastLocations += 1 } else { pastLocations += 1 }
@@ -70,14 +64,12 @@ package struct VehicleRecord: Sendable {
                 untimed += 1
                 continue
             }
-            add(position, time, at: now)
+            add(position, time)
         }
     }
 
-    private mutating func add(_ position: AcceptedUpdate.Position, _ time: WireTime, at now: UTCTime) {
-        if position.isLast || latest == nil, latest?.time.map({ $0 <= time }) ?? true {
-            (latest, latestReceivedAt) = (position, now)
-        }
+    private mutating func add(_ position: AcceptedUpdate.Position, _ time: WireTime) {
+        if position.isLast || latest == nil, latest?.time.map({ $0 <= time }) ?? true { latest = position }
         if let count = deliveries[time] {
             deliveries[time] = count + 1
             repeats += 1

@@ -36,6 +36,32 @@ package struct SimulatedTrip: Sendable, Hashable {
         ResourceName(provider: provider, service: .onDemandTrips, id: vehicleID)
     }
 
+    /// How far the trip is.
+    struct Progress: Sendable, Hashable {
+        /// As Fleet Engine names it.
+        let status: String
+        /// Where the vehicle goes next, and how far it is; `nil` when it has arrived.
+        let destination: Destination?
+        let remainingMeters: Double?
+        /// Until it is there, at its latest speed.
+        let remainingMilliseconds: Int64?
+        /// Of the whole way.
+        let drivenMeters: Double
+    }
+
+    enum Destination: String, Sendable { case pickup, dropOff = "drop-off" }
+
+    func progress(of vehicle: VehicleRecord?) -> Progress {
+        let driven = vehicle?.track.isEmpty == false ? vehicle?.drivenMeters : nil
+        let remaining = remaining(afterDriving: driven)
+        let speed = max(vehicle?.latest?.speedMetersPerSecond ?? 0, Self.leastSpeed)
+        return Progress(
+            status: status(afterDriving: driven),
+            destination: remaining == nil ? nil : (driven ?? 0) < pickupMeters ? .pickup : .dropOff,
+            remainingMeters: remaining, remainingMilliseconds: remaining.map { Int64($0 / speed * 1000) },
+            drivenMeters: min(lengthMeters, driven ?? 0))
+    }
+
     /// The trip as Fleet Engine answers it.
     ///
     /// `location`: what the vehicle's answer has under `lastLocation`.
@@ -48,12 +74,11 @@ package struct SimulatedTrip: Sendable, Hashable {
             "currentRouteSegmentVersion": .string(startedAt.description),
         ]
         trip["lastLocation"] = location
-        let driven = vehicle?.track.isEmpty == false ? vehicle?.drivenMeters : nil
-        let status = status(afterDriving: driven)
-        trip["tripStatus"] = .string(status)
-        guard let remaining = remaining(afterDriving: driven) else { return .object(trip) }
-        let speed = max(vehicle?.latest?.speedMetersPerSecond ?? 0, Self.leastSpeed)
-        let milliseconds = Int64(remaining / speed * 1000)
+        let progress = progress(of: vehicle)
+        trip["tripStatus"] = .string(progress.status)
+        guard let remaining = progress.remainingMeters, let milliseconds = progress.remainingMilliseconds else {
+            return .object(trip)
+        }
         trip["remainingDistanceMeters"] = .integer(Int64(remaining.rounded()))
         trip["remainingTimeToFirstWaypoint"] = .string("\(milliseconds / 1000)s")
         trip["etaToFirstWaypoint"] = .string(

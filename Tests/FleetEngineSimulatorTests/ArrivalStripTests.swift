@@ -1,0 +1,50 @@
+import Testing
+import TimeAndChance
+
+@testable import FleetEngineSimulator
+
+@Suite struct ArrivalStrips {
+    /// Seconds after a round quarter of an hour.
+    private static func time(_ seconds: Double) -> UTCTime {
+        UTCTime(millisecondsSince1970: 1_767_600_000_000 + Int64(seconds * 1000))
+    }
+
+    @Test(arguments: [
+        (0.0, 2, 2), (1.9, 2, 2), (2, 2, 4), (119, 2, 120), (121, 5, 125), (299, 5, 300), (301, 15, 315),
+        (86_400, 15, 86_415),
+    ])
+    func showUpToAQuarterOfAnHour(running: Double, bar: Int64, end: Int64) {
+        let window = ArrivalWindow(startedAt: Self.time(0), now: Self.time(running))
+        #expect(window.barSeconds == bar && window.end - 1_767_600_000 == end)
+        #expect(window.index(of: window.end) == nil && window.index(of: window.end - 1) == 59)
+        #expect(window.index(of: window.start) == 0 && window.index(of: window.start - 1) == nil)
+    }
+
+    /// Live until second 20, nothing until 40, then a backlog at once, live again: each in the bar of its arrival.
+    @Test func showAnOutageAndTheCatchUp() {
+        var strip = ArrivalStrip()
+        for second in 0..<20 { strip.add(ArrivalStrip.Bar(live: 1), at: Self.time(Double(second))) }
+        strip.add(ArrivalStrip.Bar(live: 1, late: 20), at: Self.time(40.4))
+        for second in 41..<50 { strip.add(ArrivalStrip.Bar(live: 1), at: Self.time(Double(second))) }
+        let window = ArrivalWindow(startedAt: Self.time(0), now: Self.time(49.5))
+        let bars = strip.bars(in: window).suffix(25)
+        #expect(Array(bars.prefix(10)) == [ArrivalStrip.Bar](repeating: ArrivalStrip.Bar(live: 2), count: 10))
+        #expect(bars.dropFirst(10).prefix(10).allSatisfy { $0 == ArrivalStrip.Bar() })
+        #expect(bars.dropFirst(20).first == ArrivalStrip.Bar(live: 2, late: 20))
+        #expect(bars.suffix(4).allSatisfy { $0 == ArrivalStrip.Bar(live: 2) })
+        #expect(strip.updatesInLastMinute(now: Self.time(49.5)) == 30)
+        #expect(strip.updatesInLastMinute(now: Self.time(70)) == 19)
+    }
+
+    @Test func keepAQuarterOfAnHour() {
+        var strip = ArrivalStrip()
+        for second in 0..<5000 { strip.add(ArrivalStrip.Bar(live: 1), at: Self.time(Double(second))) }
+        let window = ArrivalWindow(startedAt: Self.time(0), now: Self.time(4999))
+        #expect(strip.bars(in: window).reduce(0) { $0 + $1.live } == 890)
+        #expect(strip.secondCount == 900)
+        // A clock that is set back loses nothing, and is not searched for.
+        strip.add(ArrivalStrip.Bar(late: 7), at: Self.time(10))
+        #expect(strip.bars(in: window).last?.late == 7)
+        #expect(strip.secondCount == 900)
+    }
+}

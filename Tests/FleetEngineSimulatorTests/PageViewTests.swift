@@ -1,0 +1,154 @@
+import FleetEngine
+import HTTPMessages
+import HTTPService
+import StrictJSON
+import Testing
+import TimeAndChance
+
+@testable import FleetEngineSimulator
+
+/// What the simulator's page is told, once a second.
+@Suite struct PageViews {
+    private static func report(_ backend: SimulatedBackend, _ vehicle: String, second: Int = 0) async throws {
+        let time = UTCTime(millisecondsSince1970: (SimulatedBackend.now + Int64(second)) * 1000)
+        let body = """
+            {"lastLocation":{"location":{"latitude":\(53.55 + Double(second) / 10_000),"longitude":10},
+             "updateTime":"\(time)","speed":10}}
+            """
+        let token = try await backend.token("driver/\(vehicle)")
+        let answer = try await backend.send(
+            .put, "vehicles/\(vehicle)?updateMask=lastLocation", token: token, body: body)
+        #expect(answer.status == 200)
+    }
+
+    private static func ids(_ page: JSONValue) -> [String] {
+        (page["fleet"]?.arrayValue ?? []).compactMap { $0["id"]?.stringValue }
+    }
+
+    @Test func showSeveralVehiclesInTheOrderInWhichPeopleCount() async throws {
+        let backend = try SimulatedBackend()
+        for vehicle in ["van-10", "van-2", "van-1"] { try await Self.report(backend, vehicle) }
+        let page = try await backend.get("/page.json")
+        #expect(Self.ids(page) == ["van-1", "van-2", "van-10"])
+        #expect(page["names"]?.arrayValue?.last?.stringValue == "providers/p/vehicles/van-10")
+        #expect(page["vehicle"] == nil)
+        let drawing = try #require(page["drawing"]?.stringValue)
+        #expect(drawing.contains("<title>van-2</title>"))
+        let one = try await backend.get("/page.json?vehicle=providers/p/vehicles/van-2")
+        #expect(one["vehicle"]?["id"]?.stringValue == "van-2")
+        #expect(
+            one["vehicle"]?["latest"]?["map"]?.stringValue?.hasPrefix("https://www.openstreetmap.org/?mlat=53.55")
+                == true)
+        #expect(one["drawing"]?.stringValue?.contains("<title>van-2</title>") == false)
+    }
+
+    @Test func showAPartOfALargeFleetAndSayHowMany() async throws {
+        let backend = try SimulatedBackend()
+        for number in 1...45 { try await Self.report(backend, "van-\(number)") }
+        let page = try await backend.get("/page.json")
+        #expect(Self.ids(page) == (1...40).map { "van-\($0)" })
+        #expect(page["vehicles"]?.integerValue == 45 && page["names"]?.arrayValue?.count == 45)
+    }
+
+    @Test func giveEveryVehicleAStripOfBars() async throws {
+        let backend = try SimulatedBackend()
+        try await Self.report(backend, "van")
+        backend.advance(by: 30)
+        let body = """
+            {"pastLocations":[{"location":{"latitude":53.56,"longitude":10},"updateTime":"2026-01-05T10:15:20Z"}],
+             "lastLocation":{"location":{"latitude":53.57,"longitude":10},"updateTime":"2026-01-05T10:15:30Z"}}
+            """
+        #expect(try await backend.update(body, mask: "pastLocations,lastLocation").status == 200)
+        let page = try await backend.get("/page.json")
+        let bars = try #require(page["fleet"]?[0]?["bars"]?.arrayValue).map {
+            [$0[0]?.integerValue, $0[1]?.integerValue]
+        }
+        #expect(bars.count == 60 && bars.last == [1, 1] && bars[44] == [1, 0])
+        #expect(bars.count { $0 != [0, 0] } == 2)
+        let window = try #require(page["window"])
+        #expect(window["end"]?.integerValue == (SimulatedBackend.now + 32) * 1000)
+        #expect(window["start"]?.integerValue == (SimulatedBackend.now - 88) * 1000)
+    }
+
+    @Test func sayUntilWhenAnOutageLasts() async throws {
+        let backend = try SimulatedBackend { $0.faults.outages = [10...20, 20...35, 60...90] }
+        func times(_ seconds: Int64...) -> [Int64] { seconds.map { (SimulatedBackend.now + $0) * 1000 } }
+        func next(_ page: JSONValue) -> [Int64] { (page["nextOutage"]?.arrayValue ?? []).compactMap(\.integerValue) }
+        var page = try await backend.get("/page.json")
+        #expect(page["outage"] == .null && next(page) == times(10, 35))
+        backend.advance(by: 12)
+        page = try await backend.get("/page.json")
+        #expect(page["outage"]?["since"]?.integerValue == times(10)[0])
+        #expect(page["outage"]?["until"]?.integerValue == times(35)[0])
+        #expect(page["faults"]?.arrayValue == [] && page["outages"]?.arrayValue?.count == 3)
+        backend.advance(by: 30)
+        page = try await backend.get("/page.json")
+        #expect(page["outage"] == .null && next(page) == times(60, 90))
+        // The strip shows those that were, no farther than now.
+        await backend.engine.setOutage(true)
+        backend.advance(by: 5)
+        page = try await backend.get("/page.json")
+        #expect(page["outage"]?["since"]?.integerValue == times(42)[0] && page["outage"]?["until"] == .null)
+        await backend.engine.setOutage(false)
+        backend.advance(by: 5)
+        page = try await backend.get("/page.json")
+        let shown = (page["window"]?["outages"]?.arrayValue ?? []).map { $0.arrayValue?.compactMap(\.integerValue) }
+        #expect(shown == [times(10, 20), times(20, 35), times(42, 47)])
+    }
+
+    @Test func showTripsWithDestinationWayLeftAndState() async throws {
+        let backend = try SimulatedBackend {
+            $0.trips = [SimulatedTrip(id: "trip", vehicleID: "van", lengthMeters: 1000)]
+        }
+        func trip() async throws -> JSONValue { try #require(try await backend.get("/page.json")["trips"]?[0]) }
+        var shown = try await trip()
+        #expect(shown["status"]?.stringValue == "NEW" && shown["destination"]?.stringValue == "pickup")
+        for second in 0..<10 { try await Self.report(backend, "van", second: second * 6) }
+        shown = try await trip()
+        #expect(shown["id"]?.stringValue == "trip" && shown["vehicle"]?.stringValue == "van")
+        #expect(shown["status"]?.stringValue == "ENROUTE_TO_DROPOFF" && shown["destination"]?.stringValue == "drop-off")
+        #expect(shown["remaining"]?.integerValue == 400)
+        let arrival = try #require(shown["arrival"]?.integerValue) - SimulatedBackend.now * 1000
+        #expect((39_900...40_000).contains(arrival))
+        for second in 10..<20 { try await Self.report(backend, "van", second: second * 6) }
+        shown = try await trip()
+        #expect(shown["status"]?.stringValue == "COMPLETE" && shown["destination"] == .null)
+        #expect(shown["remaining"] == .null && shown["driven"]?.doubleValue == 1000)
+    }
+
+    @Test(
+        arguments: [
+            (nil, [], "demo", "van-7"), ("acme", ["bus-10", "bus-9"], "acme", "bus-9"),
+            (nil, ["van-7", "a"], "demo", "van-7"),
+        ] as [(String?, [String], String, String)])
+    func sayHowToBeginWithWhatIsAccepted(
+        provider: String?, listed: [String], named: String, vehicle: String
+    ) async throws {
+        let backend = try SimulatedBackend {
+            $0.providerID = provider
+            if !listed.isEmpty { $0.existence = .listed(Set(listed)) }
+        }
+        let page = try await backend.get("/page.json")
+        #expect(
+            page["example"]?["provider"]?.stringValue == named && page["example"]?["vehicle"]?.stringValue == vehicle)
+    }
+
+    @Test func sayNoMoreHowToBeginOnceAVehicleReports() async throws {
+        let backend = try SimulatedBackend()
+        try await Self.report(backend, "van")
+        #expect(try await backend.get("/page.json")["example"] == nil)
+    }
+
+    /// The page loads nothing, and puts what vehicles are called into text only.
+    @Test func needNothingFromOutside() async throws {
+        let backend = try SimulatedBackend()
+        let served = await backend.engine.respond(to: ServedRequest(.get, "/"))
+        let page = String(decoding: served.response.body, as: UTF8.self)
+        for word in ["https:", "<link", "@import", "url(", "src="] { #expect(!page.contains(word), "\(word)") }
+        #expect(page.ranges(of: "http:").count == page.ranges(of: "http://www.w3.org/2000/svg").count)
+        #expect(page.ranges(of: "innerHTML").count == 1)
+        #expect(
+            served.response.headers["Content-Security-Policy"]
+                == "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'")
+    }
+}
