@@ -18,7 +18,7 @@ package final class AgentMonitor: ReportingObserver {
         /// When Fleet Engine took the last position, and the time of its fix.
         package var lastDelivery: (timeOfFix: UTCTime, at: Duration)?
         /// Why nothing is sent at this moment; `nil` while all is well.
-        package var trouble: (reason: ReportedText, since: Duration)?
+        package var trouble: DeliveryTrouble?
         /// Why the outbox takes no updates, so that positions are sent from memory only; `nil` while it does.
         package var memoryOnly: (reason: ReportedText, since: Duration)?
         /// Until when nothing is sent, as the upload loop said.
@@ -28,6 +28,12 @@ package final class AgentMonitor: ReportingObserver {
         /// Why the last run ended itself.
         package var lastStall: StallRecord?
         package var progress: (bytesRead: Int64, totalBytes: Int64?) = (0, nil)
+
+        fileprivate mutating func delivery(
+            meets kind: DeliveryTrouble.Kind, _ reason: ReportedText, at now: Duration
+        ) {
+            trouble = DeliveryTrouble(kind, reason, since: trouble?.since ?? now)
+        }
     }
 
     private let clock: MonotonicClock
@@ -68,15 +74,67 @@ package final class AgentMonitor: ReportingObserver {
             case .delivered(let batch, _, _):
                 state.lastDelivery = (batch.last.update.timeOfFix, now)
                 state.trouble = nil
-            case .failed(let outcome, _): state.trouble = (outcome.reason, state.trouble?.since ?? now)
-            case .noToken(let error): state.trouble = ("no token: \(error)", state.trouble?.since ?? now)
-            case .outboxFailed(let error): state.trouble = ("\(error)", state.trouble?.since ?? now)
-            case .notStored(let error): state.memoryOnly = ("\(error)", state.memoryOnly?.since ?? now)
+            case .failed(let outcome, _): state.delivery(meets: DeliveryTrouble.Kind(outcome), outcome.reason, at: now)
+            case .noToken(let error): state.delivery(meets: .token, "\(error)", at: now)
+            // While positions go out from memory nothing waits for the outbox.
+            case .outboxFailed(let error):
+                if state.memoryOnly == nil { state.delivery(meets: .outbox, "\(error)", at: now) }
+            case .notStored(let error):
+                state.memoryOnly = ("\(error)", state.memoryOnly?.since ?? now)
+                if state.trouble?.kind == .outbox { state.trouble = nil }
             case .accepted: state.memoryOnly = nil
             case .waiting(let delay, _): state.waitsUntil = now + delay
             case .refused, .quarantined, .stateSent, .serverTime, .idle: break
             }
         }
+    }
+}
+
+/// Why nothing is sent at a moment, and since when.
+package struct DeliveryTrouble: Sendable, Hashable {
+    /// Where delivery ends; the words of `/status`.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case token, tokenRefused, retry, throttled, unreachable, intercepted, hold, rejected, outbox
+
+        /// `delivered` is none.
+        init(_ outcome: UploadOutcome) {
+            self =
+                switch outcome {
+                case .tokenRefused: .tokenRefused
+                case .delivered, .retry: .retry
+                case .throttled: .throttled
+                case .unreachable: .unreachable
+                case .intercepted: .intercepted
+                case .hold: .hold
+                case .rejected: .rejected
+                }
+        }
+
+        /// What it is, before the reason and a colon.
+        private var words: ReportedText {
+            switch self {
+            case .token: "there is no token"
+            case .tokenRefused: "Fleet Engine rejects the token"
+            case .retry: "Fleet Engine cannot take updates now"
+            case .throttled: "Fleet Engine limits how often updates come"
+            case .unreachable: "Fleet Engine cannot be reached"
+            case .intercepted: "something else answers in Fleet Engine's place"
+            case .hold: "Fleet Engine takes no updates of this vehicle"
+            case .rejected: "Fleet Engine rejects an update"
+            case .outbox: "the outbox cannot be read"
+            }
+        }
+
+        fileprivate func explained(by reason: ReportedText) -> ReportedText { "\(words): \(reason)" }
+    }
+
+    package let kind: Kind
+    /// A clause, as "there is no token: the token endpoint answered 403".
+    package let reason: ReportedText
+    package let since: Duration
+
+    init(_ kind: Kind, _ reason: ReportedText, since: Duration) {
+        (self.kind, self.reason, self.since) = (kind, kind.explained(by: reason), since)
     }
 }
 

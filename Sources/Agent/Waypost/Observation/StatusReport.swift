@@ -26,6 +26,9 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var timeOfFix: String?
         /// Why nothing is sent; absent while all is well.
         package var trouble: String?
+        /// The kind of the trouble: `token`, `tokenRefused`, `retry`, `throttled`, `unreachable`, `intercepted`,
+        /// `hold`, `rejected` or `outbox`.
+        package var troubleKind: String?
         package var troubleSeconds: Int?
         /// Why the outbox takes no updates: positions are sent from memory only. Absent while it does.
         package var memoryOnly: String?
@@ -85,6 +88,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         delivery = Delivery(
             secondsSinceDelivery: seconds(since: snapshot.lastDelivery?.at),
             timeOfFix: snapshot.lastDelivery?.timeOfFix.description, trouble: snapshot.trouble?.reason.description,
+            troubleKind: snapshot.trouble?.kind.rawValue,
             troubleSeconds: seconds(since: snapshot.trouble?.since),
             memoryOnly: snapshot.memoryOnly?.reason.description,
             memoryOnlySeconds: seconds(since: snapshot.memoryOnly?.since),
