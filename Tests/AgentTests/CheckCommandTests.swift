@@ -29,34 +29,48 @@ struct CheckCommand {
     private static let authorization = #"{"type": "file", "path": "FOLDER/token"}"#
 
     static let cases = [
-        Case(part: "van-7", with: "${VAN}", line: "vehicle: vehicle.vehicleId is \"${VAN}\", a placeholder that nothing has "),
+        Case(
+            part: "van-7", with: "${VAN}",
+            line: "vehicle: vehicle.vehicleId is \"${VAN}\", a placeholder that nothing has "),
         Case(part: "van-7", with: "{{ van }}", line: "vehicle: vehicle.vehicleId is \"{{ van }}\", a placeholder"),
         Case(part: "van-7", with: "van 7", line: "vehicle: vehicle.vehicleId is \"van 7\", with a space"),
         Case(part: "\"p\"", with: "\"my-cloud-project\"", line: "vehicle: vehicle.providerId is still the example's"),
-        Case(part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#, line: "receiver: receiver.device is \"ttyUSB0\""),
+        Case(
+            part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
+            line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "FOLDER/open"}"#,
             line: "receiver: receiver.device: FOLDER/open is a file, not a serial line; name a device"),
         Case(
             part: receiver, with: #"{"type": "file", "path": "FOLDER/none"}"#,
             line: "receiver: receiver.path: FOLDER/none does not exist; "),
-        Case(part: "FOLDER/o/outbox.sqlite", with: "o/outbox.sqlite", line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
-        Case(part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o", line: "files: outbox.path: FOLDER/o is a folder, not a file; "),
+        Case(
+            part: "FOLDER/o/outbox.sqlite", with: "o/outbox.sqlite",
+            line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
+        Case(
+            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
+            line: "outbox: outbox.path: FOLDER/o is a folder, not a file; "),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open/o/outbox.sqlite",
             line: "outbox: outbox.path: FOLDER/open/o/outbox.sqlite cannot be made, for FOLDER/open is no folder; "),
         Case(
             part: "FOLDER/token", with: "FOLDER/open",
             line: "authorization: token file FOLDER/open holds a secret and is open to every user; run chmod o= "),
-        Case(part: "FOLDER/token", with: "FOLDER/none", line: "authorization: token file FOLDER/none cannot be read: No such"),
+        Case(
+            part: "FOLDER/token", with: "FOLDER/none",
+            line: "authorization: token file FOLDER/none cannot be read: No such"),
         Case(
             part: authorization,
-            with: #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "FOLDER/open"}}}"#,
-            line: "authorization: the file for header Authorization, FOLDER/open holds a secret and is open to every user"),
+            with:
+                #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "FOLDER/open"}}}"#,
+            line:
+                "authorization: the file for header Authorization, FOLDER/open holds a secret and is open to every user"
+        ),
         Case(
             part: authorization,
             with: #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "FOLDER/open"}}"#,
-            line: "authorization: the file for authorization.body, FOLDER/open holds a secret and is open to every user"),
+            line: "authorization: the file for authorization.body, FOLDER/open holds a secret and is open to every user"
+        ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
             line: "authorization: authorization.url names backend.example.com, a host of examples"),
@@ -112,9 +126,12 @@ struct CheckCommand {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 Self.authorization,
-                with: #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Key": {"environment": "NO_KEY"}}}"#))
+                with:
+                    #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Key": {"environment": "NO_KEY"}}}"#)
+        )
         #expect(ending == .exited(0))
-        let note = "note  authorization  header X-Key takes its value from the environment variable NO_KEY, which is not set"
+        let note =
+            "note  authorization  header X-Key takes its value from the environment variable NO_KEY, which is not set"
         #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
     }
 
@@ -122,7 +139,8 @@ struct CheckCommand {
     @Test func isAgreedWithByTheService() async throws {
         let bench = try ServiceBench()
         let service = try bench.start { $0.receiver = #"{"type": "serial", "device": "ttyX"}"# }
-        #expect(await service.errors.line(saying: "warning: receiver.device is \"ttyX\", which is looked for in ") != nil)
+        #expect(
+            await service.errors.line(saying: "warning: receiver.device is \"ttyX\", which is looked for in ") != nil)
         #expect(await service.terminate().ending == .exited(0))
     }
 
@@ -137,7 +155,9 @@ struct CheckCommand {
         let early = try await BuiltProgram.run(["check", "--online", "--config", config])
         #expect(early.ending == .exited(69))
         let said = String(decoding: early.standardOutput, as: UTF8.self)
-        #expect(said.contains("FAIL  receiver       \(bench.devicePath): open at 9600 baud, waiting for the first"), "\(said)")
+        #expect(
+            said.contains("FAIL  receiver       \(bench.devicePath): open at 9600 baud, waiting for the first"),
+            "\(said)")
 
         for epoch in RecentDrive(epochs: 2) {
             try receiver.send(epoch)
@@ -162,10 +182,12 @@ struct CheckCommand {
         let terminal = try PseudoTerminal()
         let check = try RunningProgram(
             [
-                "/bin/sh", "-c", "exec script -qfec \"$0 check --online --config $1\" /dev/null 2>&1", BuiltProgram.waypost,
+                "/bin/sh", "-c", "exec script -qfec \"$0 check --online --config $1\" /dev/null 2>&1",
+                BuiltProgram.waypost,
                 config,
             ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 })
-        let isTold = await check.output.wait { lines in lines.contains { $0.text.contains("opens, 0 updates pending") } }
+        let isTold = await check.output.wait { lines in lines.contains { $0.text.contains("opens, 0 updates pending") }
+        }
         #expect(isTold)
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
@@ -183,7 +205,8 @@ struct CheckCommand {
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return (
-            String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init), outcome.ending
+            String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init),
+            outcome.ending
         )
     }
 }

@@ -32,7 +32,9 @@ import Testing
         for second in stride(from: 0, to: 3600, by: 10) {
             let now = Duration.seconds(second)
             if second % 20 == 0 {
-                if topics.tell("down", of: "link", again: .seconds(600), at: now) != nil { lines.append((second, true)) }
+                if topics.tell("down", of: "link", again: .seconds(600), at: now) != nil {
+                    lines.append((second, true))
+                }
             } else if topics.end("link", at: now) {
                 lines.append((second, false))
             }

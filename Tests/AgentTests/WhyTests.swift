@@ -50,7 +50,8 @@ import WaypostTestSupport
                     + "1 update is quarantined; waypost outbox list says why."),
             Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, stall: stall, isWell: true,
-                text: "All is well: the last delivery was 3 s ago, and nothing is pending. The last run ended itself at "
+                text:
+                    "All is well: the last delivery was 3 s ago, and nothing is pending. The last run ended itself at "
                     + "2026-11-21T09:26:00.000Z (receiver: the receiver's thread is stuck in a system call for 90 s); if "
                     + "that comes again, a device or a disk hangs (journalctl -k)."),
             Case(
@@ -73,21 +74,25 @@ import WaypostTestSupport
         Case(
             events: [(0, .receiver(.waiting(source: "/dev/gnss", reason: "not there; plug the receiver in")))],
             until: 60,
-            text: "There is no position yet. Receiver /dev/gnss: not there; plug the receiver in. No update is pending."),
+            text: "There is no position yet. Receiver /dev/gnss: not there; plug the receiver in. No update is pending."
+        ),
         Case(
             events: [(0, receiving)], until: 10,
-            text: "There is no position yet. Receiver /dev/gnss: receiving. A receiver that was off takes a minute or so to "
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving. A receiver that was off takes a minute or so to "
                 + "its first position, under an open sky. No update is pending."),
         Case(
             events: [(0, receiving)], until: 91,
-            text: "There is no position yet. Receiver /dev/gnss: receiving. No sentence has brought a position; check the "
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving. No sentence has brought a position; check the "
                 + "antenna, its cable and its view of the sky. No update is pending."),
         Case(
             events: [
                 (0, receiving), (60, .receiver(.noPosition(source: "/dev/gnss", hadOne: false))),
                 (70, .receiverWarning(.antennaOpen)),
             ], until: 71,
-            text: "There is no position yet. Receiver /dev/gnss: receiving, no position yet: antenna and sky view. Check the "
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving, no position yet: antenna and sky view. Check the "
                 + "antenna, its cable and its view of the sky; in a garage it passes by itself. The receiver reports an open "
                 + "antenna line: check the antenna's plug. No update is pending."),
         Case(
@@ -95,21 +100,40 @@ import WaypostTestSupport
                 (0, receiving), (0, .fix(fix)), (1, delivered), (2, .idle),
                 (60, .receiver(.noPosition(source: "/dev/gnss", hadOne: true))), (119, delivered),
             ], until: 120,
-            text: "There is no new position since 09:24 UTC. Receiver /dev/gnss: receiving, no position any more: antenna and "
+            text:
+                "There is no new position since 09:24 UTC. Receiver /dev/gnss: receiving, no position any more: antenna and "
                 + "sky view. Check the antenna, its cable and its view of the sky; in a garage it passes by itself. The last "
                 + "known position is repeated each minute. No update is pending."),
         Case(
-            events: [(0, receiving), (1, .refused(fix, .nullIsland)), (2, .refused(fix, .nullIsland))], until: 100,
-            text: "There is no position yet. Fixes arrive, but are rejected (zero_position, 2 times); the log says why of "
-                + "one: if it does not pass, check the receiver. No update is pending."),
+            events: [(0, receiving), (1, .refused(fix, .nullIsland)), (2, .refused(fix, .nullIsland))], until: 3,
+            text:
+                "There is no position yet. Fixes arrive, but are rejected; of the last one: its position is exactly 0, 0, "
+                + "which receivers send when they have none; if it does not pass, check the receiver and its antenna. No "
+                + "update is pending."),
         Case(
-            events: [(0, receiving), (1, .refused(fix, .after(now)))], until: 100,
-            text: "There is no position yet. Fixes arrive, but are rejected (in_the_future, once); the log says why of "
-                + "one: compare the receiver's date with this host's clock. No update is pending."),
+            events: [
+                (0, receiving), (0, .fix(fix)), (0, delivered), (60, delivered), (100, .refused(fix, .notAdvancing)),
+            ],
+            until: 100,
+            text:
+                "There is no new position since 09:24 UTC. Fixes arrive, but are rejected; of the last one: its time is not "
+                + "after that of the last fix; compare the receiver's date with this host's clock. No update is pending."
+        ),
+        // A jump among fixes that are accepted is none that keeps positions from arriving, nor is one of long ago.
+        Case(
+            events: [(0, receiving), (0, .fix(fix)), (1, .refused(fix, .jump(meters: 9))), (2, delivered)], until: 4,
+            isWell: true, text: "All is well: the last delivery was 2 s ago, and nothing is pending."),
+        Case(
+            events: [(0, receiving), (1, .refused(fix, .nullIsland))], until: 60,
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving. A receiver that was off takes a minute or so to "
+                + "its first position, under an open sky. No update is pending."),
         Case(
             events: [(0, .fix(fix)), (0, delivered), (1, .receiver(.ended(source: "drive.nmea")))], until: 2,
-            text: "There is no new position since 09:25 UTC. The log has been read to its end; a receiver that is to go on "
-                + "needs \"follow\" in its section. The last known position is repeated each minute. No update is pending."),
+            text:
+                "There is no new position since 09:25 UTC. The log has been read to its end; a receiver that is to go on "
+                + "needs \"follow\" in its section. The last known position is repeated each minute. No update is pending."
+        ),
     ]
 
     /// What each trouble is called, and who has to do what; one for each kind.
@@ -156,12 +180,14 @@ import WaypostTestSupport
     static let outboxCases = [
         Case(
             events: [(0, receiving), (0, .fix(fix)), (0, .outboxFailed(unreadable))], until: 60, pending: 3,
-            text: "Nothing has been sent since 09:25 UTC, because the outbox cannot be read: /o: disk I/O error. Check its "
+            text:
+                "Nothing has been sent since 09:25 UTC, because the outbox cannot be read: /o: disk I/O error. Check its "
                 + "disk (journalctl -k). 3 updates are safe in the outbox."),
         Case(
             events: [(0, .fix(fix)), (0, .outboxFailed(unreadable)), (86_460, .fix(fix)), (86_460, receiving)],
             until: 86_460, pending: 3,
-            text: "Nothing has been sent since 2026-11-20 09:25 UTC, because the outbox cannot be read: /o: disk I/O error. "
+            text:
+                "Nothing has been sent since 2026-11-20 09:25 UTC, because the outbox cannot be read: /o: disk I/O error. "
                 + "Check its disk (journalctl -k). 3 updates are safe in the outbox."),
         // Positions go out: it is not said that none do, whatever else fails of the outbox.
         Case(
@@ -169,13 +195,15 @@ import WaypostTestSupport
                 (0, receiving), (0, .fix(fix)), (0, .notStored(full)), (1, delivered), (55, .fix(fix)),
                 (55, .notStored(full)), (56, delivered), (58, .outboxFailed(unreadable)),
             ], until: 60, pending: 12,
-            text: "Positions are sent, but since 09:25 UTC from memory only, so that one that cannot be sent is lost: /o: no "
+            text:
+                "Positions are sent, but since 09:25 UTC from memory only, so that one that cannot be sent is lost: /o: no "
                 + "space is left; free some. New ones are not accepted until then. 12 updates are safe in the outbox."),
         Case(
             events: [
                 (0, receiving), (0, .outboxFailed(unreadable)), (0, .fix(fix)), (0, .notStored(full)), (1, delivered),
             ], until: 2,
-            text: "Positions are sent, but since 09:25 UTC from memory only, so that one that cannot be sent is lost: /o: no "
+            text:
+                "Positions are sent, but since 09:25 UTC from memory only, so that one that cannot be sent is lost: /o: no "
                 + "space is left; free some. New ones are not accepted until then."),
     ]
 
@@ -187,7 +215,8 @@ import WaypostTestSupport
                 (10, .waiting(delay: .seconds(600), reason: "")), (300, .fix(fix)),
                 (320, .receiver(.waiting(source: "/dev/gnss", reason: "silent for 5 s; check power and cable"))),
             ], until: 340, pending: 8,
-            text: "Nothing has been sent since 09:20 UTC, because Fleet Engine cannot be reached: no connection. It is tried "
+            text:
+                "Nothing has been sent since 09:20 UTC, because Fleet Engine cannot be reached: no connection. It is tried "
                 + "again by itself; if it stays so, check the vehicle's network and upload.endpoint. Besides, there is no new "
                 + "position since 09:25 UTC. Receiver /dev/gnss: silent for 5 s; check power and cable. The next attempt is in "
                 + "4 min. 8 updates are safe in the outbox."),
@@ -196,7 +225,8 @@ import WaypostTestSupport
                 (0, .receiver(.waiting(source: "/dev/gnss", reason: "not there"))),
                 (200, .noToken(AuthorizationError(.refused, "answered 403"))),
             ], until: 260, pending: 1,
-            text: "There is no position yet. Receiver /dev/gnss: not there. Besides, nothing has been sent since 09:25 UTC, "
+            text:
+                "There is no position yet. Receiver /dev/gnss: not there. Besides, nothing has been sent since 09:25 UTC, "
                 + "because there is no token: answered 403. waypost token asks for one now and shows what comes. 1 update is "
                 + "safe in the outbox."),
         Case(
@@ -204,7 +234,8 @@ import WaypostTestSupport
                 (0, receiving), (0, .fix(fix)), (0, .notStored(full)), (0, failed(.retry(reason: "503", after: nil))),
                 (60, .fix(fix)), (60, .outboxFailed(unreadable)),
             ], until: 60,
-            text: "The outbox has taken no position since 09:25 UTC, so that only the newest is kept, in memory: /o: no space "
+            text:
+                "The outbox has taken no position since 09:25 UTC, so that only the newest is kept, in memory: /o: no space "
                 + "is left; free some. New ones are not accepted until then. Besides, nothing has been sent since 09:25 UTC, "
                 + "because Fleet Engine cannot take updates now: 503."),
     ]

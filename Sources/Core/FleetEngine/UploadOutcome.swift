@@ -76,7 +76,7 @@ extension UploadOutcome {
         case 403:
             """
             let the backend name this vehicle in the token, and sign it as a service account of \
-            \(vehicle.providerID) that has the driver's role (waypost token shows what it signs)
+            \(vehicle.providerID) that has the driver's role (waypost token shows what it signs), or correct vehicle.providerId
             """
         case 404:
             """

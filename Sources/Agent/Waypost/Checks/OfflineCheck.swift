@@ -44,7 +44,8 @@ package enum OfflineCheck {
         func prove(_ name: String, _ body: () throws(AgentError) -> Void) {
             do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
         }
-        prove("files") { () throws(AgentError) in try configuration.proveFiles() }
+        prove("outbox") { () throws(AgentError) in try configuration.proveOutbox() }
+        prove("status") { () throws(AgentError) in try configuration.proveStatusSocket() }
         prove("upload") { () throws(AgentError) in _ = try configuration.makeTransport() }
         prove("authorization") { () throws(AgentError) in _ = try configuration.makeProvider(log: log) }
         prove("consumerAuthorization") { () throws(AgentError) in
@@ -54,18 +55,22 @@ package enum OfflineCheck {
     }
 
     private static func receiver(_ source: ReceiverConfiguration.Source) -> [CheckLine] {
-        func line(_ verdict: CheckLine.Verdict, _ text: String) -> [CheckLine] { [CheckLine(verdict, "receiver", text)] }
+        func line(_ verdict: CheckLine.Verdict, _ text: String) -> [CheckLine] {
+            [CheckLine(verdict, "receiver", text)]
+        }
         switch source {
         case .serial(let device, _):
             switch kind(behind: device) {
             case nil:
                 return line(
-                    .note, "\(device) is not there now; plug the receiver in, or correct receiver.device "
+                    .note,
+                    "\(device) is not there now; plug the receiver in, or correct receiver.device "
                         + "(ls -l /dev/serial/by-id)")
             case .device?: return []
             case let other?:
                 return line(
-                    .fail, "receiver.device: \(device) is \(other.rawValue), not a serial line; name a device such as "
+                    .fail,
+                    "receiver.device: \(device) is \(other.rawValue), not a serial line; name a device such as "
                         + "/dev/ttyUSB0\(other == .file ? ", or read the file with \"type\": \"file\"" : "")")
             }
         case .file(let path, let follows):
@@ -73,7 +78,8 @@ package enum OfflineCheck {
             case nil:
                 return line(
                     follows ? .note : .fail,
-                    "receiver.path: \(path) does not exist\(follows ? " yet" : ""); check the path, and whoever writes it")
+                    "receiver.path: \(path) does not exist\(follows ? " yet" : ""); check the path, and whoever writes it"
+                )
             case .folder?: return line(.fail, "receiver.path: \(path) is a folder; name the file in it")
             default: return []
             }
@@ -84,7 +90,7 @@ package enum OfflineCheck {
     /// What lies behind the links of `path`; `nil` when nothing does that can be seen.
     private static func kind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
 
-    /// Whether the outbox can be made, or written, by whoever will do so; `proveFiles` has judged what lies there.
+    /// Whether the outbox can be made, or written, by whoever will do so; `proveOutbox` has judged what lies there.
     private static func outbox(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         var folder = FileSystem.parent(of: path)
@@ -121,7 +127,9 @@ package enum OfflineCheck {
         switch provider {
         case .http(let settings, _):
             for header in settings.headers { prove(header.prove) }
-            if let body = settings.body { prove { () throws(AuthorizationError) in try body.prove(for: "\(section).body") } }
+            if let body = settings.body {
+                prove { () throws(AuthorizationError) in try body.prove(for: "\(section).body") }
+            }
         case .command(let arguments, let environment, _, _):
             if let program = arguments.first, let problem = self.problem(ofProgram: program) {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(problem)"))

@@ -19,7 +19,7 @@ package enum OnlineCheck {
         _ configuration: Configuration, waits: (String) -> Void, found: (CheckLine) throws -> Void
     ) async throws {
         async let answers = tokenAndFleetEngine(configuration)
-        waits("service: asked whether it runs")
+        waits("service: waiting for its answer")
         let service = await RunningService(configuration).state
         let isOurs = service?.vehicle == configuration.vehicle.description
         async let store = isOurs ? outbox(of: service, configuration) : outbox(configuration)
@@ -31,7 +31,9 @@ package enum OnlineCheck {
         if let service { try take(Self.service(service, isOurs: isOurs)) }
         waits("outbox: waiting for it to open")
         try take(await store)
-        waits("receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s")
+        waits(
+            "receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s"
+        )
         try take(await line)
         waits("token and Fleet Engine: waiting for their answers")
         for line in await answers { try take(line) }
@@ -89,9 +91,12 @@ extension OnlineCheck {
     }
 
     private static func receiver(of service: StatusReport?) -> CheckLine {
-        guard let receiver = service?.receiver else { return CheckLine(.skip, "receiver", "the service does not answer") }
+        guard let receiver = service?.receiver else {
+            return CheckLine(.skip, "receiver", "the service does not answer")
+        }
         guard let seconds = receiver.secondsSinceFix else {
-            return CheckLine(.fail, "receiver", "\(receiver.state); the service has had no fix yet\(sky(receiver.kind))")
+            return CheckLine(
+                .fail, "receiver", "\(receiver.state); the service has had no fix yet\(sky(receiver.kind))")
         }
         let fix = "the service had its last fix \(seconds) s ago"
         // A receiver that is well gives one each second or so.
@@ -143,7 +148,8 @@ extension OnlineCheck {
             if case .receiving = last {
                 return CheckLine(
                     .fail, "receiver",
-                    "\(last), but no fix yet within \(longest.components.seconds) s; check the antenna's view of the sky")
+                    "\(last), but no fix yet within \(longest.components.seconds) s; check the antenna's view of the sky"
+                )
             }
             return CheckLine(.fail, "receiver", last.description)
         }

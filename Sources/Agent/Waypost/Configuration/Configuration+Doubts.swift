@@ -30,10 +30,12 @@ extension Configuration {
         return ids.flatMap { key, id in
             var doubts: [ConfigurationDoubt] = []
             if Self.isPlaceholder(id) {
-                doubts.append(ConfigurationDoubt(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id"))
+                doubts.append(
+                    ConfigurationDoubt(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id"))
             } else if id.contains(where: \.isWhitespace) {
                 doubts.append(
-                    ConfigurationDoubt(key, "is \"\(id)\", with a space; write the id as the backend has registered it"))
+                    ConfigurationDoubt(key, "is \"\(id)\", with a space; write the id as the backend has registered it")
+                )
             } else if key == "vehicle.providerId", id == Self.exampleProvider {
                 doubts.append(
                     ConfigurationDoubt(key, "is still the example's, \(id); write the id of your Google Cloud project"))
@@ -50,7 +52,8 @@ extension Configuration {
     private var pathDoubts: [ConfigurationDoubt] {
         (filesRead + [(key: "outbox.path", path: outbox.path)]).compactMap { key, path in
             if path.contains(/\$[A-Za-z_{(]/) {
-                return ConfigurationDoubt(key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
+                return ConfigurationDoubt(
+                    key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
             }
             // A program without a folder is looked for in PATH.
             guard !path.hasPrefix("/"), path.contains("/") || !key.hasSuffix(".command") else { return nil }

@@ -77,12 +77,15 @@ extension Configuration {
     /// The user who must run this for the outbox to be his, as far as its folder shows.
     package var expectedUser: UInt32 { EffectiveUser.expected(at: outbox.path) }
 
-    /// Makes sure that outbox and status socket can be made where they are to be, as far as this user may look; touches
-    /// nothing.
-    func proveFiles() throws(AgentError) {
+    /// Makes sure that the outbox can be made where it is to be, as far as this user may look; touches nothing.
+    func proveOutbox() throws(AgentError) {
         do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal)") }
         }
+    }
+
+    /// The same of the status socket.
+    func proveStatusSocket() throws(AgentError) {
         guard case .unix(let socket) = statusAddress else { return }
         do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal)") }

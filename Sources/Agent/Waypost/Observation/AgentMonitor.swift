@@ -15,6 +15,8 @@ package final class AgentMonitor: ReportingObserver {
         /// When each of the receiver's warnings came last.
         package var warningsAt: [ReceiverWarning: Duration] = [:]
         package var lastFix: (fix: Fix, at: Duration)?
+        /// What was wrong with the last fix that was rejected.
+        package var lastRefusal: (refusal: FixRefusal, at: Duration)?
         /// When Fleet Engine took the last position, and the time of its fix.
         package var lastDelivery: (timeOfFix: UTCTime, at: Duration)?
         /// Why nothing is sent at this moment; `nil` while all is well.
@@ -84,7 +86,8 @@ package final class AgentMonitor: ReportingObserver {
                 if state.trouble?.kind == .outbox { state.trouble = nil }
             case .accepted: state.memoryOnly = nil
             case .waiting(let delay, _): state.waitsUntil = now + delay
-            case .refused, .quarantined, .stateSent, .serverTime, .idle: break
+            case .refused(_, let refusal): state.lastRefusal = (refusal, now)
+            case .quarantined, .stateSent, .serverTime, .idle: break
             }
         }
     }
@@ -111,7 +114,7 @@ package struct DeliveryTrouble: Sendable, Hashable {
         }
 
         /// What it is, before the reason and a colon.
-        private var words: ReportedText {
+        fileprivate var words: ReportedText {
             switch self {
             case .token: "there is no token"
             case .tokenRefused: "Fleet Engine rejects the token"
@@ -124,18 +127,19 @@ package struct DeliveryTrouble: Sendable, Hashable {
             case .outbox: "the outbox cannot be read"
             }
         }
-
-        fileprivate func explained(by reason: ReportedText) -> ReportedText { "\(words): \(reason)" }
     }
 
     package let kind: Kind
-    /// A clause, as "there is no token: the token endpoint answered 403".
+    /// In the words of whoever met it.
     package let reason: ReportedText
     package let since: Duration
 
     init(_ kind: Kind, _ reason: ReportedText, since: Duration) {
-        (self.kind, self.reason, self.since) = (kind, kind.explained(by: reason), since)
+        (self.kind, self.reason, self.since) = (kind, reason, since)
     }
+
+    /// A clause, as "there is no token: the token endpoint answered 403".
+    package var clause: ReportedText { "\(kind.words): \(reason)" }
 }
 
 /// What has happened since the agent started, counted: the figures of summaries, status and metrics.

@@ -77,7 +77,8 @@ extension StatusReport {
         let isLate = seconds > Self.longestWithoutFix
         let cause: String
         switch ReceiverState.Kind(rawValue: receiver.kind) {
-        case .ended: cause = "The log has been read to its end; a receiver that is to go on needs \"follow\" in its section."
+        case .ended:
+            cause = "The log has been read to its end; a receiver that is to go on needs \"follow\" in its section."
         case .noPosition:
             cause =
                 "\(ended("Receiver \(receiver.state)")) Check the antenna, its cable and its view of the sky; in a garage "
@@ -85,7 +86,7 @@ extension StatusReport {
         case .waiting: cause = ended("Receiver \(receiver.state)")
         case .starting where receiver.secondsSinceFix == nil || isLate, nil where isLate:
             cause = ended("Receiver \(receiver.state)")
-        case .receiving where isLate && !refusedFixes.isEmpty: cause = refusals
+        case .receiving where receiver.refusal != nil && (isLate || receiver.secondsSinceFix == nil): cause = refusals
         case .receiving where isLate:
             cause =
                 "\(ended("Receiver \(receiver.state)")) No sentence has brought a position; check the antenna, its cable "
@@ -103,12 +104,13 @@ extension StatusReport {
     }
 
     private var refusals: String {
-        guard let (label, count) = refusedFixes.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return "" }
         let remedy =
-            ["before_build", "in_the_future", "unconfirmed_time", "not_advancing"].contains(label)
-            ? "compare the receiver's date with this host's clock" : "if it does not pass, check the receiver"
-        let times = count == 1 ? "once" : "\(Self.grouped(Int64(count))) times"
-        return "Fixes arrive, but are rejected (\(label), \(times)); the log says why of one: \(remedy)."
+            switch receiver.refusalKind {
+            case "before_build", "in_the_future", "unconfirmed_time", "not_advancing":
+                "compare the receiver's date with this host's clock"
+            default: "if it does not pass, check the receiver and its antenna"
+            }
+        return "Fixes arrive, but are rejected; of the last one: \(receiver.refusal ?? ""); \(remedy)."
     }
 
     /// What the receiver says of itself, as of its antenna, is the cause more often than not.
@@ -150,7 +152,8 @@ extension StatusReport {
         }
         return Trouble(
             seconds: seconds,
-            text: "Nothing has been sent since \(Self.moment(seconds, before: now)), and no stage has reported why; look "
+            text:
+                "Nothing has been sent since \(Self.moment(seconds, before: now)), and no stage has reported why; look "
                 + "at the log (journalctl -u waypost).")
     }
 
@@ -158,7 +161,8 @@ extension StatusReport {
     private var remedy: String {
         switch delivery.troubleKind.flatMap(DeliveryTrouble.Kind.init(rawValue:)) {
         case .token: "waypost token asks for one now and shows what comes."
-        case .unreachable: "It is tried again by itself; if it stays so, check the vehicle's network and upload.endpoint."
+        case .unreachable:
+            "It is tried again by itself; if it stays so, check the vehicle's network and upload.endpoint."
         case .intercepted: "Sign in to that network, or use another."
         case .rejected: "Smaller batches are tried until the one is found; waypost outbox list shows it then."
         case .outbox: "Check its disk (journalctl -k)."
@@ -171,7 +175,8 @@ extension StatusReport {
 extension StatusReport {
     private var wellness: String {
         guard let delivered = delivery.secondsSinceDelivery else {
-            return "Nothing has been sent yet: the service started \(Duration.seconds(uptimeSeconds).spoken) ago, and its "
+            return
+                "Nothing has been sent yet: the service started \(Duration.seconds(uptimeSeconds).spoken) ago, and its "
                 + "first update is on its way. \(safety)"
         }
         let rest =

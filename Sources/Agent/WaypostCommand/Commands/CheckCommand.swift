@@ -53,6 +53,7 @@ struct CheckCommand {
 
     private func write(_ line: CheckLine) throws {
         Terminal.draw("")
-        try StandardOutput.write(line: "\(line.verdict.rawValue.filled(to: 4))  \(line.name.filled(to: 13))  \(line.text)")
+        try StandardOutput.write(
+            line: "\(line.verdict.rawValue.filled(to: 4))  \(line.name.filled(to: 13))  \(line.text)")
     }
 }
