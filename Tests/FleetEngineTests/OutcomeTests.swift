@@ -79,6 +79,7 @@ import WaypostTestSupport
         (401, "check its clock"), (403, "name this vehicle in the token"), (403, "correct vehicle.providerId"),
         (404, "let the backend create the vehicle"),
         (429, "lower upload.backlogUpdatesPerSecond"), (501, "correct vehicle.service"), (503, "it passes by itself"),
+        (410, "check upload.endpoint"),
     ])
     func saysWhatToDo(status: Int, remedy: String) throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")

@@ -85,7 +85,8 @@ extension UploadOutcome {
             """
         case 429: "it passes by itself; if it comes often, lower upload.backlogUpdatesPerSecond"
         case 501: "let the Fleet Engine API be enabled for \(vehicle.providerID), or correct vehicle.service"
-        default: "it passes by itself"
+        case 408, 409, 499, 500...: "it passes by itself"
+        default: "it is tried again; if it stays so, check upload.endpoint"
         }
     }
 
