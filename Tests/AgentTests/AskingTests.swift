@@ -26,12 +26,22 @@ import WaypostTestSupport
         let config = bench.folder.path("config.json")
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(String(decoding: why.standardOutput, as: UTF8.self).hasPrefix("All is well: the last delivery was "))
+        #expect(why.ending == .exited(0))
         let page = try await BuiltProgram.run(["status", "--config", config])
         let text = String(decoding: page.standardOutput, as: UTF8.self)
         #expect(text.contains("providers/p/vehicles/van-7") && text.contains("accepted 2 = delivered 2"))
+        #expect(page.ending == .exited(0))
         let json = try await BuiltProgram.run(["status", "--json", "--config", config])
         let status = try JSONValue(parsing: json.standardOutput)
-        #expect(status["ledger"]?["delivered"]?.integerValue == 2)
+        #expect(status["ledger"]?["delivered"]?.integerValue == 2 && json.ending == .exited(0))
+
+        receiver.unplug()
+        try #require(await service.errors.line(saying: "it is opened again") != nil)
+        for words in [["why"], ["status"], ["status", "--json"]] {
+            let outcome = try await BuiltProgram.run(words + ["--config", config])
+            #expect(outcome.ending == .exited(1), "\(words)")
+            #expect(String(decoding: outcome.standardOutput, as: UTF8.self).contains("it is opened again"))
+        }
         #expect(await service.terminate().ending == .exited(0))
 
         let silent = try await BuiltProgram.run(["why", "--config", config])

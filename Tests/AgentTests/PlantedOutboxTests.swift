@@ -149,7 +149,8 @@ struct PlantedOutbox {
         let config = try ServiceSetup(status: "unix:\(path)").write(in: folder)
         let outcome = try await BuiltProgram.run([command, "--config", config])
         #expect(outcome.ending == .exited(78))
-        #expect(text(outcome.standardError).contains("\(path) is a file, not a socket, and is left alone; choose "))
+        let words = text(outcome.standardError + outcome.standardOutput)
+        #expect(words.contains("\(path) is a file, not a socket, and is left alone; choose "))
         #expect(try content("file") == "worth keeping")
     }
 

@@ -13,7 +13,8 @@ import Testing
         var topics = RepetitionFilter()
         for (second, words, told) in Self.course {
             guard let words else {
-                let (wasTold, again) = (topics.end("link"), topics.end("link"))
+                let moment = Duration.seconds(second)
+                let (wasTold, again) = (topics.end("link", at: moment), topics.end("link", at: moment))
                 #expect(wasTold && !again)
                 continue
             }
@@ -22,6 +23,39 @@ import Testing
         }
         let other = topics.tell("down", of: "disk", again: .seconds(600), at: .seconds(1206))
         #expect(other == 0)
+    }
+
+    /// A link that comes and goes each ten seconds for an hour, and then stays.
+    @Test func tellsWhatComesAndGoesSeldomAndAtLastHowItStands() {
+        var topics = RepetitionFilter()
+        var lines: [(second: Int, isDown: Bool)] = []
+        for second in stride(from: 0, to: 3600, by: 10) {
+            let now = Duration.seconds(second)
+            if second % 20 == 0 {
+                if topics.tell("down", of: "link", again: .seconds(600), at: now) != nil {
+                    lines.append((second, true))
+                }
+            } else if topics.end("link", at: now) {
+                lines.append((second, false))
+            }
+        }
+        #expect(lines.count <= 7 * 6, "\(lines)")
+        #expect(zip(lines, lines.dropFirst()).allSatisfy { $0.isDown || $1.isDown }, "two ends in a row")
+        let known = lines.last
+        let ends = stride(from: 3600, to: 4300, by: 10).filter { topics.end("link", at: .seconds($0)) }
+        #expect(ends.count == (known?.isDown == true ? 1 : 0), "\(ends)")
+    }
+
+    @Test func tellsATroubleAgainThatBeganWhileThereWasNoRoom() {
+        var topics = RepetitionFilter()
+        for second in 0..<3 {
+            _ = topics.tell("down", of: "link", again: .seconds(600), at: .seconds(second))
+            _ = topics.end("link", at: .seconds(second))
+        }
+        let told = stride(from: 10, to: 700, by: 10).filter {
+            topics.tell("down", of: "link", again: .seconds(600), at: .seconds($0)) != nil
+        }
+        #expect(told.first == 10 && told.count >= 2, "\(told)")
     }
 
     @Test func repeatsNothingWithoutAnInterval() {

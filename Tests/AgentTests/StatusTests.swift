@@ -58,14 +58,15 @@ import WaypostTestSupport
         monitor.observe(.noToken(AuthorizationError(.unavailable, "issuer down")))
         let counts = monitor.snapshot.counts
         #expect(counts.requests == 1 && counts.retries == 0 && counts.traffic.bytesSent == 10)
-        #expect(report(monitor).delivery.trouble == "no token: issuer down")
+        #expect(report(monitor).delivery.trouble == "there is no token: issuer down")
+        #expect(report(monitor).delivery.troubleKind == "token")
     }
 
     @Test func tellsTroubleUntilADelivery() {
         let monitor = monitor()
         monitor.observe(.failed(.hold(reason: "404 NOT_FOUND"), traffic: HTTPTraffic()))
         clock.advance(by: .seconds(100))
-        #expect(report(monitor).delivery.trouble == "404 NOT_FOUND")
+        #expect(report(monitor).delivery.trouble == "Fleet Engine takes no updates of this vehicle: 404 NOT_FOUND")
         #expect(report(monitor).delivery.troubleSeconds == 100)
         #expect(report(monitor).headline.contains("404 NOT_FOUND"))
         monitor.observe(.delivered(Self.batch, traffic: HTTPTraffic(), took: .zero))
@@ -87,6 +88,18 @@ import WaypostTestSupport
         monitor.observe(.accepted(Self.stored))
         #expect(report(monitor).delivery.memoryOnly == nil)
         #expect(report(monitor).isHealthy)
+    }
+
+    /// Where positions go out from memory nothing waits for the outbox, whatever else fails of it.
+    @Test func tellsOneTroubleOfTheOutboxOnce() {
+        let monitor = monitor()
+        let error = OutboxError(.unusable, "/o: disk I/O error")
+        monitor.observe(.outboxFailed(error))
+        #expect(report(monitor).delivery.troubleKind == "outbox")
+        monitor.observe(.notStored(error))
+        #expect(report(monitor).delivery.trouble == nil)
+        monitor.observe(.outboxFailed(error))
+        #expect(report(monitor).delivery.trouble == nil && report(monitor).delivery.memoryOnly != nil)
     }
 
     @Test func isUnhealthyWithoutAFixForMinutes() {
@@ -194,10 +207,10 @@ import WaypostTestSupport
     let clock = ManualClock()
     let lines = Lines()
 
-    func log(_ level: LogLevel = .info) -> EventLog {
+    func log(_ level: LogLevel = .info, tellsFirstDelivery: Bool = false) -> EventLog {
         let lines = lines
         let writer = LogWriter(level: level, format: .text, isReadByJournal: true) { lines.append($0) }
-        return EventLog(log: writer, clock: MonotonicClock(clock))
+        return EventLog(log: writer, clock: MonotonicClock(clock), tellsFirstDelivery: tellsFirstDelivery)
     }
 
     @Test func tellsATroubleOnceAndThenNowAndThen() {
@@ -211,6 +224,15 @@ import WaypostTestSupport
                 "<4>upload failed, retry follows: 503",
                 "<4>upload failed, retry follows: 503 (59 more times since last logged)",
             ])
+    }
+
+    @Test func tellsATroubleOnceThoughItsFiguresChange() {
+        let log = log()
+        for milliseconds in 0..<9 {
+            log.observe(
+                .failed(.unreachable(reason: "failed to connect after \(milliseconds) ms"), traffic: HTTPTraffic()))
+        }
+        #expect(lines.all == ["<4>Fleet Engine unreachable, retry follows: failed to connect after 0 ms"])
     }
 
     @Test func tellsAHoldOnceAndThenNowAndThen() {
@@ -243,7 +265,73 @@ import WaypostTestSupport
         log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
         log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
         #expect(lines.all.count == 2)
-        #expect(lines.all.last == "<6>delivery works again; 1 updates delivered at once")
+        #expect(lines.all.last == "<6>delivery works again; 1 update delivered at once")
+    }
+
+    @Test func tellsTheFirstDeliveryOfARunWithItsDelay() {
+        let log = log(tellsFirstDelivery: true)
+        for second in 0..<2 {
+            let fix = Fix(timeOfFix: Status.stored.update.timeOfFix, latitude: 50, longitude: 10)
+            log.observe(.fix(fix))
+            log.observe(.accepted(Status.stored))
+            clock.advance(by: .milliseconds(150))
+            log.observe(.uploading(Status.batch))
+            clock.advance(by: .milliseconds(250 + second))
+            log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        }
+        #expect(lines.all == ["<6>the first position of this run is delivered, 400 ms after its fix"])
+    }
+
+    @Test func tellsAFirstDeliveryOfWhatTheLastRunLeft() {
+        let log = log(tellsFirstDelivery: true)
+        log.observe(.uploading(Status.batch))
+        log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        #expect(lines.all == ["<6>the first position of this run is delivered, one of the run before"])
+    }
+
+    @Test func tellsThatThereIsATokenAgain() {
+        let log = log()
+        log.observe(.noToken(AuthorizationError(.refused, "answered 403")))
+        log.observe(.uploading(Status.batch))
+        log.observe(.uploading(Status.batch))
+        #expect(lines.all == ["<4>no token, updates are kept: answered 403", "<6>there is a token again"])
+    }
+
+    @Test(arguments: [false, true]) func tellsThatTheOutboxWorksAgain(isStoring: Bool) {
+        let log = log()
+        log.observe(.outboxFailed(OutboxError(.unusable, "disk I/O error")))
+        for _ in 0..<2 { log.observe(isStoring ? .accepted(Status.stored) : .uploading(Status.batch)) }
+        #expect(lines.all == ["<3>outbox: disk I/O error", "<6>the outbox works again"])
+    }
+
+    @Test func tellsThatFixesAreAcceptedAgain() {
+        let log = log()
+        let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10)
+        for _ in 0..<70 {
+            log.observe(.refused(fix, .nullIsland))
+            clock.advance(by: .seconds(1))
+        }
+        log.observe(.fix(fix))
+        log.observe(.refused(fix, .nullIsland))
+        log.observe(.fix(fix))
+        #expect(lines.all.dropFirst() == ["<6>fixes are accepted again, after 70 were rejected"])
+    }
+
+    @Test func tellsAReceiverThatComesAndGoesSeldomAndAtLastHowItStands() {
+        let log = log()
+        let states = [ReceiverState.waiting(source: "/dev/x", reason: "silent for 5 s"), .receiving(source: "/dev/x")]
+        for round in 0..<100 {
+            log.observe(.receiver(states[round % 2]))
+            clock.advance(by: .seconds(5))
+        }
+        #expect(lines.all.count <= 13)
+        log.observe(.receiver(states[0]))
+        // A heartbeat each minute.
+        for _ in 0..<10 {
+            clock.advance(by: .seconds(60))
+            log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        }
+        #expect(lines.all.last == "<4>/dev/x: silent for 5 s")
     }
 
     /// A start is no trouble, a missing position is.
@@ -272,7 +360,14 @@ import WaypostTestSupport
         let log = log()
         for _ in 0..<3 { log.observe(.receiver(.waiting(source: "/dev/ttyUSB0", reason: "no such device"))) }
         log.observe(.receiver(.receiving(source: "/dev/ttyUSB0")))
-        #expect(lines.all == ["<4>/dev/ttyUSB0: no such device", "<6>/dev/ttyUSB0: receiving"])
+        log.observe(.receiver(.noPosition(source: "/dev/ttyUSB0", hadOne: true)))
+        log.observe(.receiver(.receiving(source: "/dev/ttyUSB0")))
+        #expect(
+            lines.all == [
+                "<4>/dev/ttyUSB0: no such device", "<6>/dev/ttyUSB0: receiving",
+                "<4>/dev/ttyUSB0: receiving, no position any more: antenna and sky view",
+                "<6>/dev/ttyUSB0: receiving, with a position again",
+            ])
     }
 
     @Test func remindsOfAReceiversWarningNowAndThen() {

@@ -24,69 +24,223 @@ import WaypostTestSupport
         let events: [(at: Int, event: ReportingEvent)]
         let until: Int
         var pending: Int64 = 0
-        let sentence: String
-        var testDescription: String { sentence }
+        var quarantined: Int64 = 0
+        var stall: StallRecord?
+        var isWell = false
+        let text: String
+        var testDescription: String { text }
     }
 
-    static let cases = [
+    static let cases =
+        receiverCases + deliveryCases + outboxCases + severalCases
+        + [
+            Case(
+                events: [(0, receiving), (1, .fix(fix))], until: 4, pending: 1, isWell: true,
+                text: "Nothing has been sent yet: the service started 4 s ago, and its first update is on its way. "
+                    + "1 update is safe in the outbox."),
+            Case(
+                events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, isWell: true,
+                text: "All is well: the last delivery was 3 s ago, and nothing is pending."),
+            Case(
+                events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, pending: 12_345, isWell: true,
+                text: "All is well: the last delivery was 3 s ago, and 12,345 updates are pending."),
+            Case(
+                events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, quarantined: 1, isWell: true,
+                text: "All is well: the last delivery was 3 s ago, and nothing is pending. "
+                    + "1 update is quarantined; waypost outbox list says why."),
+            Case(
+                events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, stall: stall, isWell: true,
+                text:
+                    "All is well: the last delivery was 3 s ago, and nothing is pending. The last run ended itself at "
+                    + "2026-11-21T09:26:00.000Z (receiver: the receiver's thread is stuck in a system call for 90 s); if "
+                    + "that comes again, a device or a disk hangs (journalctl -k)."),
+            Case(
+                events: [(0, receiving), (0, delivered), (290, .fix(fix))], until: 300, pending: 12,
+                text: "Nothing has been sent since 09:21 UTC, and no stage has reported why; look at the log "
+                    + "(journalctl -u waypost). 12 updates are safe in the outbox."),
+            Case(
+                events: [(0, receiving)] + (0..<200).map { ($0, .fix(fix)) }, until: 200, pending: 20,
+                text: "Nothing has been sent since 09:22 UTC, and no stage has reported why; look at the log "
+                    + "(journalctl -u waypost). 20 updates are safe in the outbox."),
+        ]
+
+    static let stall = StallRecord(
+        Stall(stage: .receiver, duration: .seconds(90)), time: now, uptime: .seconds(900))
+
+    static let receiverCases = [
         Case(
-            events: [
-                (0, receiving), (0, .fix(fix)), (0, delivered),
-                (80, .noToken(AuthorizationError(.refused, "the token endpoint answers 403"))), (790, .fix(fix)),
-            ], until: 800, pending: 1204,
-            sentence: "Nothing has been sent since 09:14 UTC: no token: the token endpoint answers 403; "
-                + "1,204 updates are safe."),
-        Case(
-            events: [
-                (0, receiving), (0, .fix(fix)),
-                (10, .failed(.retry(reason: "503 UNAVAILABLE", after: nil), traffic: HTTPTraffic())),
-                (10, .waiting(delay: .seconds(40), reason: "503")),
-            ], until: 20, pending: 1,
-            sentence: "Nothing has been sent since 09:25 UTC: 503 UNAVAILABLE, the next attempt is in 30 s; "
-                + "1 update is safe."),
-        Case(
-            events: [(0, .fix(fix)), (0, .outboxFailed(OutboxError(.unusable, "outbox.sqlite: disk I/O error")))],
-            until: 86_400 + 60, pending: 3,
-            sentence: "Nothing has been sent since 2026-11-20 09:25 UTC: outbox.sqlite: disk I/O error; "
-                + "3 updates are safe."),
+            events: [(0, .receiver(.starting(source: "/dev/gnss", detail: "open at 9600 baud")))], until: 3,
+            text: "There is no position yet. Receiver /dev/gnss: open at 9600 baud. No update is pending."),
         Case(
             events: [(0, .receiver(.waiting(source: "/dev/gnss", reason: "not there; plug the receiver in")))],
             until: 60,
-            sentence: "There is no new position since the start: /dev/gnss: not there; plug the receiver in; "
-                + "no update is pending."),
+            text: "There is no position yet. Receiver /dev/gnss: not there; plug the receiver in. No update is pending."
+        ),
+        Case(
+            events: [(0, receiving)], until: 10,
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving. A receiver that was off takes a minute or so to "
+                + "its first position, under an open sky. No update is pending."),
+        Case(
+            events: [(0, receiving)], until: 91,
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving. No sentence has brought a position; check the "
+                + "antenna, its cable and its view of the sky. No update is pending."),
+        Case(
+            events: [
+                (0, receiving), (60, .receiver(.noPosition(source: "/dev/gnss", hadOne: false))),
+                (70, .receiverWarning(.antennaOpen)),
+            ], until: 71,
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving, no position yet: antenna and sky view. Check the "
+                + "antenna, its cable and its view of the sky; in a garage it passes by itself. The receiver reports an open "
+                + "antenna line: check the antenna's plug. No update is pending."),
         Case(
             events: [
                 (0, receiving), (0, .fix(fix)), (1, delivered), (2, .idle),
                 (60, .receiver(.noPosition(source: "/dev/gnss", hadOne: true))), (119, delivered),
             ], until: 120,
-            sentence:
-                "There is no new position since 09:24 UTC: /dev/gnss: receiving, no position any more: antenna and "
-                + "sky view; the last known one is repeated each minute, and no update is pending."),
+            text:
+                "There is no new position since 09:24 UTC. Receiver /dev/gnss: receiving, no position any more: antenna and "
+                + "sky view. Check the antenna, its cable and its view of the sky; in a garage it passes by itself. The last "
+                + "known position is repeated each minute. No update is pending."),
         Case(
-            events: [(0, .receiver(.starting(source: "/dev/gnss", detail: "open at 9600 baud")))], until: 3,
-            sentence: "There is no position yet: /dev/gnss: open at 9600 baud; no update is pending."),
+            events: [(0, receiving), (1, .refused(fix, .nullIsland)), (2, .refused(fix, .nullIsland))], until: 3,
+            text:
+                "There is no position yet. Fixes arrive, but are rejected; of the last one: its position is exactly 0, 0, "
+                + "which receivers send when they have none; if it does not pass, check the receiver and its antenna. No "
+                + "update is pending."),
         Case(
-            events: [(0, receiving), (1, .refused(fix, .nullIsland)), (2, .refused(fix, .nullIsland))], until: 100,
-            sentence:
-                "There is no new position since the start: fixes arrive but are rejected (2 times zero_position); "
-                + "no update is pending."),
+            events: [
+                (0, receiving), (0, .fix(fix)), (0, delivered), (60, delivered), (100, .refused(fix, .notAdvancing)),
+            ],
+            until: 100,
+            text:
+                "There is no new position since 09:24 UTC. Fixes arrive, but are rejected; of the last one: its time is not "
+                + "after that of the last fix; compare the receiver's date with this host's clock. No update is pending."
+        ),
+        // A jump among fixes that are accepted is none that keeps positions from arriving, nor is one of long ago.
         Case(
-            events: [(0, receiving), (1, .fix(fix))], until: 4, pending: 1,
-            sentence: "Nothing has been sent yet: the service started 4 s ago, and its first update is on its way; "
-                + "1 update is safe."),
+            events: [(0, receiving), (0, .fix(fix)), (1, .refused(fix, .jump(meters: 9))), (2, delivered)], until: 4,
+            isWell: true, text: "All is well: the last delivery was 2 s ago, and nothing is pending."),
         Case(
-            events: [(0, receiving), (0, delivered), (290, .fix(fix))], until: 300, pending: 12,
-            sentence: "Nothing has been sent since 09:21 UTC, and no stage has reported why; "
-                + "12 updates are safe; look at the log."),
+            events: [(0, receiving), (1, .refused(fix, .nullIsland))], until: 60,
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving. A receiver that was off takes a minute or so to "
+                + "its first position, under an open sky. No update is pending."),
         Case(
-            events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5,
-            sentence: "All is well: the last delivery was 3 s ago, nothing is pending."),
-        Case(
-            events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, pending: 12_345,
-            sentence: "All is well: the last delivery was 3 s ago, 12,345 updates are pending."),
+            events: [(0, .fix(fix)), (0, delivered), (1, .receiver(.ended(source: "drive.nmea")))], until: 2,
+            text:
+                "There is no new position since 09:25 UTC. The log has been read to its end; a receiver that is to go on "
+                + "needs \"follow\" in its section. The last known position is repeated each minute. No update is pending."
+        ),
     ]
 
-    @Test(arguments: cases) func nothingIsSentOrThatAllIsWell(example: Case) {
+    /// What each trouble is called, and who has to do what; one for each kind.
+    static let deliveryCases: [Case] = [
+        (
+            ReportingEvent.noToken(
+                AuthorizationError(.refused, "the token endpoint answered 403; check authorization.headers")),
+            "there is no token: the token endpoint answered 403; check authorization.headers. waypost token asks for one "
+                + "now and shows what comes."
+        ),
+        (failed(.tokenRefused(reason: "401 W; let X")), "Fleet Engine rejects the token: 401 W; let X."),
+        (
+            failed(.retry(reason: "503 W; it passes by itself", after: nil)),
+            "Fleet Engine cannot take updates now: 503 W; it passes by itself."
+        ),
+        (failed(.throttled(reason: "429 W", after: nil)), "Fleet Engine limits how often updates come: 429 W."),
+        (
+            failed(.unreachable(reason: "no connection")),
+            "Fleet Engine cannot be reached: no connection. It is tried again by itself; if it stays so, check the "
+                + "vehicle's network and upload.endpoint."
+        ),
+        (
+            failed(.intercepted(reason: "200 with HTML")),
+            "something else answers in Fleet Engine's place: 200 with HTML. Sign in to that network, or use another."
+        ),
+        (failed(.hold(reason: "404 W; let X")), "Fleet Engine takes no updates of this vehicle: 404 W; let X."),
+        (
+            failed(.rejected(reason: "400 W.")),
+            "Fleet Engine rejects an update: 400 W. Smaller batches are tried until the one is found; waypost outbox list "
+                + "shows it then."
+        ),
+    ].map { event, words in
+        Case(
+            events: [(0, receiving), (0, .fix(fix)), (0, delivered), (80, event), (790, .fix(fix))],
+            until: 800, pending: 1204,
+            text: "Nothing has been sent since 09:14 UTC, because \(words) 1,204 updates are safe in the outbox.")
+    }
+
+    static func failed(_ outcome: UploadOutcome) -> ReportingEvent { .failed(outcome, traffic: HTTPTraffic()) }
+
+    static let full = OutboxError(.full, "/o: no space is left; free some. New ones are not accepted until then")
+    static let unreadable = OutboxError(.unusable, "/o: disk I/O error")
+
+    static let outboxCases = [
+        Case(
+            events: [(0, receiving), (0, .fix(fix)), (0, .outboxFailed(unreadable))], until: 60, pending: 3,
+            text:
+                "Nothing has been sent since 09:25 UTC, because the outbox cannot be read: /o: disk I/O error. Check its "
+                + "disk (journalctl -k). 3 updates are safe in the outbox."),
+        Case(
+            events: [(0, .fix(fix)), (0, .outboxFailed(unreadable)), (86_460, .fix(fix)), (86_460, receiving)],
+            until: 86_460, pending: 3,
+            text:
+                "Nothing has been sent since 2026-11-20 09:25 UTC, because the outbox cannot be read: /o: disk I/O error. "
+                + "Check its disk (journalctl -k). 3 updates are safe in the outbox."),
+        // Positions go out: it is not said that none do, whatever else fails of the outbox.
+        Case(
+            events: [
+                (0, receiving), (0, .fix(fix)), (0, .notStored(full)), (1, delivered), (55, .fix(fix)),
+                (55, .notStored(full)), (56, delivered), (58, .outboxFailed(unreadable)),
+            ], until: 60, pending: 12,
+            text:
+                "Positions are sent, but since 09:25 UTC from memory only, so that one that cannot be sent is lost: /o: no "
+                + "space is left; free some. New ones are not accepted until then. 12 updates are safe in the outbox."),
+        Case(
+            events: [
+                (0, receiving), (0, .outboxFailed(unreadable)), (0, .fix(fix)), (0, .notStored(full)), (1, delivered),
+            ], until: 2,
+            text:
+                "Positions are sent, but since 09:25 UTC from memory only, so that one that cannot be sent is lost: /o: no "
+                + "space is left; free some. New ones are not accepted until then."),
+    ]
+
+    /// Both are told, first the one that no other can have caused.
+    static let severalCases = [
+        Case(
+            events: [
+                (0, receiving), (0, .fix(fix)), (0, delivered), (10, failed(.unreachable(reason: "no connection"))),
+                (10, .waiting(delay: .seconds(600), reason: "")), (300, .fix(fix)),
+                (320, .receiver(.waiting(source: "/dev/gnss", reason: "silent for 5 s; check power and cable"))),
+            ], until: 340, pending: 8,
+            text:
+                "Nothing has been sent since 09:20 UTC, because Fleet Engine cannot be reached: no connection. It is tried "
+                + "again by itself; if it stays so, check the vehicle's network and upload.endpoint. Besides, there is no new "
+                + "position since 09:25 UTC. Receiver /dev/gnss: silent for 5 s; check power and cable. The next attempt is in "
+                + "4 min. 8 updates are safe in the outbox."),
+        Case(
+            events: [
+                (0, .receiver(.waiting(source: "/dev/gnss", reason: "not there"))),
+                (200, .noToken(AuthorizationError(.refused, "answered 403"))),
+            ], until: 260, pending: 1,
+            text:
+                "There is no position yet. Receiver /dev/gnss: not there. Besides, nothing has been sent since 09:25 UTC, "
+                + "because there is no token: answered 403. waypost token asks for one now and shows what comes. 1 update is "
+                + "safe in the outbox."),
+        Case(
+            events: [
+                (0, receiving), (0, .fix(fix)), (0, .notStored(full)), (0, failed(.retry(reason: "503", after: nil))),
+                (60, .fix(fix)), (60, .outboxFailed(unreadable)),
+            ], until: 60,
+            text:
+                "The outbox has taken no position since 09:25 UTC, so that only the newest is kept, in memory: /o: no space "
+                + "is left; free some. New ones are not accepted until then. Besides, nothing has been sent since 09:25 UTC, "
+                + "because Fleet Engine cannot take updates now: 503."),
+    ]
+
+    @Test(arguments: cases) func nothingArrivesAndWhatToDo(example: Case) {
         let clock = ManualClock()
         let uptime = MonotonicClock(clock)
         let monitor = AgentMonitor(clock: uptime)
@@ -97,10 +251,11 @@ import WaypostTestSupport
             monitor.observe(event)
         }
         clock.advance(by: .seconds(example.until - passed))
+        if let stall = example.stall { monitor.note(lastStall: stall) }
+        var summary = StoreSummary(Ledger(accepted: example.pending, pending: example.pending))
+        summary.quarantined.count = example.quarantined
         let report = StatusReport(
-            vehicle: "v", snapshot: monitor.snapshot,
-            outbox: StoreSummary(Ledger(accepted: example.pending, pending: example.pending)), durability: .full,
-            at: uptime.now)
-        #expect(report.why(at: Self.now) == example.sentence)
+            vehicle: "v", snapshot: monitor.snapshot, outbox: summary, durability: .full, at: uptime.now)
+        #expect(report.why(at: Self.now) == Diagnosis(isWell: example.isWell, text: example.text))
     }
 }

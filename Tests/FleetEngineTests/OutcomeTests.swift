@@ -74,6 +74,23 @@ import WaypostTestSupport
         #expect(outcome.reason.description.contains("captive portal") == (row.kind == .intercepted))
     }
 
+    /// Whoever reads the reason has never heard of the status.
+    @Test(arguments: [
+        (401, "check its clock"), (403, "name this vehicle in the token"), (403, "correct vehicle.providerId"),
+        (404, "let the backend create the vehicle"),
+        (429, "lower upload.backlogUpdatesPerSecond"), (501, "correct vehicle.service"), (503, "it passes by itself"),
+        (410, "check upload.endpoint"),
+    ])
+    func saysWhatToDo(status: Int, remedy: String) throws {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
+        let body = #"{"error":{"code":\#(status),"message":"It ends so.","status":"STATUS"}}"#
+        let outcome = UploadOutcome(
+            of: HTTPResponse(status: status, body: Array(body.utf8)), to: try Self.request(), for: vehicle)
+        let words = outcome.reason.description
+        #expect(words.hasPrefix("\(status) STATUS: It ends so; "), "\(words)")
+        #expect(words.contains(remedy), "\(words)")
+    }
+
     @Test(arguments: HTTPTransportError.Code.allCases) func isNeverALossWithoutAnAnswer(code: HTTPTransportError.Code) {
         let outcome = UploadOutcome(of: HTTPTransportError(code, "words"))
         let expected: Kind =

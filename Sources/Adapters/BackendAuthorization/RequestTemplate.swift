@@ -1,5 +1,6 @@
 import HTTPMessages
-import VehicleAuthorization
+import LinuxPlatform
+package import VehicleAuthorization
 
 /// A request header whose value may be a secret.
 package struct HeaderTemplate: Sendable, Hashable {
@@ -18,6 +19,12 @@ package struct HeaderTemplate: Sendable, Hashable {
 
     package init(_ name: String, _ secret: Secret, scheme: Scheme = .verbatim) {
         (self.name, self.secret, self.scheme) = (name, secret, scheme)
+    }
+
+    /// Makes the value, and nothing else; see `value`.
+    package func prove() throws(AuthorizationError) {
+        try secret.prove(for: "header \(name)")
+        _ = try value(environment: ProcessEnvironment.variables)
     }
 
     /// The value to send, and the secret in it. May read a file; not for the shared pool.

@@ -11,6 +11,17 @@ package enum Secret: Sendable, Hashable {
     /// An environment variable of this process.
     case environment(String)
 
+    /// Fetches the text, and nothing else; see `text`. A variable that is not set is `.missingContext` here: it may be
+    /// there for the service alone.
+    package func prove(for use: String) throws(AuthorizationError) {
+        do throws(AuthorizationError) { _ = try text(for: use, environment: ProcessEnvironment.variables) } catch {
+            if case .environment = self {
+                throw AuthorizationError(.missingContext, "\(error.detail) here; the service must have it")
+            }
+            throw error
+        }
+    }
+
     /// The text itself, from a file, `environment` or the configuration. May read a file; not for the shared pool.
     ///
     /// - Throws: `.misconfigured`, naming `use` (as `header Authorization`) and source and never the text.

@@ -61,6 +61,8 @@ public struct Agent: Sendable {
         log.write(
             .info, "waypost \(Release.version) reports \(configuration.vehicle); status at \(status.service.address)")
 
+        for doubt in configuration.doubts { log.write(.warning, "\(doubt)") }
+
         let recordPath = StallRecord.path(besideOutbox: configuration.outbox.path)
         let watchdog = Watchdog(progress, feedInterval: min(watchdogInterval ?? .seconds(10), .seconds(10))) {
             manager.tell(["WATCHDOG=1"])

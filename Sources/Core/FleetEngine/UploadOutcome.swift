@@ -51,6 +51,43 @@ extension UploadOutcome {
     ///   - vehicle: whom the update was for.
     package init(of response: HTTPResponse, to request: HTTPRequest, for vehicle: VehicleName) {
         self.init(of: response, to: request, naming: vehicle.description)
+        // The server's words may be whole sentences.
+        let text = reason.description
+        let words = ReportedText(text.hasSuffix(".") ? text.dropLast() : text[...], limit: ReportedText.longestSentence)
+        let advised: ReportedText = "\(words); \(Self.remedy(for: response.status, vehicle))"
+        switch self {
+        case .tokenRefused: self = .tokenRefused(reason: advised)
+        case .hold: self = .hold(reason: advised)
+        case .retry(_, let after): self = .retry(reason: advised, after: after)
+        case .throttled(_, let after): self = .throttled(reason: advised, after: after)
+        // The words of one that is rejected are kept with the update; the others say what to do already.
+        case .delivered, .rejected, .unreachable, .intercepted: break
+        }
+    }
+
+    /// Who has to do what about a status that was answered to an update, for one who has never heard of it.
+    private static func remedy(for status: Int, _ vehicle: VehicleName) -> ReportedText {
+        switch status {
+        case 401:
+            """
+            let the backend sign with a key of a service account of \(vehicle.providerID), and check its clock \
+            (waypost token shows what it signs)
+            """
+        case 403:
+            """
+            let the backend name this vehicle in the token, and sign it as a service account of \
+            \(vehicle.providerID) that has the driver's role (waypost token shows what it signs), or correct vehicle.providerId
+            """
+        case 404:
+            """
+            let the backend create the vehicle, as a driver's token cannot, or correct vehicle.vehicleId, \
+            vehicle.providerId or vehicle.service
+            """
+        case 429: "it passes by itself; if it comes often, lower upload.backlogUpdatesPerSecond"
+        case 501: "let the Fleet Engine API be enabled for \(vehicle.providerID), or correct vehicle.service"
+        case 408, 409, 499, 500...: "it passes by itself"
+        default: "it is tried again; if it stays so, check upload.endpoint"
+        }
     }
 
     /// Judges an answer that must name `resource`; the table is `Outcome` in the tests.

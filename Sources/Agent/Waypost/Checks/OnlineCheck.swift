@@ -8,54 +8,118 @@ import ReportedText
 import SQLiteOutbox
 import TimeAndChance
 
-/// What `waypost check --online` tries, with the code that the service uses.
-package enum OnlineCheck: String, Sendable, CaseIterable {
-    case outbox, receiver, token
-    case fleetEngine = "Fleet Engine"
+/// What `waypost check --online` tries, side by side, with the code that the service uses.
+///
+/// Where the service runs, receiver and outbox are in its hands, and it is asked how they are.
+package enum OnlineCheck {
+    /// What is tried in any case, in this order.
+    package static let names = ["outbox", "receiver", "token", "Fleet Engine"]
 
-    /// What came of one check: what is there, or what is wrong and what to do.
-    package struct Finding: Sendable, Hashable {
-        package let isGood: Bool
-        package let text: String
+    /// Tries everything; takes half a minute at most.
+    ///
+    /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same.
+    package static func run(
+        _ configuration: Configuration, waits: (String) -> Void, found: (CheckLine) throws -> Void
+    ) async throws {
+        async let answers = tokenAndFleetEngine(configuration)
+        waits("service: waiting for its answer")
+        let service = await RunningService(configuration).state
+        let isOurs = service?.vehicle == configuration.vehicle.description
+        async let store = isOurs ? outbox(of: service, configuration) : outbox(configuration)
+        async let line = isOurs ? receiver(of: service) : receiver(configuration)
 
-        static func good(_ text: String) -> Self { Self(isGood: true, text: text) }
-        static func bad(_ text: String) -> Self { Self(isGood: false, text: text) }
-    }
-
-    /// How long a receiver may take to its first fix here, once it is heard.
-    private static let patience = Duration.seconds(15)
-
-    /// Tries it; takes seconds at most.
-    package func run(_ configuration: Configuration) async -> Finding {
-        switch self {
-        case .outbox: await Self.outbox(configuration)
-        case .receiver: await Self.receiver(configuration)
-        case .token: await Self.token(configuration)
-        case .fleetEngine: await Self.vehicle(configuration)
+        func take(_ line: CheckLine) throws {
+            if !Task.isCancelled { try found(line) }
         }
+        if let service { try take(Self.service(service, isOurs: isOurs)) }
+        waits("outbox: waiting for it to open")
+        try take(await store)
+        waits(
+            "receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s"
+        )
+        try take(await line)
+        waits("token and Fleet Engine: waiting for their answers")
+        for line in await answers { try take(line) }
     }
 
-    private static func outbox(_ configuration: Configuration) async -> Finding {
+    private static func service(_ report: StatusReport, isOurs: Bool) -> CheckLine {
+        let service = "waypost \(report.version) runs, up for \(Duration.seconds(report.uptimeSeconds).spoken)"
+        return isOurs
+            ? CheckLine(.ok, "service", "\(service); it is asked for receiver and outbox, which are in its hands")
+            : CheckLine(.note, "service", "\(service), for another vehicle, \(report.vehicle)")
+    }
+}
+
+/// The outbox.
+extension OnlineCheck {
+    private static func outbox(_ configuration: Configuration) async -> CheckLine {
         let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
-            return .good("\(path) is not opened: only \(FileStatus.words(configuration.expectedUser)) may")
+            return CheckLine(
+                .skip, "outbox", "\(path) is not opened: only \(FileStatus.words(configuration.expectedUser)) may")
         }
         do {
             let outbox = try await SQLiteOutbox.open(configuration.outbox)
             let ledger = try await outbox.ledger()
             try await outbox.close()
-            return .good("\(path) opens, \(ledger.pending) updates pending")
+            return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
         } catch {
-            guard let holder = error.holder else { return .bad(error.description) }
-            return .good("in use by the running service: \(path): in use by \(holder)")
+            guard let holder = error.holder else { return CheckLine(.fail, "outbox", error.description) }
+            return CheckLine(.ok, "outbox", "in use by the running service: \(path): in use by \(holder)")
         }
     }
 
-    private static func receiver(_ configuration: Configuration) async -> Finding {
+    private static func outbox(of service: StatusReport?, _ configuration: Configuration) -> CheckLine {
+        guard let service else { return CheckLine(.skip, "outbox", "the service does not answer") }
+        let path = configuration.outbox.path
+        if let reason = service.delivery.memoryOnly {
+            return CheckLine(.fail, "outbox", "the service sends positions from memory only: \(reason)")
+        }
+        return CheckLine(.ok, "outbox", "\(path) is used by the service, \(pending(service.ledger))")
+    }
+
+    private static func pending(_ ledger: Ledger) -> String {
+        ledger.pending == 1 ? "1 update pending" : "\(ledger.pending) updates pending"
+    }
+}
+
+/// The receiver.
+extension OnlineCheck {
+    /// How long a receiver may take to its first fix here, once it is heard; and one that is not heard, to be heard.
+    private static let patience = (fix: Duration.seconds(30), sentence: Duration.seconds(15))
+
+    private static func longestWait(for source: ReceiverConfiguration.Source) -> Duration {
+        if case .serial(_, .automatic) = source { return patience.fix + BaudRate.longestSearch }
+        return patience.fix
+    }
+
+    private static func receiver(of service: StatusReport?) -> CheckLine {
+        guard let receiver = service?.receiver else {
+            return CheckLine(.skip, "receiver", "the service does not answer")
+        }
+        guard let seconds = receiver.secondsSinceFix else {
+            return CheckLine(
+                .fail, "receiver", "\(receiver.state); the service has had no fix yet\(sky(receiver.kind))")
+        }
+        let fix = "the service had its last fix \(seconds) s ago"
+        // A receiver that is well gives one each second or so.
+        guard receiver.kind == ReceiverState.Kind.receiving.rawValue, seconds <= Int(patience.fix / .seconds(1)) else {
+            return CheckLine(.fail, "receiver", "\(receiver.state); \(fix)\(sky(receiver.kind))")
+        }
+        return CheckLine(.ok, "receiver", "\(receiver.state); \(fix), \(receiver.quality ?? "of unknown quality")")
+    }
+
+    private static func sky(_ kind: String) -> String {
+        [ReceiverState.Kind.receiving, .noPosition].map(\.rawValue).contains(kind)
+            ? "; check the antenna's view of the sky" : ""
+    }
+
+    private static func receiver(_ configuration: Configuration) async -> CheckLine {
         let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
+        let longest = longestWait(for: configuration.receiver.source)
         let (last, failure) = (Locked<ReceiverState?>(nil), Locked<String?>(nil))
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))
-        return await withTaskGroup(of: Void.self, returning: Finding.self) { group in
+        return await withTaskGroup(of: Void.self, returning: CheckLine.self) { group in
             group.addTask {
                 do throws(FixSourceError) {
                     try await source.run { sink.yield($0) }
@@ -66,9 +130,9 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
             }
             group.addTask {
                 let clock = MonotonicClock(ContinuousClock())
-                await clock.sleep(for: patience)
-                // The line is open, and its rate still looked for.
-                if case .starting? = last.withLock({ $0 }) { await clock.sleep(for: BaudRate.longestSearch) }
+                await clock.sleep(for: patience.sentence)
+                // One that is not there, or silent, is not waited for any longer.
+                if last.withLock({ $0?.kind }) != .waiting { await clock.sleep(for: longest - patience.sentence) }
                 sink.finish()
             }
             for await event in events {
@@ -76,13 +140,21 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
                 guard case .fix(let fix) = event else { continue }
                 group.cancelAll()
                 let quality = fix.satellitesUsed.map { "\($0) satellites" } ?? "quality \(fix.quality.rawValue)"
-                return .good("fix of \(fix.timeOfFix), \(quality)\(discovery(last.withLock { $0 }))")
+                return CheckLine(
+                    .ok, "receiver", "fix of \(fix.timeOfFix), \(quality)\(discovery(last.withLock { $0 }))")
             }
             group.cancelAll()
-            if let failure = failure.withLock({ $0 }) { return .bad(failure) }
-            guard let last = last.withLock({ $0 }) else { return .bad("no answer within \(patience)") }
-            if case .receiving = last { return .bad("\(last), but no fix yet; check the antenna's view of the sky") }
-            return .bad(last.description)
+            if let failure = failure.withLock({ $0 }) { return CheckLine(.fail, "receiver", failure) }
+            guard let last = last.withLock({ $0 }) else {
+                return CheckLine(.fail, "receiver", "no answer within \(longest.components.seconds) s")
+            }
+            if case .receiving = last {
+                return CheckLine(
+                    .fail, "receiver",
+                    "\(last), but no fix yet within \(longest.components.seconds) s; check the antenna's view of the sky"
+                )
+            }
+            return CheckLine(.fail, "receiver", last.description)
         }
     }
 
@@ -90,28 +162,32 @@ package enum OnlineCheck: String, Sendable, CaseIterable {
     private static func discovery(_ state: ReceiverState?) -> String {
         if case .receiving(_, let detail)? = state, !detail.isEmpty { ", \(detail)" } else { "" }
     }
+}
 
-    private static func token(_ configuration: Configuration) async -> Finding {
-        do {
-            let report = try await TokenReport.fetch(configuration)
-            return report.verdict.fits ? .good(report.summary) : .bad(report.summary)
-        } catch { return .bad(error.detail) }
+/// The token, and with it Fleet Engine.
+extension OnlineCheck {
+    private static func tokenAndFleetEngine(_ configuration: Configuration) async -> [CheckLine] {
+        let report: TokenReport
+        do { report = try await TokenReport.fetch(configuration) } catch {
+            return [CheckLine(.fail, "token", error.detail), unasked]
+        }
+        guard report.verdict.fits else { return [CheckLine(.fail, "token", report.summary), unasked] }
+        return [CheckLine(.ok, "token", report.summary), await vehicle(configuration, token: report.rawToken)]
     }
 
-    private static func vehicle(_ configuration: Configuration) async -> Finding {
+    private static let unasked = CheckLine(.skip, "Fleet Engine", "not asked: there is no token that fits")
+
+    private static func vehicle(_ configuration: Configuration, token: String) async -> CheckLine {
         do {
-            let token = try await TokenReport.fetch(configuration).rawToken
             let request = HTTPRequest(
                 .get, try configuration.vehicle.url(at: configuration.upload.endpoint),
                 headers: HTTPHeaders(["Authorization": "Bearer " + token]),
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
-            switch UploadOutcome(of: response, to: request, for: configuration.vehicle) {
-            case .delivered: return .good("\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
-            case .hold(let reason) where response.status == 404:
-                return .bad("\(reason); a driver token cannot create a vehicle, your backend must")
-            case let outcome: return .bad(outcome.reason.description)
-            }
-        } catch { return .bad("\(error)") }
+            let outcome = UploadOutcome(of: response, to: request, for: configuration.vehicle)
+            guard outcome == .delivered else { return CheckLine(.fail, "Fleet Engine", outcome.reason.description) }
+            return CheckLine(
+                .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
+        } catch { return CheckLine(.fail, "Fleet Engine", "\(error)") }
     }
 }

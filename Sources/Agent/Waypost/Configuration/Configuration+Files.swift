@@ -8,9 +8,12 @@ import SQLiteOutbox
 extension Configuration {
     /// Notes each path that is needed twice; `file` is the configuration's own.
     func reportSharedPaths(to problems: ConfigurationProblems, file: String) {
+        let filesRead =
+            [(name: "this configuration", path: file)]
+            + filesRead.map { (name: "the file of \"\($0.key)\"", path: $0.path) }
         let outboxFiles = (OutboxConfiguration.companions + [StallRecord.path(besideOutbox: ""), OwedState.suffix])
             .map { outbox.path + $0 }
-        if let used = filesRead(file).first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
+        if let used = filesRead.first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
             problems.add("outbox.path", "is \(outbox.path), whose files would replace \(used.name); use another path")
         }
         guard case .unix(let socket) = statusAddress else { return }
@@ -18,20 +21,24 @@ extension Configuration {
             problems.add(
                 "status.listen",
                 "is unix:\(socket), a file of the outbox; use another path, as unix:/run/waypost/status")
-        } else if let used = filesRead(file).first(where: { Self.isSame(socket, $0.path) }) {
+        } else if let used = filesRead.first(where: { Self.isSame(socket, $0.path) }) {
             problems.add(
                 "status.listen",
                 "is unix:\(socket), which is \(used.name); use another path, as unix:/run/waypost/status")
         }
     }
 
-    /// What is only read, and what it is for.
-    private func filesRead(_ file: String) -> [(name: String, path: String)] {
-        var files = [(name: "this configuration", path: file)]
+    /// `template` with the ids of this vehicle and its provider.
+    func expanded(_ template: String) -> String {
+        template.replacing("{vehicleId}", with: vehicle.vehicleID)
+            .replacing("{providerId}", with: vehicle.providerID)
+    }
+
+    /// What is only read, by the keys that name it.
+    var filesRead: [(key: String, path: String)] {
+        var files: [(key: String, path: String)] = []
         func add(_ key: String, _ path: String?) {
-            guard let path else { return }
-            let vehicle = path.replacing("{vehicleId}", with: vehicle.vehicleID)
-            files.append(("the file of \"\(key)\"", vehicle.replacing("{providerId}", with: self.vehicle.providerID)))
+            if let path { files.append((key, expanded(path))) }
         }
         func add(_ key: String, _ secret: Secret?) { if case .file(let path)? = secret { add(key, path) } }
         switch receiver.source {
@@ -70,12 +77,15 @@ extension Configuration {
     /// The user who must run this for the outbox to be his, as far as its folder shows.
     package var expectedUser: UInt32 { EffectiveUser.expected(at: outbox.path) }
 
-    /// Makes sure that outbox and status socket can be made where they are to be, as far as this user may look; touches
-    /// nothing.
-    func proveFiles() throws(AgentError) {
+    /// Makes sure that the outbox can be made where it is to be, as far as this user may look; touches nothing.
+    func proveOutbox() throws(AgentError) {
         do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal)") }
         }
+    }
+
+    /// The same of the status socket.
+    func proveStatusSocket() throws(AgentError) {
         guard case .unix(let socket) = statusAddress else { return }
         do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal)") }

@@ -15,10 +15,12 @@ package final class AgentMonitor: ReportingObserver {
         /// When each of the receiver's warnings came last.
         package var warningsAt: [ReceiverWarning: Duration] = [:]
         package var lastFix: (fix: Fix, at: Duration)?
+        /// What was wrong with the last fix that was rejected.
+        package var lastRefusal: (refusal: FixRefusal, at: Duration)?
         /// When Fleet Engine took the last position, and the time of its fix.
         package var lastDelivery: (timeOfFix: UTCTime, at: Duration)?
         /// Why nothing is sent at this moment; `nil` while all is well.
-        package var trouble: (reason: ReportedText, since: Duration)?
+        package var trouble: DeliveryTrouble?
         /// Why the outbox takes no updates, so that positions are sent from memory only; `nil` while it does.
         package var memoryOnly: (reason: ReportedText, since: Duration)?
         /// Until when nothing is sent, as the upload loop said.
@@ -29,6 +31,12 @@ package final class AgentMonitor: ReportingObserver {
         package var lastStall: StallRecord?
         /// How far into the time of its logs a replay has come, how long they are, and since when it plays them.
         package var progress: (reached: Duration, of: Duration, since: Duration)?
+
+        fileprivate mutating func delivery(
+            meets kind: DeliveryTrouble.Kind, _ reason: ReportedText, at now: Duration
+        ) {
+            trouble = DeliveryTrouble(kind, reason, since: trouble?.since ?? now)
+        }
     }
 
     private let clock: MonotonicClock
@@ -70,16 +78,70 @@ package final class AgentMonitor: ReportingObserver {
             case .delivered(let batch, _, _):
                 state.lastDelivery = (batch.last.update.timeOfFix, now)
                 state.trouble = nil
-            case .failed(let outcome, _): state.trouble = (outcome.reason, state.trouble?.since ?? now)
-            case .noToken(let error): state.trouble = ("no token: \(error)", state.trouble?.since ?? now)
-            case .outboxFailed(let error): state.trouble = ("\(error)", state.trouble?.since ?? now)
-            case .notStored(let error): state.memoryOnly = ("\(error)", state.memoryOnly?.since ?? now)
+            case .failed(let outcome, _): state.delivery(meets: DeliveryTrouble.Kind(outcome), outcome.reason, at: now)
+            case .noToken(let error): state.delivery(meets: .token, "\(error)", at: now)
+            // While positions go out from memory nothing waits for the outbox.
+            case .outboxFailed(let error):
+                if state.memoryOnly == nil { state.delivery(meets: .outbox, "\(error)", at: now) }
+            case .notStored(let error):
+                state.memoryOnly = ("\(error)", state.memoryOnly?.since ?? now)
+                if state.trouble?.kind == .outbox { state.trouble = nil }
             case .accepted: state.memoryOnly = nil
             case .waiting(let delay, _): state.waitsUntil = now + delay
-            case .refused, .quarantined, .stateSent, .serverTime, .idle: break
+            case .refused(_, let refusal): state.lastRefusal = (refusal, now)
+            case .quarantined, .stateSent, .serverTime, .idle: break
             }
         }
     }
+}
+
+/// Why nothing is sent at a moment, and since when.
+package struct DeliveryTrouble: Sendable, Hashable {
+    /// Where delivery ends; the words of `/status`.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case token, tokenRefused, retry, throttled, unreachable, intercepted, hold, rejected, outbox
+
+        /// `delivered` is none.
+        init(_ outcome: UploadOutcome) {
+            self =
+                switch outcome {
+                case .tokenRefused: .tokenRefused
+                case .delivered, .retry: .retry
+                case .throttled: .throttled
+                case .unreachable: .unreachable
+                case .intercepted: .intercepted
+                case .hold: .hold
+                case .rejected: .rejected
+                }
+        }
+
+        /// What it is, before the reason and a colon.
+        fileprivate var words: ReportedText {
+            switch self {
+            case .token: "there is no token"
+            case .tokenRefused: "Fleet Engine rejects the token"
+            case .retry: "Fleet Engine cannot take updates now"
+            case .throttled: "Fleet Engine limits how often updates come"
+            case .unreachable: "Fleet Engine cannot be reached"
+            case .intercepted: "something else answers in Fleet Engine's place"
+            case .hold: "Fleet Engine takes no updates of this vehicle"
+            case .rejected: "Fleet Engine rejects an update"
+            case .outbox: "the outbox cannot be read"
+            }
+        }
+    }
+
+    package let kind: Kind
+    /// In the words of whoever met it.
+    package let reason: ReportedText
+    package let since: Duration
+
+    init(_ kind: Kind, _ reason: ReportedText, since: Duration) {
+        (self.kind, self.reason, self.since) = (kind, reason, since)
+    }
+
+    /// A clause, as "there is no token: the token endpoint answered 403".
+    package var clause: ReportedText { "\(kind.words): \(reason)" }
 }
 
 /// What has happened since the agent started, counted: the figures of summaries, status and metrics.

@@ -4,71 +4,118 @@ import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
 import SQLiteOutbox
+import TimeAndChance
 
-/// Tells the log what an operator needs to read: changes at once, repetitions now and then, routine at debug level.
+/// Tells the log what an operator needs to read: changes at once, the first delivery, the end of each trouble,
+/// repetitions now and then, routine at debug level.
 package final class EventLog: ReportingObserver {
+    private struct State {
+        var topics = RepetitionFilter()
+        var first: FirstDelivery
+        var receiver = ReceiverNews()
+        /// Since when fixes are rejected and none accepted, and how many.
+        var refused: (since: Duration, count: Int)?
+    }
+
     private let log: LogWriter
     private let clock: MonotonicClock
     /// How often a continuing trouble is logged again.
     private static let reminderInterval = Duration.seconds(600)
+    /// A single fix that is rejected is nothing that ends.
+    private static let longestGlitch = Duration.seconds(60)
 
-    private let topics = Locked(RepetitionFilter())
+    private let state: Locked<State>
 
-    package init(log: LogWriter, clock: MonotonicClock) { (self.log, self.clock) = (log, clock) }
+    /// `tellsFirstDelivery`: as the service does, of which that is the success.
+    package init(log: LogWriter, clock: MonotonicClock, tellsFirstDelivery: Bool = false) {
+        (self.log, self.clock) = (log, clock)
+        state = Locked(State(first: FirstDelivery(isTold: !tellsFirstDelivery)))
+    }
 
     package func observe(_ event: ReportingEvent) {
         switch event {
-        case .receiver(let receiver): tell(receiver)
+        case .receiver(let receiver): state.withLock { $0.receiver.current = receiver }
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
-        case .refused(_, let refusal): remind(of: refusal.label, "fix rejected: \(refusal)")
+        case .fix: tellAcceptance()
+        case .refused(_, let refusal): tell(refusal)
         case .accepted(let stored):
-            if end("unstored") { log.write(.info, "the outbox accepts updates again") }
+            let (isStored, isRead) = (end("unstored"), end("outbox"))
+            if isStored || isRead {
+                log.write(.info, isStored ? "the outbox accepts updates again" : "the outbox works again")
+            }
             log.write(.debug, "accepted update \(stored.sequence)")
         case .notStored(let error):
             if count("\(error)", of: "unstored") != nil {
                 log.write(.error, "positions are sent from memory only: \(error)")
             }
+        case .uploading(let batch):
+            if end("token") { log.write(.info, "there is a token again") }
+            if !batch.pending.isEmpty, end("outbox") { log.write(.info, "the outbox works again") }
         case .delivered(let batch, let traffic, let took):
-            if end("trouble") {
-                log.write(.info, "delivery works again; \(batch.pending.count) updates delivered at once")
-            }
+            let number = batch.pending.count == 1 ? "1 update" : "\(batch.pending.count) updates"
+            if end("trouble") { log.write(.info, "delivery works again; \(number) delivered at once") }
             log.write(
                 .debug,
                 "delivered \(batch.pending.count) in \(took), \(traffic.bytesSent) bytes sent, "
                     + "\(traffic.bytesReceived) received")
         case .failed(let outcome, _): tellTrouble(Self.words(for: outcome), Self.level(of: outcome))
-        case .noToken(let error): tellTrouble("no token, updates are kept: \(error)", .warning)
-        case .outboxFailed(let error): remind(of: "outbox: \(error.code)", "outbox: \(error)", .error)
+        case .noToken(let error):
+            _ = count("", of: "token")
+            tellTrouble("no token, updates are kept: \(error)", .warning)
+        case .outboxFailed(let error):
+            if count("\(error.code)", of: "outbox") != nil { log.write(.error, "outbox: \(error)") }
         case .waiting(let delay, _): log.write(.debug, "next attempt in \(delay)")
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) quarantined, Fleet Engine rejects it: \(reason)")
         case .stateSent(let vehicleState, _): log.write(.info, "vehicle is \(vehicleState.rawValue)")
-        case .progress, .fix, .uploading, .serverTime, .idle: break
+        case .progress, .serverTime, .idle: break
         }
+        let now = clock.now
+        let (first, receiver) = state.withLock {
+            ($0.first.line(after: event, at: now), $0.receiver.line(at: now, &$0.topics))
+        }
+        if let first { log.write(.info, first) }
+        if let receiver { log.write(receiver.level, receiver.text) }
     }
 
-    private func tell(_ receiver: ReceiverState) {
-        let text = receiver.description
-        guard count(text, of: "receiver", again: nil) != nil else { return }
-        log.write(receiver.isTrouble ? .warning : .info, text)
+    private func tell(_ refusal: FixRefusal) {
+        let now = clock.now
+        state.withLock { state in
+            state.refused = (state.refused?.since ?? now, (state.refused?.count ?? 0) + 1)
+        }
+        remind(of: refusal.label, "fix rejected: \(refusal)")
+    }
+
+    private func tellAcceptance() {
+        let now = clock.now
+        let refused = state.withLock { state in
+            defer { state.refused = nil }
+            return state.refused
+        }
+        guard let refused, now - refused.since >= Self.longestGlitch else { return }
+        log.write(.info, "fixes are accepted again, after \(refused.count) were rejected")
     }
 
     /// Whatever its words: the figures in them change.
-    private func remind(of label: String, _ text: String, _ level: LogLevel = .warning) {
-        if count("", of: "reminder: \(label)") != nil { log.write(level, text) }
+    private func remind(of label: String, _ text: String) {
+        if count("", of: "reminder: \(label)") != nil { log.write(.warning, text) }
     }
 
     private func tellTrouble(_ text: String, _ level: LogLevel) {
-        guard let told = count(text, of: "trouble") else { return }
+        // The figures in one trouble change: how long it took, when it is tried again.
+        guard let told = count(text.filter { !$0.isNumber }, of: "trouble") else { return }
         log.write(level, told > 0 ? "\(text) (\(told) more times since last logged)" : text)
     }
 
-    private func count(_ words: String, of topic: String, again interval: Duration? = reminderInterval) -> Int? {
+    private func count(_ words: String, of topic: String) -> Int? {
         let now = clock.now
-        return topics.withLock { $0.tell(words, of: topic, again: interval, at: now) }
+        return state.withLock { $0.topics.tell(words, of: topic, again: Self.reminderInterval, at: now) }
     }
 
-    private func end(_ topic: String) -> Bool { topics.withLock { $0.end(topic) } }
+    private func end(_ topic: String) -> Bool {
+        let now = clock.now
+        return state.withLock { $0.topics.end(topic, at: now) }
+    }
 
     private static func words(for outcome: UploadOutcome) -> String {
         switch outcome {
@@ -85,6 +132,59 @@ package final class EventLog: ReportingObserver {
 
     private static func level(of outcome: UploadOutcome) -> LogLevel {
         if case .rejected = outcome { .error } else { .warning }
+    }
+}
+
+/// What the log says of the receiver: each state that is new; of one that comes and goes, how it stands from time to
+/// time.
+private struct ReceiverNews {
+    var current: ReceiverState?
+    private var told: ReceiverState?
+    private var hasReceived = false
+
+    /// The line for the log, if there is one at `now`. Asked at every event, for what found no room is told later.
+    mutating func line(at now: Duration, _ topics: inout RepetitionFilter) -> (level: LogLevel, text: String)? {
+        guard let current, current != told, topics.mayChange("receiver: \(current.kind)", at: now) else { return nil }
+        defer {
+            told = current
+            hasReceived = hasReceived || current.kind == .receiving
+        }
+        if case .receiving = current, hasReceived, let told, told.isTrouble {
+            return (.info, "\(current)\(told.kind == .noPosition ? ", with a position" : "") again")
+        }
+        return (current.isTrouble ? .warning : .info, "\(current)")
+    }
+}
+
+/// The first delivery of a run, with the time from its fix to the acknowledgement.
+private struct FirstDelivery {
+    var isTold: Bool
+    /// The last fix, the last of which an update was made, and the one on its way, by their times and when they came.
+    private var fix, update, sent: (time: UTCTime, at: Duration)?
+
+    init(isTold: Bool) { self.isTold = isTold }
+
+    /// The line for the log, once.
+    mutating func line(after event: ReportingEvent, at now: Duration) -> String? {
+        guard !isTold else { return nil }
+        switch event {
+        case .fix(let new): fix = (new.timeOfFix, now)
+        case .accepted, .notStored: update = fix
+        case .uploading(let batch): sent = update?.time == batch.last.update.timeOfFix ? update : nil
+        case .delivered(let batch, _, _):
+            isTold = true
+            let delay = sent.map { ", \(Self.text(now - $0.at)) after its fix" } ?? ", one of the run before"
+            let others = batch.pending.count - (batch.lastIsPending ? 1 : 0)
+            let rest = others > 0 ? ", and \(others) earlier \(others == 1 ? "one" : "ones") with it" : ""
+            return "the first position of this run is delivered\(delay)\(rest)"
+        default: break
+        }
+        return nil
+    }
+
+    /// `40 ms`, `12 s`.
+    private static func text(_ delay: Duration) -> String {
+        delay < .seconds(2) ? "\(Int(delay / .milliseconds(1))) ms" : delay.spoken
     }
 }
 

@@ -46,6 +46,11 @@ package struct RunningService: Sendable {
         }
     }
 
+    /// What it says of itself; `nil` when it does not answer.
+    package var state: StatusReport? {
+        get async { try? await report().report }
+    }
+
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
         error.number == ECONNREFUSED || error.number == ENOENT
             ? "the service is not running: nothing listens on \(address)" : "the service does not answer: \(error)"
@@ -53,7 +58,7 @@ package struct RunningService: Sendable {
 
     /// What the last run left, or where to look.
     private static func hint(_ outboxPath: String) -> String {
-        let look = "see systemctl status waypost, journalctl -u waypost"
+        let look = "start it (systemctl start waypost), and see systemctl status waypost, journalctl -u waypost"
         let path = StallRecord.path(besideOutbox: outboxPath)
         guard let record = StallRecord.read(from: path) else { return look }
         return "the last run ended itself at \(record.time): \(record.reason); \(look)"

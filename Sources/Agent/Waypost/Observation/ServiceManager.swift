@@ -27,7 +27,11 @@ final class ServiceManager: Sendable {
         let all = Self.latest(of: owed + assignments)
         do throws(SystemError) {
             try notification.send(all)
-            state.withLock { $0.isDeaf = false }
+            let wasDeaf = state.withLock { state in
+                defer { state.isDeaf = false }
+                return state.isDeaf
+            }
+            if wasDeaf { log.write(.info, "service manager: it takes messages again") }
         } catch {
             let isNews = state.withLock { state in
                 state.owed = Self.latest(of: all + state.owed)

@@ -1,63 +1,49 @@
 import LocationReporting
 package import TimeAndChance
 
+/// Whether positions reach Fleet Engine, and in a few sentences why not and what to do.
+package struct Diagnosis: Sendable, Hashable {
+    /// Whether nothing keeps positions from arriving.
+    package let isWell: Bool
+    package let text: String
+
+    package init(isWell: Bool, text: String) { (self.isWell, self.text) = (isWell, text) }
+}
+
 extension StatusReport {
-    /// Why nothing is sent, or that all is well, in one sentence; `now` is the present, for the times in it.
-    package func why(at now: UTCTime) -> String {
-        if let trouble = delivery.trouble {
-            let since = delivery.troubleSeconds.map { Self.moment($0, before: now) } ?? "now"
-            let next =
-                delivery.nextAttemptSeconds.map { ", the next attempt is in \(Duration.seconds($0).spoken)" } ?? ""
-            return "Nothing has been sent since \(since): \(trouble)\(next); \(safety)."
-        }
-        if let receiver = receiverTrouble(at: now) { return receiver }
-        guard let delivered = delivery.secondsSinceDelivery else {
-            return "Nothing has been sent yet: the service started \(Duration.seconds(uptimeSeconds).spoken) ago, and "
-                + "its first update is on its way; \(safety)."
-        }
-        if delivered > Self.longestSilence {
-            return "Nothing has been sent since \(Self.moment(delivered, before: now)), and no stage has reported why; "
-                + "\(safety); look at the log."
-        }
-        let rest = ledger.pending > 1 ? "\(Self.grouped(ledger.pending)) updates are pending" : "nothing is pending"
-        return "All is well: the last delivery was \(Duration.seconds(delivered).spoken) ago, \(rest)."
+    /// What a person should know; `now` is the present, for the times in it.
+    ///
+    /// Of several troubles the one that began first comes first, for no other can have caused it.
+    package func why(at now: UTCTime) -> Diagnosis {
+        let found = [receiverTrouble(at: now), outboxTrouble(at: now), deliveryTrouble(at: now)].compactMap(\.self)
+        let troubles = found.enumerated().sorted { ($1.element.seconds, $0.offset) < ($0.element.seconds, $1.offset) }
+            .map(\.element.text)
+        guard let first = troubles.first else { return Diagnosis(isWell: true, text: sentences([wellness, aside])) }
+        let others = troubles.dropFirst().map { "Besides, " + $0.prefix(1).lowercased() + $0.dropFirst() }
+        return Diagnosis(isWell: false, text: sentences([first] + others + [nextAttempt, repetition, safety, aside]))
+    }
+
+    /// A trouble for so many seconds, in whole sentences.
+    private struct Trouble {
+        let seconds: Int
+        let text: String
     }
 
     /// A heartbeat goes out each minute, and may fail twice before anybody should wonder.
     private static let longestSilence = 180
     /// A receiver that is well gives a fix each second or so.
     private static let longestWithoutFix = 90
+    /// For so long it is told that the last run ended itself.
+    private static let longestMemory = 3600
 
-    private func receiverTrouble(at now: UTCTime) -> String? {
-        let state = receiver.state
-        let last = receiver.secondsSinceFix.map { Self.moment($0, before: now) }
-        switch ReceiverState.Kind(rawValue: receiver.kind) {
-        case .starting where last == nil:
-            return "There is no position yet: \(state); \(repetition)."
-        case .waiting, .noPosition, .ended:
-            return "There is no new position since \(last ?? "the start"): \(state); \(repetition)."
-        case .receiving, .starting, nil:
-            guard (receiver.secondsSinceFix ?? uptimeSeconds) > Self.longestWithoutFix else { return nil }
-            let cause =
-                refusedFixes.max { ($0.value, $1.key) < ($1.value, $0.key) }
-                .map { "fixes arrive but are rejected (\(Self.grouped(Int64($0.value))) times \($0.key))" } ?? state
-            return "There is no new position since \(last ?? "the start"): \(cause); \(repetition)."
-        }
+    private var positionsFlow: Bool {
+        delivery.trouble == nil && (delivery.secondsSinceDelivery ?? .max) <= Self.longestSilence
     }
 
-    /// What becomes of the last known position while there is no newer one.
-    private var repetition: String {
-        delivery.secondsSinceDelivery == nil
-            ? safety : "the last known one is repeated each minute, and \(safety)"
-    }
+    private func sentences(_ texts: [String]) -> String { texts.filter { !$0.isEmpty }.joined(separator: " ") }
 
-    private var safety: String {
-        switch ledger.pending {
-        case 0: "no update is pending"
-        case 1: "1 update is safe"
-        default: "\(Self.grouped(ledger.pending)) updates are safe"
-        }
-    }
+    /// `text` with one full stop at its end.
+    private func ended(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 
     /// `09:14 UTC`, with its date when that is another day's.
     private static func moment(_ seconds: Int, before now: UTCTime) -> String {
@@ -65,6 +51,11 @@ extension StatusReport {
         let text = time.description
         let (date, clock) = (text.prefix(10), text.dropFirst(11).prefix(5))
         return time.civilDate == now.civilDate ? "\(clock) UTC" : "\(date) \(clock) UTC"
+    }
+
+    /// `1,204 updates`.
+    private static func updates(_ number: Int64) -> String {
+        number == 1 ? "1 update" : "\(grouped(number)) updates"
     }
 
     /// `1,204`.
@@ -76,5 +67,156 @@ extension StatusReport {
             digits = String(digits.dropLast(3))
         }
         return ([digits] + groups).joined(separator: ",")
+    }
+}
+
+/// What keeps positions from being had.
+extension StatusReport {
+    private func receiverTrouble(at now: UTCTime) -> Trouble? {
+        let seconds = receiver.secondsSinceFix ?? uptimeSeconds
+        let isLate = seconds > Self.longestWithoutFix
+        let cause: String
+        switch ReceiverState.Kind(rawValue: receiver.kind) {
+        case .ended:
+            cause = "The log has been read to its end; a receiver that is to go on needs \"follow\" in its section."
+        case .noPosition:
+            cause =
+                "\(ended("Receiver \(receiver.state)")) Check the antenna, its cable and its view of the sky; in a garage "
+                + "it passes by itself."
+        case .waiting: cause = ended("Receiver \(receiver.state)")
+        case .starting where receiver.secondsSinceFix == nil || isLate, nil where isLate:
+            cause = ended("Receiver \(receiver.state)")
+        case .receiving where receiver.refusal != nil && (isLate || receiver.secondsSinceFix == nil): cause = refusals
+        case .receiving where isLate:
+            cause =
+                "\(ended("Receiver \(receiver.state)")) No sentence has brought a position; check the antenna, its cable "
+                + "and its view of the sky."
+        case .receiving where receiver.secondsSinceFix == nil:
+            cause =
+                "\(ended("Receiver \(receiver.state)")) A receiver that was off takes a minute or so to its first "
+                + "position, under an open sky."
+        case .receiving, .starting, nil: return nil
+        }
+        let beginning =
+            receiver.secondsSinceFix.map { "There is no new position since \(Self.moment($0, before: now))." }
+            ?? "There is no position yet."
+        return Trouble(seconds: seconds, text: sentences([beginning, cause] + warnings))
+    }
+
+    private var refusals: String {
+        let remedy =
+            switch receiver.refusalKind {
+            case "before_build", "in_the_future", "unconfirmed_time", "not_advancing":
+                "compare the receiver's date with this host's clock"
+            default: "if it does not pass, check the receiver and its antenna"
+            }
+        return "Fixes arrive, but are rejected; of the last one: \(receiver.refusal ?? ""); \(remedy)."
+    }
+
+    /// What the receiver says of itself, as of its antenna, is the cause more often than not.
+    private var warnings: [String] {
+        receiver.warnings.map { ended($0.prefix(1).uppercased() + $0.dropFirst()) }
+    }
+}
+
+/// What keeps them from being stored, or sent.
+extension StatusReport {
+    private func outboxTrouble(at now: UTCTime) -> Trouble? {
+        guard let reason = delivery.memoryOnly else { return nil }
+        let seconds = delivery.memoryOnlySeconds ?? 0
+        let since = Self.moment(seconds, before: now)
+        let beginning =
+            positionsFlow
+            ? "Positions are sent, but since \(since) from memory only, so that one that cannot be sent is lost"
+            : "The outbox has taken no position since \(since), so that only the newest is kept, in memory"
+        return Trouble(seconds: seconds, text: ended("\(beginning): \(reason)"))
+    }
+
+    private func deliveryTrouble(at now: UTCTime) -> Trouble? {
+        guard let reason = delivery.trouble else { return silence(at: now) }
+        let seconds = delivery.troubleSeconds ?? 0
+        return Trouble(
+            seconds: seconds,
+            text: sentences([
+                ended("Nothing has been sent since \(Self.moment(seconds, before: now)), because \(reason)"), remedy,
+            ]))
+    }
+
+    /// Deliveries have ended, and no stage has told why.
+    private func silence(at now: UTCTime) -> Trouble? {
+        guard receiver.secondsSinceFix != nil else { return nil }  // there is nothing to send
+        let seconds = delivery.secondsSinceDelivery ?? uptimeSeconds
+        // The first fix may be a new one, however long the receiver was waited for.
+        guard seconds > Self.longestSilence, delivery.secondsSinceDelivery != nil || fixes > Self.longestSilence else {
+            return nil
+        }
+        return Trouble(
+            seconds: seconds,
+            text:
+                "Nothing has been sent since \(Self.moment(seconds, before: now)), and no stage has reported why; look "
+                + "at the log (journalctl -u waypost).")
+    }
+
+    /// What the reason does not say itself.
+    private var remedy: String {
+        switch delivery.troubleKind.flatMap(DeliveryTrouble.Kind.init(rawValue:)) {
+        case .token: "waypost token asks for one now and shows what comes."
+        case .unreachable:
+            "It is tried again by itself; if it stays so, check the vehicle's network and upload.endpoint."
+        case .intercepted: "Sign in to that network, or use another."
+        case .rejected: "Smaller batches are tried until the one is found; waypost outbox list shows it then."
+        case .outbox: "Check its disk (journalctl -k)."
+        case .tokenRefused, .retry, .throttled, .hold, nil: ""
+        }
+    }
+}
+
+/// What else is told.
+extension StatusReport {
+    private var wellness: String {
+        guard let delivered = delivery.secondsSinceDelivery else {
+            return
+                "Nothing has been sent yet: the service started \(Duration.seconds(uptimeSeconds).spoken) ago, and its "
+                + "first update is on its way. \(safety)"
+        }
+        let rest =
+            switch ledger.pending {
+            case ...1: "nothing is pending"
+            default: "\(Self.updates(ledger.pending)) are pending"
+            }
+        return "All is well: the last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest)."
+    }
+
+    private var nextAttempt: String {
+        guard delivery.trouble != nil, let seconds = delivery.nextAttemptSeconds, seconds > 0 else { return "" }
+        return "The next attempt is in \(Duration.seconds(seconds).spoken)."
+    }
+
+    /// What becomes of the last known position while there is no newer one.
+    private var repetition: String {
+        positionsFlow && receiver.kind != ReceiverState.Kind.receiving.rawValue
+            ? "The last known position is repeated each minute." : ""
+    }
+
+    private var safety: String {
+        switch ledger.pending {
+        case 0: delivery.memoryOnly == nil ? "No update is pending." : ""
+        case 1: "1 update is safe in the outbox."
+        default: "\(Self.updates(ledger.pending)) are safe in the outbox."
+        }
+    }
+
+    private var aside: String {
+        var texts: [String] = []
+        if quarantine.count > 0 {
+            let (number, verb) = (Self.updates(quarantine.count), quarantine.count == 1 ? "is" : "are")
+            texts.append("\(number) \(verb) quarantined; waypost outbox list says why.")
+        }
+        if let stall = lastStall, uptimeSeconds < Self.longestMemory {
+            texts.append(
+                "The last run ended itself at \(stall.time) (\(stall.reason)); if that comes again, a device or a disk "
+                    + "hangs (journalctl -k).")
+        }
+        return sentences(texts)
     }
 }

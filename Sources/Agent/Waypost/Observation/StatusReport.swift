@@ -16,6 +16,10 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var timeOfFix: String?
         /// Of the last fix; `estimated` is dead reckoning.
         package var quality: String?
+        /// What is wrong with the fixes that come; absent while they are accepted, or none come.
+        package var refusal: String?
+        /// The same in one word, a key of `refusedFixes`.
+        package var refusalKind: String?
         /// What the receiver has warned of within the last ten minutes.
         package var warnings: [String]
     }
@@ -26,6 +30,9 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var timeOfFix: String?
         /// Why nothing is sent; absent while all is well.
         package var trouble: String?
+        /// The kind of the trouble: `token`, `tokenRefused`, `retry`, `throttled`, `unreachable`, `intercepted`,
+        /// `hold`, `rejected` or `outbox`.
+        package var troubleKind: String?
         package var troubleSeconds: Int?
         /// Why the outbox takes no updates: positions are sent from memory only. Absent while it does.
         package var memoryOnly: String?
@@ -73,6 +80,10 @@ package struct StatusReport: Sendable, Hashable, Codable {
         at now: Duration
     ) {
         func seconds(since moment: Duration?) -> Int? { moment.map { Int((now - $0) / .seconds(1)) } }
+        let refusal = snapshot.lastRefusal.flatMap { last in
+            now - last.at < Self.newestRefusal && last.at > (snapshot.lastFix?.at ?? .zero - .seconds(1))
+                ? last.refusal : nil
+        }
         version = Release.version
         self.vehicle = vehicle
         uptimeSeconds = Int(now / .seconds(1))
@@ -81,10 +92,12 @@ package struct StatusReport: Sendable, Hashable, Codable {
             kind: (snapshot.receiver?.kind ?? .starting).rawValue,
             secondsSinceFix: seconds(since: snapshot.lastFix?.at),
             timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, quality: snapshot.lastFix?.fix.quality.rawValue,
+            refusal: refusal?.description, refusalKind: refusal?.label,
             warnings: snapshot.warningsAt.filter { now - $0.value < .seconds(600) }.map(\.key.description).sorted())
         delivery = Delivery(
             secondsSinceDelivery: seconds(since: snapshot.lastDelivery?.at),
-            timeOfFix: snapshot.lastDelivery?.timeOfFix.description, trouble: snapshot.trouble?.reason.description,
+            timeOfFix: snapshot.lastDelivery?.timeOfFix.description, trouble: snapshot.trouble?.clause.description,
+            troubleKind: snapshot.trouble?.kind.rawValue,
             troubleSeconds: seconds(since: snapshot.trouble?.since),
             memoryOnly: snapshot.memoryOnly?.reason.description,
             memoryOnlySeconds: seconds(since: snapshot.memoryOnly?.since),
@@ -105,6 +118,9 @@ package struct StatusReport: Sendable, Hashable, Codable {
         repairs = snapshot.storeRepairs > 0 ? [Stage.store.rawValue: snapshot.storeRepairs] : [:]
         lastStall = snapshot.lastStall
     }
+
+    /// Fixes come each second or so: the last one that was rejected longer ago than this says nothing of now.
+    private static let newestRefusal = Duration.seconds(30)
 
     /// Whether all is well: a receiver without a fix, a delivery in trouble, an outbox that accepts nothing are
     /// reasons against it, each after some minutes.

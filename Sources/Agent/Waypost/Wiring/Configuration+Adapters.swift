@@ -9,15 +9,6 @@ import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
-    /// Makes what only making can prove: certificate files are there, placeholders are known. What the service writes
-    /// is only looked at.
-    package func prove() throws(AgentError) {
-        try proveFiles()
-        _ = try makeTransport()
-        _ = try makeProvider(log: LogWriter(level: .error, format: .text))
-        _ = try forConsumers?.makeProvider(log: LogWriter(level: .error, format: .text))
-    }
-
     /// The transport to Fleet Engine.
     package func makeTransport() throws(AgentError) -> any HTTPTransport {
         try Self.transport(caFile: upload.caFile, key: "upload.caFile")

@@ -84,7 +84,8 @@ package struct VehicleAgent: Sendable {
         let newest = try? await outbox.newest()?.update.timeOfFix
         if let newest { parts.present?.note(lastGood: newest) }
         let observer = ReportingObservers(
-            [monitor, EventLog(log: log, clock: parts.clock)] + parts.observers
+            [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
+                + parts.observers
                 + [parts.present].compactMap { $0 })
         let settings = UploadSettings(
             vehicle: configuration.vehicle, endpoint: configuration.upload.endpoint,

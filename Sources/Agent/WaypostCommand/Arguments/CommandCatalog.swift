@@ -101,8 +101,10 @@ enum CommandCatalog {
         CommandSpec(
             name: "check", summary: "Check a configuration before the vehicle leaves.",
             details: """
-                Reports everything that is wrong with the file. With --online it also opens the receiver and the outbox, \
-                fetches a token and asks Fleet Engine for the vehicle, a line per check with its remedy.
+                Reports everything that is wrong with the file and those that it names. With --online it also opens the \
+                receiver and the outbox, or asks the service that runs for them, fetches a token and asks Fleet Engine for \
+                the vehicle, a line per check with its remedy. Exit code 78 when the configuration is wrong, 69 when \
+                another check failed.
                 """,
             operands: .none, options: [config, .flag("--online", "try the receiver, the token and Fleet Engine too")]),
         CommandSpec(
@@ -121,11 +123,12 @@ enum CommandCatalog {
             name: "status", summary: "Show the status of the running service.",
             details: """
                 Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 without one; needs no secret. \
-                Exit code 69 when it does not run, with the reason why it ended, if it left one.
+                Exit code 0 when all is well, 1 when something is wrong, 69 when it does not run, with the reason why it \
+                ended, if it left one.
                 """,
             operands: .none, options: [runningConfig, .flag("--json", "print what the service sends, in JSON")]),
         CommandSpec(
-            name: "why", summary: "Say in one sentence why nothing is sent, or that all is well.",
+            name: "why", summary: "Say why nothing is sent and what to do, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
             operands: .none, options: [runningConfig]),
         CommandSpec(

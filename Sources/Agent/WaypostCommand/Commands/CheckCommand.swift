@@ -15,36 +15,48 @@ struct CheckCommand {
     }
 
     func run() async throws -> ExitStatus {
-        try configuration.prove()
-        try StandardOutput.write(line: "ok    configuration  \(path) is complete: \(configuration.vehicle)")
+        let lines = await onThread(named: "check") { [configuration] in OfflineCheck.lines(configuration) }
+        let isComplete = !lines.contains { $0.verdict == .fail }
+        if isComplete {
+            try write(CheckLine(.ok, "configuration", "\(path) is complete: \(configuration.vehicle)"))
+        }
+        for line in lines + notes { try write(line) }
+        guard isOnline else { return isComplete ? .done : .badConfiguration }
+        var isAvailable = true
+        var missing = OnlineCheck.names
+        try await OnlineCheck.run(configuration, waits: Terminal.draw) { line in
+            isAvailable = isAvailable && line.verdict != .fail
+            missing.removeAll { $0 == line.name }
+            try write(line)
+        }
+        Terminal.draw("")
+        if Task.isCancelled { throw Interruption("not checked: \(missing.joined(separator: ", "))") }
+        return !isComplete ? .badConfiguration : isAvailable ? .done : .unavailable
+    }
+
+    /// What is worth knowing though nothing is wrong.
+    private var notes: [CheckLine] {
+        var notes: [CheckLine] = []
         if configuration.expectedUser != EffectiveUser.current {
-            try StandardOutput.write(
-                line: "note  outbox         \(configuration.outbox.path) lies in a folder of "
-                    + "\(FileStatus.words(configuration.expectedUser)), who must run the service")
+            notes.append(
+                CheckLine(
+                    .note, "outbox",
+                    "\(configuration.outbox.path) lies in a folder of \(FileStatus.words(configuration.expectedUser)), "
+                        + "who must run the service"))
         }
         if let window = configuration.outbox.durability.window {
-            try StandardOutput.write(
-                line: "note  durability     economy: a crash may lose the updates of the last "
-                    + "\(window.span.spoken), \(window.updates) at most; \"full\" loses none")
+            notes.append(
+                CheckLine(
+                    .note, "durability",
+                    "economy: a crash may lose the updates of the last \(window.span.spoken), \(window.updates) at most; "
+                        + "\"full\" loses none"))
         }
-        guard isOnline else { return .done }
-        var hasFailed = false
-        var hasToken = false
-        for check in OnlineCheck.allCases {
-            if check == .fleetEngine, !hasToken {
-                try StandardOutput.write(line: "skip  Fleet Engine   not asked: there is no token")
-                continue
-            }
-            let finding = await check.run(configuration)
-            if Task.isCancelled {
-                let rest = OnlineCheck.allCases.drop { $0 != check }.map(\.rawValue)
-                throw Interruption("not checked: \(rest.joined(separator: ", "))")
-            }
-            hasFailed = hasFailed || !finding.isGood
-            if check == .token { hasToken = finding.isGood }
-            let name = check.rawValue + String(repeating: " ", count: 13 - check.rawValue.count)
-            try StandardOutput.write(line: "\(finding.isGood ? "ok  " : "FAIL")  \(name)  \(finding.text)")
-        }
-        return hasFailed ? .unavailable : .done
+        return notes
+    }
+
+    private func write(_ line: CheckLine) throws {
+        Terminal.draw("")
+        try StandardOutput.write(
+            line: "\(line.verdict.rawValue.filled(to: 4))  \(line.name.filled(to: 13))  \(line.text)")
     }
 }

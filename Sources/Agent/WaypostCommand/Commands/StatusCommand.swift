@@ -16,13 +16,14 @@ struct StatusCommand {
 
     func run() async throws -> ExitStatus {
         let (report, json) = try await service.report()
+        let diagnosis = report.why(at: .system)
         if asJSON {
             let text = String(decoding: json, as: UTF8.self)
             try StandardOutput.write(line: text.last == "\n" ? String(text.dropLast()) : text)
         } else {
-            try StandardOutput.write(line: StatusPage(report, now: .system).text)
+            try StandardOutput.write(line: StatusPage(report, diagnosis).text)
         }
-        return .done
+        return diagnosis.isWell ? .done : .failed
     }
 }
 
@@ -30,10 +31,10 @@ struct StatusCommand {
 struct StatusPage {
     let text: String
 
-    init(_ report: StatusReport, now: UTCTime) {
+    init(_ report: StatusReport, _ diagnosis: Diagnosis) {
         func ago(_ seconds: Int?) -> String { seconds.map { "\(Duration.seconds($0).spoken) ago" } ?? "none yet" }
         var lines = LabelledLines()
-        lines.add(heading: report.why(at: now))
+        lines.add(heading: diagnosis.text)
         lines.add("vehicle", [report.vehicle])
         lines.add("service", ["waypost \(report.version), up for \(Duration.seconds(report.uptimeSeconds).spoken)"])
         lines.add("receiver", wrapped: report.receiver.state)
@@ -42,7 +43,8 @@ struct StatusPage {
         for warning in report.receiver.warnings { lines.add("warning", wrapped: warning) }
         lines.add("delivery", [ago(report.delivery.secondsSinceDelivery)])
         if let trouble = report.delivery.trouble { lines.add("trouble", wrapped: trouble) }
-        if let seconds = report.delivery.nextAttemptSeconds {
+        if let reason = report.delivery.memoryOnly { lines.add("memory only", wrapped: reason) }
+        if let seconds = report.delivery.nextAttemptSeconds, seconds > 0 {
             lines.add("next attempt", ["in \(Duration.seconds(seconds).spoken)"])
         }
         let ledger = report.ledger

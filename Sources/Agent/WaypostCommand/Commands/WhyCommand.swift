@@ -2,7 +2,7 @@ import LinuxPlatform
 import TimeAndChance
 import Waypost
 
-/// `waypost why`: why the running service sends nothing, or that all is well, in one sentence.
+/// `waypost why`: why the running service sends nothing and what to do, or that all is well.
 struct WhyCommand {
     private let service: RunningService
 
@@ -11,7 +11,8 @@ struct WhyCommand {
     }
 
     func run() async throws -> ExitStatus {
-        try StandardOutput.write(line: try await service.report().report.why(at: .system))
-        return .done
+        let diagnosis = try await service.report().report.why(at: .system)
+        try StandardOutput.write(line: diagnosis.text)
+        return diagnosis.isWell ? .done : .failed
     }
 }

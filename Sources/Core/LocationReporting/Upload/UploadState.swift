@@ -301,7 +301,13 @@ extension UploadState {
         guard case .exchanging(let exchange) = phase else { return finish() }
         var outcome = answer
         // A server that has rejected one update after another is not to be given the rest.
-        if case .rejected(let reason) = answer, rejectsEverything { outcome = .hold(reason: reason) }
+        if case .rejected(let reason) = answer, rejectsEverything {
+            outcome = .hold(
+                reason: """
+                    \(reason); it rejects one update after another, so that something else is wrong: check \
+                    vehicle.service and upload.endpoint, and whether there is a newer release of Waypost
+                    """)
+        }
         let report =
             outcome == .delivered
             ? ReportingEvent.delivered(exchange.batch, traffic: traffic, took: now - exchange.startedAt)

@@ -1,0 +1,166 @@
+import BackendAuthorization
+import Glibc
+import LinuxPlatform
+import SQLiteOutbox
+import VehicleAuthorization
+
+/// One line of `waypost check`: what was looked at, and what is there, or what is wrong and what to do.
+package struct CheckLine: Sendable, Hashable {
+    package enum Verdict: String, Sendable, Hashable {
+        case ok
+        /// Worth knowing.
+        case note
+        /// Prevented by what another check found.
+        case skip
+        case fail = "FAIL"
+    }
+
+    package let verdict: Verdict
+    /// What was looked at, as `receiver`.
+    package let name: String
+    package let text: String
+
+    package init(_ verdict: Verdict, _ name: String, _ text: String) {
+        (self.verdict, self.name, self.text) = (verdict, name, text)
+    }
+}
+
+/// What is wrong with a configuration that can be read, as far as this machine shows: nothing is opened for writing,
+/// nobody is asked.
+package enum OfflineCheck {
+    /// Everything that is wrong or worth knowing. Blocks; not for the shared pool.
+    package static func lines(_ configuration: Configuration) -> [CheckLine] {
+        configuration.doubts.map { CheckLine(.fail, $0.section, $0.description) }
+            + proofs(configuration) + receiver(configuration.receiver.source) + outbox(configuration)
+            + tokens(configuration.authorization, "authorization", configuration)
+            + tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
+    }
+
+    /// What only making can prove: certificate files are there, placeholders are known. What the service writes is only
+    /// looked at.
+    private static func proofs(_ configuration: Configuration) -> [CheckLine] {
+        let log = LogWriter(level: .error, format: .text)
+        var lines: [CheckLine] = []
+        func prove(_ name: String, _ body: () throws(AgentError) -> Void) {
+            do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
+        }
+        prove("outbox") { () throws(AgentError) in try configuration.proveOutbox() }
+        prove("status") { () throws(AgentError) in try configuration.proveStatusSocket() }
+        prove("upload") { () throws(AgentError) in _ = try configuration.makeTransport() }
+        prove("authorization") { () throws(AgentError) in _ = try configuration.makeProvider(log: log) }
+        prove("consumerAuthorization") { () throws(AgentError) in
+            _ = try configuration.forConsumers?.makeProvider(log: log)
+        }
+        return lines
+    }
+
+    private static func receiver(_ source: ReceiverConfiguration.Source) -> [CheckLine] {
+        func line(_ verdict: CheckLine.Verdict, _ text: String) -> [CheckLine] {
+            [CheckLine(verdict, "receiver", text)]
+        }
+        switch source {
+        case .serial(let device, _):
+            switch kind(behind: device) {
+            case nil:
+                return line(
+                    .note,
+                    "\(device) is not there now; plug the receiver in, or correct receiver.device "
+                        + "(ls -l /dev/serial/by-id)")
+            case .device?: return []
+            case let other?:
+                return line(
+                    .fail,
+                    "receiver.device: \(device) is \(other.rawValue), not a serial line; name a device such as "
+                        + "/dev/ttyUSB0\(other == .file ? ", or read the file with \"type\": \"file\"" : "")")
+            }
+        case .file(let path, let follows):
+            switch kind(behind: path) {
+            case nil:
+                return line(
+                    follows ? .note : .fail,
+                    "receiver.path: \(path) does not exist\(follows ? " yet" : ""); check the path, and whoever writes it"
+                )
+            case .folder?: return line(.fail, "receiver.path: \(path) is a folder; name the file in it")
+            default: return []
+            }
+        case .standardInput, .tcp, .udp, .gpsd: return []
+        }
+    }
+
+    /// What lies behind the links of `path`; `nil` when nothing does that can be seen.
+    private static func kind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
+
+    /// Whether the outbox can be made, or written, by whoever will do so; `proveOutbox` has judged what lies there.
+    private static func outbox(_ configuration: Configuration) -> [CheckLine] {
+        let path = configuration.outbox.path
+        var folder = FileSystem.parent(of: path)
+        while kind(behind: folder) == nil, folder != "/", folder != "." { folder = FileSystem.parent(of: folder) }
+        guard kind(behind: folder) == .folder else {
+            return [
+                CheckLine(
+                    .fail, "outbox",
+                    "outbox.path: \(path) cannot be made, for \(folder) is no folder; choose another path")
+            ]
+        }
+        guard configuration.expectedUser == EffectiveUser.current, !FileSystem.isAllowed(.write, at: folder) else {
+            return []
+        }
+        return [
+            CheckLine(
+                .fail, "outbox",
+                "outbox.path: \(path) cannot be made, for \(FileStatus.words(EffectiveUser.current)) may not write in "
+                    + "\(folder); run this as the service's user, or choose another path")
+        ]
+    }
+
+    /// Everything that a token will be asked for with: files, variables, a program.
+    private static func tokens(
+        _ provider: AuthorizationConfiguration?, _ section: String, _ configuration: Configuration
+    ) -> [CheckLine] {
+        var lines: [CheckLine] = []
+        func prove(_ body: () throws(AuthorizationError) -> Void) {
+            do { try body() } catch {
+                // A variable may be the service's alone, as may a file in a folder that is closed to this user.
+                lines.append(CheckLine(error.code == .missingContext ? .note : .fail, section, error.detail))
+            }
+        }
+        switch provider {
+        case .http(let settings, _):
+            for header in settings.headers { prove(header.prove) }
+            if let body = settings.body {
+                prove { () throws(AuthorizationError) in try body.prove(for: "\(section).body") }
+            }
+        case .command(let arguments, let environment, _, _):
+            if let program = arguments.first, let problem = self.problem(ofProgram: program) {
+                lines.append(CheckLine(.fail, section, "\(section).command: \(problem)"))
+            }
+            for (name, secret) in environment.sorted(by: { $0.key < $1.key }) {
+                prove { () throws(AuthorizationError) in try secret.prove(for: "variable \(name)") }
+            }
+        case .file(let template, _):
+            let path = configuration.expanded(template)
+            // That of a trip is known when there is one.
+            if !path.contains("{") {
+                prove { () throws(AuthorizationError) in try SecretFile.require(path, as: "token file") }
+            }
+        case nil: break
+        }
+        return lines
+    }
+
+    /// Why a program cannot be started; `nil` when it can, as far as that shows.
+    private static func problem(ofProgram program: String) -> String? {
+        guard program.contains("/") else {
+            let folders = (ProcessEnvironment.variables["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+            let isThere = folders.contains { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }
+            return isThere ? nil : "there is no program \(program) in PATH; write its whole path, from / on"
+        }
+        switch kind(behind: program) {
+        case nil: return "there is no \(program); check the path, and that the program is installed"
+        case .file?:
+            return FileSystem.isAllowed(.execute, at: program)
+                ? nil : "\(program) cannot be executed; run chmod +x \(program)"
+        case let other?: return "\(program) is \(other.rawValue), not a program"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import BackendAuthorization
+import FleetEngine
+import HTTPMessages
+import SQLiteOutbox
+
+/// A value that can be read, and is hardly what was meant.
+package struct ConfigurationDoubt: Sendable, Hashable, CustomStringConvertible {
+    /// The section that it stands in.
+    package let section: String
+    /// Key, value and remedy.
+    package let description: String
+
+    init(_ key: String, _ says: String) {
+        section = String(key.prefix { $0 != "." })
+        description = "\(key) \(says)"
+    }
+}
+
+/// What `waypost check` rejects, and the service warns of at its start: one and the same, though the service begins all
+/// the same, for somewhere it may be right.
+extension Configuration {
+    /// All of them, from the values alone.
+    package var doubts: [ConfigurationDoubt] { idDoubts + pathDoubts + hostDoubts }
+
+    /// The values that stand in `config.example.json` for one's own.
+    private static let exampleProvider = "my-cloud-project"
+
+    private var idDoubts: [ConfigurationDoubt] {
+        let ids = [("vehicle.providerId", vehicle.providerID), ("vehicle.vehicleId", vehicle.vehicleID)]
+        return ids.flatMap { key, id in
+            var doubts: [ConfigurationDoubt] = []
+            if Self.isPlaceholder(id) {
+                doubts.append(
+                    ConfigurationDoubt(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id"))
+            } else if id.contains(where: \.isWhitespace) {
+                doubts.append(
+                    ConfigurationDoubt(key, "is \"\(id)\", with a space; write the id as the backend has registered it")
+                )
+            } else if key == "vehicle.providerId", id == Self.exampleProvider {
+                doubts.append(
+                    ConfigurationDoubt(key, "is still the example's, \(id); write the id of your Google Cloud project"))
+            }
+            return doubts
+        }
+    }
+
+    /// As a shell or a template has them: `${VAN}`, `$VAN`, `{{ van }}`, `<van>`, `%VAN%`.
+    private static func isPlaceholder(_ text: String) -> Bool {
+        text.contains(/\$[A-Za-z_{(]|[{}<>]|^%\w+%$/)
+    }
+
+    private var pathDoubts: [ConfigurationDoubt] {
+        (filesRead + [(key: "outbox.path", path: outbox.path)]).compactMap { key, path in
+            if path.contains(/\$[A-Za-z_{(]/) {
+                return ConfigurationDoubt(
+                    key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
+            }
+            // A program without a folder is looked for in PATH.
+            guard !path.hasPrefix("/"), path.contains("/") || !key.hasSuffix(".command") else { return nil }
+            return ConfigurationDoubt(
+                key,
+                "is \"\(path)\", which is looked for in whatever folder the service is started in; write the whole path, "
+                    + "from / on")
+        }
+    }
+
+    private var hostDoubts: [ConfigurationDoubt] {
+        var hosts = [("upload.endpoint", upload.endpoint.host)]
+        for (key, provider) in [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)] {
+            if case .http(let settings, _)? = provider,
+                let url = try? HTTPURL(settings.url.replacing(/\{[^{}]*\}/, with: "x"))
+            {
+                hosts.append(("\(key).url", url.host))
+            }
+        }
+        return hosts.filter { Self.isReserved($0.1) }.map { key, host in
+            ConfigurationDoubt(key, "names \(host), a host of examples that nobody has; write your own")
+        }
+    }
+
+    /// Names for documentation, which lead nowhere (RFC 2606).
+    private static func isReserved(_ host: String) -> Bool {
+        let host = "." + host.lowercased()
+        return [".example.com", ".example.net", ".example.org", ".example", ".invalid"].contains { host.hasSuffix($0) }
+    }
+}

@@ -1,0 +1,221 @@
+import FoundationEssentials
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// `waypost check`: what it finds with nobody asked, and beside a service that runs.
+@Suite(
+    .serialized, .timeLimit(.minutes(3)),
+    .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
+)
+struct CheckCommand {
+    struct Case: CustomTestStringConvertible {
+        /// Replaces this part of a good configuration; FOLDER stands for the test's.
+        let part: String
+        let with: String
+        /// The name of the line, and how its text begins.
+        let line: String
+        var testDescription: String { line }
+    }
+
+    static let good = #"""
+        {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
+         "receiver": {"type": "tcp", "host": "127.0.0.1"},
+         "authorization": {"type": "file", "path": "FOLDER/token"},
+         "upload": {"endpoint": "http://127.0.0.1:1"},
+         "outbox": {"path": "FOLDER/o/outbox.sqlite"}}
+        """#
+    private static let receiver = #"{"type": "tcp", "host": "127.0.0.1"}"#
+    private static let authorization = #"{"type": "file", "path": "FOLDER/token"}"#
+
+    static let cases = [
+        Case(
+            part: "van-7", with: "${VAN}",
+            line: "vehicle: vehicle.vehicleId is \"${VAN}\", a placeholder that nothing has "),
+        Case(part: "van-7", with: "{{ van }}", line: "vehicle: vehicle.vehicleId is \"{{ van }}\", a placeholder"),
+        Case(part: "van-7", with: "van 7", line: "vehicle: vehicle.vehicleId is \"van 7\", with a space"),
+        Case(part: "\"p\"", with: "\"my-cloud-project\"", line: "vehicle: vehicle.providerId is still the example's"),
+        Case(
+            part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
+            line: "receiver: receiver.device is \"ttyUSB0\""),
+        Case(
+            part: receiver, with: #"{"type": "serial", "device": "FOLDER/open"}"#,
+            line: "receiver: receiver.device: FOLDER/open is a file, not a serial line; name a device"),
+        Case(
+            part: receiver, with: #"{"type": "file", "path": "FOLDER/none"}"#,
+            line: "receiver: receiver.path: FOLDER/none does not exist; "),
+        Case(
+            part: "FOLDER/o/outbox.sqlite", with: "o/outbox.sqlite",
+            line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
+        Case(
+            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
+            line: "outbox: outbox.path: FOLDER/o is a folder, not a file; "),
+        Case(
+            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open/o/outbox.sqlite",
+            line: "outbox: outbox.path: FOLDER/open/o/outbox.sqlite cannot be made, for FOLDER/open is no folder; "),
+        Case(
+            part: "FOLDER/token", with: "FOLDER/open",
+            line: "authorization: token file FOLDER/open holds a secret and is open to every user; run chmod o= "),
+        Case(
+            part: "FOLDER/token", with: "FOLDER/none",
+            line: "authorization: token file FOLDER/none cannot be read: No such"),
+        Case(
+            part: authorization,
+            with:
+                #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "FOLDER/open"}}}"#,
+            line:
+                "authorization: the file for header Authorization, FOLDER/open holds a secret and is open to every user"
+        ),
+        Case(
+            part: authorization,
+            with: #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "FOLDER/open"}}"#,
+            line: "authorization: the file for authorization.body, FOLDER/open holds a secret and is open to every user"
+        ),
+        Case(
+            part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
+            line: "authorization: authorization.url names backend.example.com, a host of examples"),
+        Case(
+            part: authorization, with: #"{"type": "command", "command": ["FOLDER/none"]}"#,
+            line: "authorization: authorization.command: there is no FOLDER/none; check the path"),
+        Case(
+            part: authorization, with: #"{"type": "command", "command": ["FOLDER/token"]}"#,
+            line: "authorization: authorization.command: FOLDER/token cannot be executed; run chmod +x "),
+        Case(
+            part: authorization, with: #"{"type": "command", "command": ["no-such-program"]}"#,
+            line: "authorization: authorization.command: there is no program no-such-program in PATH"),
+        Case(
+            part: authorization,
+            with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "FOLDER/open"}}}"#,
+            line: "authorization: the file for variable KEY, FOLDER/open holds a secret and is open to every user"),
+    ]
+
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("token".utf8, to: "token", mode: 0o600)
+        try folder.write("secret".utf8, to: "open", mode: 0o644)
+        try FileSystem.createFolder(at: folder.path("o"))
+    }
+
+    @Test(arguments: cases) func findsWhatIsNotComplete(row: Case) async throws {
+        let (lines, ending) = try await check(Self.good.replacing(row.part, with: row.with))
+        #expect(ending == .exited(78))
+        #expect(!lines.contains { $0.hasPrefix("ok ") }, "\(lines)")
+        let (name, text) = row.line.cut(at: ": ")
+        let expected = "FAIL  \(name.padding(to: 13))  \(text.replacing("FOLDER", with: folder.url.path))"
+        #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines), not \(expected)")
+    }
+
+    @Test func findsTheExampleUnedited() async throws {
+        let example = try String(
+            contentsOf: Fixtures.checkout.appending(path: "config.example.json"), encoding: .utf8)
+        let (lines, ending) = try await check(example)
+        #expect(ending == .exited(78))
+        #expect(lines.filter { $0.hasPrefix("FAIL") }.count == 2, "\(lines)")
+    }
+
+    @Test func saysThatAConfigurationIsComplete() async throws {
+        let (lines, ending) = try await check(Self.good)
+        #expect(ending == .exited(0))
+        #expect(lines == ["ok    configuration  \(folder.path("config.json")) is complete: providers/p/vehicles/van-7"])
+    }
+
+    /// The service's environment has what this one lacks.
+    @Test func notesAVariableThatIsNotSetHere() async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing(
+                Self.authorization,
+                with:
+                    #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Key": {"environment": "NO_KEY"}}}"#)
+        )
+        #expect(ending == .exited(0))
+        let note =
+            "note  authorization  header X-Key takes its value from the environment variable NO_KEY, which is not set"
+        #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
+    }
+
+    /// What `check` rejects the service warns of, and goes on.
+    @Test func isAgreedWithByTheService() async throws {
+        let bench = try ServiceBench()
+        let service = try bench.start { $0.receiver = #"{"type": "serial", "device": "ttyX"}"# }
+        #expect(
+            await service.errors.line(saying: "warning: receiver.device is \"ttyX\", which is looked for in ") != nil)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// The serial line is in the service's hands: it is asked, and another check of it would be refused.
+    @Test func asksTheServiceThatRuns() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let address = "unix:" + bench.folder.path("status")
+        let service = try bench.start { $0.status = address }
+        let config = bench.folder.path("config.json")
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        let early = try await BuiltProgram.run(["check", "--online", "--config", config])
+        #expect(early.ending == .exited(69))
+        let said = String(decoding: early.standardOutput, as: UTF8.self)
+        #expect(
+            said.contains("FAIL  receiver       \(bench.devicePath): open at 9600 baud, waiting for the first"),
+            "\(said)")
+
+        for epoch in RecentDrive(epochs: 2) {
+            try receiver.send(epoch)
+            try #require(await bench.arrival(of: epoch) != nil)
+        }
+        let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
+        let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map { $0.prefix(19) }
+        #expect(outcome.ending == .exited(0), "\(lines)")
+        #expect(
+            lines == [
+                "ok    configuration", "ok    service      ", "ok    outbox       ", "ok    receiver     ",
+                "ok    token        ", "ok    Fleet Engine ",
+            ])
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// Nobody stares at an empty line: each wait says what it waits for, on a terminal alone.
+    @Test func saysWhatItWaitsFor() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let config = try bench.configure()
+        let terminal = try PseudoTerminal()
+        let check = try RunningProgram(
+            [
+                "/bin/sh", "-c", "exec script -qfec \"$0 check --online --config $1\" /dev/null 2>&1",
+                BuiltProgram.waypost,
+                config,
+            ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 })
+        let isTold = await check.output.wait { lines in lines.contains { $0.text.contains("opens, 0 updates pending") }
+        }
+        #expect(isTold)
+        for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
+        _ = await check.end()
+        #expect(check.output.text.contains("receiver: waiting for a fix, up to 30 s"), "\(check.output.text)")
+        withExtendedLifetime(terminal) {}
+
+        let piped = try await BuiltProgram.run(
+            ["check", "--online", "--config", try bench.configure { $0.receiver = #"{"type": "stdin"}"# }])
+        #expect(!String(decoding: piped.standardError + piped.standardOutput, as: UTF8.self).contains("up to"))
+    }
+
+    private func check(_ configuration: String) async throws -> (lines: [String], ending: ChildProcess.Ending) {
+        let text = configuration.replacing("FOLDER", with: folder.url.path)
+        let config = try folder.write(text.utf8, to: "config.json")
+        let outcome = try await BuiltProgram.run(["check", "--config", config])
+        #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
+        return (
+            String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init),
+            outcome.ending
+        )
+    }
+}
+
+extension String {
+    fileprivate func cut(at mark: String) -> (before: String, after: String) {
+        guard let range = firstRange(of: mark) else { return (self, "") }
+        return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))
+    }
+
+    fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
