@@ -82,6 +82,29 @@ import WaypostTestSupport
         #expect(found?.prefix(problem?.count ?? 0) == problem.map { $0[...] })
     }
 
+    /// A claim is its issuer's word, and may be as long as it likes, steer a terminal, or hold a secret.
+    @Test(arguments: [
+        (AuthorizationContext(vehicleID: "van-7"), #""aud":CLAIM"#),
+        (.init(vehicleID: "van-7"), #""aud":[CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM]"#),
+        (.init(vehicleID: "van-7"), #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":CLAIM}"#),
+        (
+            .init(vehicleID: "van-7", taskID: "t"),
+            #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"van-7","taskids":[CLAIM,CLAIM]}"#
+        ),
+        (.init(tripID: "t"), #""aud":"https://fleetengine.googleapis.com/","authorization":{"tripid":CLAIM}"#),
+    ])
+    func areExplainedInFewPlainWords(context: AuthorizationContext, claims: String) throws {
+        let secret = TestTokens.driver(vehicleID: "van-7")
+        for claim in [secret, String(repeating: "van ", count: 1000), #"a\nb\u001B[31m\u202Ec"#] {
+            let payload = "{" + claims.replacing("CLAIM", with: "\"\(claim)\"") + "}"
+            let problem = try #require(
+                ClaimRules().problem(of: try JSONWebToken(TestTokens.token(payload: payload)), for: context))
+            #expect(problem.utf8.count < 600, "\(problem)")
+            #expect(problem.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E }, "\(problem)")
+            #expect(!problem.contains(secret.prefix(12)), "\(problem)")
+        }
+    }
+
     /// `nbf` against the token's own `iat`, with the ten minutes by which clocks may differ.
     @Test(
         arguments: [

@@ -26,7 +26,7 @@ public struct ClaimRules: Sendable, Hashable {
     package func problem(of token: JSONWebToken, for context: AuthorizationContext) -> String? {
         if token.audience.isEmpty { return "names no audience; let the issuer set aud to \(audience)" }
         guard token.audience.contains(where: { Self.trimmed($0) == Self.trimmed(audience) }) else {
-            return "is for \(token.audience.joined(separator: ", ")); let the issuer set aud to \(audience)"
+            return "is for \(Self.shown(token.audience)); let the issuer set aud to \(audience)"
         }
         if let problem = Self.problemOfBeginning(token) { return problem }
         guard let claims = token.authorization else { return nil }
@@ -56,17 +56,24 @@ public struct ClaimRules: Sendable, Hashable {
             return "names no vehicle (it may be a consumer's); let the issuer set vehicleid or deliveryvehicleid"
         }
         guard vehicles.contains(where: { $0 == "*" || $0 == vehicleID }) else {
-            return "is for vehicle \(vehicles.joined(separator: ", ")); check the vehicle id and the endpoint"
+            return "is for vehicle \(shown(vehicles)); check the vehicle id and the endpoint"
         }
         if let taskID, let claimed = claims.taskIDs, !claimed.contains("*"), !claimed.contains(taskID) {
-            return "is for task \(claimed.joined(separator: ", ")), not for \(taskID)"
+            return "is for task \(shown(claimed)), not for \(taskID)"
         }
         return nil
     }
 
     private static func problem(of claimed: String?, for id: String, kind: String, claim: String) -> String? {
         guard let claimed else { return "names no \(kind) (it may be a driver's); let the issuer set \(claim)" }
-        return claimed == "*" || claimed == id ? nil : "is for \(kind) \(claimed); check the id and the endpoint"
+        return claimed == "*" || claimed == id ? nil : "is for \(kind) \(shown([claimed])); check the id and the endpoint"
+    }
+
+    /// Claims are the issuer's words: whatever they hold, the sentence stays short and tells no secret. Fleet Engine's
+    /// ids have 64 characters at most.
+    private static func shown(_ claims: [String]) -> String {
+        claims.prefix(3).map { ReportedText($0, limit: 100).description }.joined(separator: ", ")
+            + (claims.count > 3 ? ", …" : "")
     }
 
     private static func trimmed(_ audience: String) -> Substring {
