@@ -39,6 +39,28 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .seconds(asked))) == answer)
     }
 
+    @Test(arguments: [3600, nil] as [Int?]) func handsNothingOutTwiceWhereThePolicySaysSo(life: Int?) {
+        var cache = TokenCache(policy: .askingAtEveryUpdate)
+        for moment in [0, 0, 1, 2000] {
+            #expect(cache.request(van7, now: .seconds(moment)) == .fetch)
+            let (answer, warnings) = fetch(&cache, token(life), at: moment)
+            // Of a token that comes again the life goes on.
+            #expect((try? answer.get().lifetime) == life.map { .seconds($0 - moment) })
+            #expect(warnings.isEmpty)
+        }
+    }
+
+    @Test func forgetsTokensAndFailures() {
+        var cache = cache(holding: token(3600))
+        cache.forgetTokens()
+        #expect(cache.request(van7, now: .seconds(1)) == .fetch)
+        _ = cache.fetched(
+            .failure(AuthorizationError(.unavailable, "no")), for: van7, begun: .seconds(1), now: .seconds(1), jitter: 1)
+        #expect(kind(cache.request(van7, now: .seconds(1))) == "refuse")
+        cache.forgetTokens()
+        #expect(cache.request(van7, now: .seconds(1)) == .fetch)
+    }
+
     @Test func handsOutTheLifeThatIsLeft() {
         var cache = cache(holding: token(3600))
         #expect(cache.request(van7, now: .seconds(600)) == .use(token(3000)))

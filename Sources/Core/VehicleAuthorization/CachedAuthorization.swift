@@ -19,6 +19,8 @@ public actor CachedAuthorization: VehicleAuthorization {
         var waiters: Waiters = [:]
         /// Whether the last waiter went and the task was told to stop.
         var isAbandoned = false
+        /// Whether it began before tokens were to be forgotten: its token is nobody's.
+        var isOutdated = false
     }
 
     private let provider: any VehicleAuthorization
@@ -84,6 +86,13 @@ public actor CachedAuthorization: VehicleAuthorization {
         await provider.networkReturned()
     }
 
+    /// Lets go of every token, as when a driver has signed out or in: from now on only what the provider is asked for from
+    /// now on is handed out.
+    public func forgetTokens() {
+        cache.forgetTokens()
+        for context in fetches.keys { fetches[context]?.isOutdated = true }
+    }
+
     /// Joins the fetch in progress, until this caller's task is cancelled or its patience ends.
     private func outcome(of context: AuthorizationContext) async -> Outcome {
         let id = nextWaiter
@@ -138,7 +147,9 @@ public actor CachedAuthorization: VehicleAuthorization {
 
     private func finish(_ outcome: Outcome, for context: AuthorizationContext, begun: Duration) {
         guard let fetch = fetches.removeValue(forKey: context) else { return }
-        if fetch.isAbandoned, case .failure = outcome {
+        var isVoid = fetch.isOutdated
+        if fetch.isAbandoned, case .failure = outcome { isVoid = true }
+        if isVoid {
             cache.abandoned(context)
             restart(with: fetch.waiters, for: context)
             return
@@ -149,7 +160,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         warnings.forEach(report)
     }
 
-    /// Callers who joined a fetch after it was abandoned get one of their own.
+    /// Callers who joined a fetch after it was abandoned, or whose fetch is outdated, get one of their own.
     private func restart(with waiters: Waiters, for context: AuthorizationContext) {
         guard !waiters.isEmpty else { return }
         switch cache.request(context, now: elapsed()) {

@@ -64,6 +64,11 @@ package struct TokenCache: Sendable {
         slots[context]?.discard(token, policy: policy)
     }
 
+    /// Nothing that was fetched so far is handed out any more, and whoever failed may be asked at once.
+    package mutating func forgetTokens() {
+        for context in slots.keys { slots[context]?.forget() }
+    }
+
     /// The network is back: whoever failed may be asked at once.
     package mutating func forgetFailures() {
         for context in slots.keys { slots[context]?.failure = nil }
@@ -82,6 +87,8 @@ public struct CachePolicy: Sendable, Hashable {
     /// Life that is left in every token handed out, where the issuer gives more than that (the Driver SDK asks for
     /// five minutes).
     public var minimumLife: Duration = .seconds(300)
+    /// Whether a token is handed out more than once; without that the provider is asked at every update.
+    public var reusesTokens = true
     /// How long a token without a known expiry is reused.
     public var assumedLifetime: Duration = .seconds(300)
     /// The longest life that Fleet Engine accepts; an issuer that gives more is reported.
@@ -102,6 +109,14 @@ public struct CachePolicy: Sendable, Hashable {
 
     /// The documented rules.
     public init() {}
+
+    /// For a provider that keeps its tokens itself and knows when one is good no more, as when a driver signs out: it is
+    /// asked at every update. The other rules hold.
+    public static var askingAtEveryUpdate: Self {
+        var policy = Self()
+        policy.reusesTokens = false
+        return policy
+    }
 
     /// How long before the end of a reuse of `reuse` its successor is fetched: a tenth to three tenths of it, and at
     /// least a minute or two where there is room, for an update comes every minute at the latest.
@@ -203,6 +218,8 @@ struct TokenSlot: Sendable {
         failure = Failure(error: error, count: count, until: now + max(ceiling * (0.5 + 0.5 * jitter), asked))
     }
 
+    mutating func forget() { (held, failure) = (nil, nil) }
+
     mutating func discard(_ token: AuthorizationToken, policy: CachePolicy) {
         let isHeld = held?.token.isSame(as: token) ?? false
         if refused?.fingerprint != token.fingerprint { refused = (token.fingerprint, isHeld ? held?.fetchedAt : nil) }
@@ -213,6 +230,7 @@ struct TokenSlot: Sendable {
     }
 
     private static func usableUntil(_ end: Duration?, now: Duration, _ policy: CachePolicy) -> Duration {
+        guard policy.reusesTokens else { return now }
         guard let end else { return now + policy.assumedLifetime }
         let left = end - now
         // Where the life is too short for the rule, better a token near its end than a fetch at every update.
@@ -222,7 +240,9 @@ struct TokenSlot: Sendable {
     private static func warnings(
         lifetime: Duration?, isRepeated: Bool, _ context: AuthorizationContext, _ policy: CachePolicy
     ) -> [AuthorizationWarning] {
-        guard let lifetime else { return [.unknownLifetime(context, assumed: policy.assumedLifetime)] }
+        guard let lifetime else {
+            return policy.reusesTokens ? [.unknownLifetime(context, assumed: policy.assumedLifetime)] : []
+        }
         let told = Duration.seconds(lifetime.components.seconds)
         if lifetime <= policy.minimumLife {
             return [

@@ -54,12 +54,12 @@ extension Configuration {
     /// has given a token or an error.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
-        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        policy: CachePolicy = CachePolicy(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         fetched: @escaping @Sendable () -> Void = {}, answered: @escaping @Sendable () -> Void = {}
-    ) -> any VehicleAuthorization {
+    ) -> CachedAuthorization {
         CachedAuthorization(
             ObservedAuthorization(provider: provider, fetched: fetched, answered: answered), clock: clock,
-            patience: tokenPatience, jitter: jitter, report: { log.write(.warning, "\($0)") })
+            policy: policy, patience: tokenPatience, jitter: jitter, report: { log.write(.warning, "\($0)") })
     }
 
     /// The provider that is configured, which asks its issuer each time.
