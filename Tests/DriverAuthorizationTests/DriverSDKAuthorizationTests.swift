@@ -77,7 +77,10 @@ import WaypostTestSupport
 
     /// What went wrong in the app, and the words for it.
     @Test(arguments: [
-        (URLError(.notConnectedToInternet) as any Error & Sendable, "this machine is not connected to the Internet (URLError.notConnectedToInternet)"),
+        (
+            URLError(.notConnectedToInternet) as any Error & Sendable,
+            "this machine is not connected to the Internet (URLError.notConnectedToInternet)"
+        ),
         (NSError(domain: NSURLErrorDomain, code: -1001), "the request timed out (URLError.timedOut)"),
         (URLError(.cannotFindHost), "the host's name cannot be resolved (URLError.cannotFindHost)"),
         (NSError(domain: NSURLErrorDomain, code: -4711), "URLError, code -4711"),

@@ -118,7 +118,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (trip, "/v1/providers/p/trips/t%201?view=JOURNEY_SHARING_V1S&currentRouteSegmentVersion=2026-01-05T10%3A00%3A00Z"),
+        (
+            trip,
+            "/v1/providers/p/trips/t%201?view=JOURNEY_SHARING_V1S&currentRouteSegmentVersion=2026-01-05T10%3A00%3A00Z"
+        ),
         (van, "/v1/providers/p/vehicles/v?currentRouteSegmentVersion=2026-01-05T10%3A00%3A00Z"),
         (delivery, "/v1/providers/p/deliveryVehicles/v"),
     ])

@@ -86,7 +86,10 @@ import WaypostTestSupport
     @Test(arguments: [
         (AuthorizationContext(vehicleID: "van-7"), #""aud":CLAIM"#),
         (.init(vehicleID: "van-7"), #""aud":[CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM]"#),
-        (.init(vehicleID: "van-7"), #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":CLAIM}"#),
+        (
+            .init(vehicleID: "van-7"),
+            #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":CLAIM}"#
+        ),
         (
             .init(vehicleID: "van-7", taskID: "t"),
             #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"van-7","taskids":[CLAIM,CLAIM]}"#

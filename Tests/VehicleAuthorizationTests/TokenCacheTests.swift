@@ -55,7 +55,8 @@ import VehicleAuthorization
         cache.forgetTokens()
         #expect(cache.request(van7, now: .seconds(1)) == .fetch)
         _ = cache.fetched(
-            .failure(AuthorizationError(.unavailable, "no")), for: van7, begun: .seconds(1), now: .seconds(1), jitter: 1)
+            .failure(AuthorizationError(.unavailable, "no")), for: van7, begun: .seconds(1), now: .seconds(1), jitter: 1
+        )
         #expect(kind(cache.request(van7, now: .seconds(1))) == "refuse")
         cache.forgetTokens()
         #expect(cache.request(van7, now: .seconds(1)) == .fetch)

@@ -48,10 +48,10 @@ struct ProviderFailure: CustomStringConvertible {
         -1022: ("appTransportSecurityRequiresSecureConnection", "the URL must be one of https"),
         -1103: ("dataLengthExceedsMaximum", "the answer is too large"),
         -1200: ("secureConnectionFailed", "no TLS connection could be made"),
-        -1201: ("serverCertificateHasBadDate", "the server's certificate has expired, or this machine's clock is wrong"),
+        -1201: ("serverCertificateHasBadDate", "the server's certificate has expired; check the clock too"),
         -1202: ("serverCertificateUntrusted", "the server's certificate is not trusted"),
         -1203: ("serverCertificateHasUnknownRoot", "the authority of the server's certificate is not known"),
-        -1204: ("serverCertificateNotYetValid", "the server's certificate is not valid yet; check this machine's clock"),
+        -1204: ("serverCertificateNotYetValid", "the server's certificate is not valid yet; check the clock"),
         -1205: ("clientCertificateRejected", "the server rejected the client's certificate"),
         -1206: ("clientCertificateRequired", "the server asks for a client's certificate"),
     ]

@@ -66,7 +66,8 @@ public struct ClaimRules: Sendable, Hashable {
 
     private static func problem(of claimed: String?, for id: String, kind: String, claim: String) -> String? {
         guard let claimed else { return "names no \(kind) (it may be a driver's); let the issuer set \(claim)" }
-        return claimed == "*" || claimed == id ? nil : "is for \(kind) \(shown([claimed])); check the id and the endpoint"
+        guard claimed != "*", claimed != id else { return nil }
+        return "is for \(kind) \(shown([claimed])); check the id and the endpoint"
     }
 
     /// Claims are the issuer's words: whatever they hold, the sentence stays short and tells no secret. Fleet Engine's

@@ -110,8 +110,8 @@ public struct CachePolicy: Sendable, Hashable {
     /// The documented rules.
     public init() {}
 
-    /// For a provider that keeps its tokens itself and knows when one is good no more, as when a driver signs out: it is
-    /// asked at every update. The other rules hold.
+    /// For a provider that keeps its tokens itself and knows when one is good no more, as when a driver signs out: it
+    /// is asked at every update. The other rules hold.
     public static var askingAtEveryUpdate: Self {
         var policy = Self()
         policy.reusesTokens = false

@@ -12,8 +12,10 @@ public final class RiderTokenProvider: NSObject, GMTCAuthorization, @unchecked S
     private let lock = NSLock()
     private var tokens: [String: (token: String, expiration: Date)] = [:]
 
+    /// A provider that asks `backend`.
     public init(backend: URL) { self.backend = backend }
 
+    /// Calls back with a token for the context's trip.
     public func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void
