@@ -80,6 +80,49 @@ struct TokenCommands {
         #expect(errors == "waypost: \(says.dropFirst(9))\n")
     }
 
+    /// Who gives consumers' tokens, for which trip, and the last line.
+    @Test(arguments: [
+        ("consumer/{tripId}", 0 as Int32, "ok       fits providers/p/trips/trip 7"),
+        ("consumer/other", 1, "FAIL     the token is for trip other; check the id and the endpoint"),
+        (
+            "driver/van-7", 1,
+            "FAIL     the token names no trip (it may be a driver's); let the issuer set tripid"
+        ),
+    ])
+    func fetchesAPassengersTokenForATrip(subject: String, exit: Int32, says: String) async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure {
+            $0.consumerAuthorization = """
+                {"type": "http", "url": "\(bench.simulator.baseURL.origin)/token/\(subject)",
+                 "tokenKey": "\(subject.hasPrefix("consumer") ? "TRIP" : "VEHICLE")_TOKEN_KEY"}
+                """
+        }
+        let (page, _) = try await run(["token", "--trip", "trip 7"], config, exit: exit)
+        #expect(page.hasSuffix("\n\(says)\n"), "\(page)")
+        if exit == 0 { #expect(page.contains("\nrole     consumer of trip trip 7\n")) }
+        // The driver's token is the same as before.
+        #expect(try await run(["token"], config, exit: 0).output.hasSuffix("fits providers/p/vehicles/van-7\n"))
+    }
+
+    @Test func needsToKnowWhereATripsTokensComeFrom() async throws {
+        let bench = try ServiceBench()
+        let (_, errors) = try await run(["token", "--trip", "t"], try bench.configure(), exit: 78)
+        #expect(errors.contains("has no \"consumerAuthorization\""))
+    }
+
+    /// A claim of thousands of letters, with a token in it.
+    @Test func keepsClaimsShortForAProgramToo() async throws {
+        let folder = try TemporaryFolder()
+        let inner = TestTokens.driver(vehicleID: "van-7")
+        let token = TestTokens.token(
+            payload: #"{"aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600,"#
+                + #""authorization":{"vehicleid":"\#(inner) \#(String(repeating: "van ", count: 1000))"}}"#)
+        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let (_, errors) = try await run(["token", "--raw"], config, exit: 1)
+        #expect(errors.utf8.count < 600 && !errors.contains(inner.prefix(12)), "\(errors)")
+    }
+
     @Test func leavesTheTerminalAlone() async throws {
         let folder = try TemporaryFolder()
         let token = TestTokens.token(
@@ -174,6 +217,27 @@ struct TokenCommands {
         #expect(
             try await line("/token/driver/other")
                 == "FAIL  token          the token is for vehicle other; check the vehicle id and the endpoint")
+    }
+
+    /// A backend that gives any trip's token, one that looks its trips up, one that gives another's.
+    @Test(arguments: [
+        ("/token/consumer/{tripId}", "ok    trip token     consumer of trip waypost-check, "),
+        ("/nowhere/{tripId}", "note  trip token     "),
+        ("/token/consumer/other", "FAIL  trip token     the token is for trip other; check the id and the endpoint"),
+    ])
+    func ofATripIsOneLineOfTheOnlineCheck(path: String, beginning: String) async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure {
+            $0.receiver = #"{"type": "stdin"}"#
+            $0.consumerAuthorization = """
+                {"type": "http", "url": "\(bench.simulator.baseURL.origin)\(path)", "tokenKey": "TRIP_TOKEN_KEY"}
+                """
+        }
+        let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
+        let line = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
+            .first { $0.contains("  trip token  ") }
+        #expect(line?.hasPrefix(beginning) == true, "\(line ?? "")")
+        if beginning.hasPrefix("note") { #expect(line?.contains("waypost token --trip ID") == true) }
     }
 
     private func run(

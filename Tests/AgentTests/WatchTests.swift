@@ -4,6 +4,7 @@ import FoundationEssentials
 import GNSS
 import Glibc
 import HTTPMessages
+import HTTPService
 import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
@@ -34,13 +35,15 @@ struct Watches {
     }
 
     /// Writes a configuration; `consumer` is the value of `consumerAuthorization`.
-    private func configure(service: FleetService = .onDemandTrips, consumer: String?) throws -> String {
+    private func configure(service: FleetService = .onDemandTrips, consumer: String?, endpoint: String? = nil) throws
+        -> String
+    {
         let consumer = consumer.map { "\"consumerAuthorization\": \($0)," } ?? ""
         let text = """
             {"vehicle": {"providerId": "p", "vehicleId": "van-7", "service": "\(service.rawValue)"},
              "receiver": {"type": "stdin"},
              "authorization": {"type": "http", "url": "\(simulator.tokenURL(for: service))"}, \(consumer)
-             "upload": {"endpoint": "\(simulator.baseURL.origin)"},
+             "upload": {"endpoint": "\(endpoint ?? simulator.baseURL.origin)"},
              "outbox": {"path": "\(folder.path("outbox.sqlite"))"}, "log": {"level": "error"}}
             """
         return try folder.write(text.utf8, to: "config.json")
@@ -99,6 +102,39 @@ struct Watches {
         let line = try #require(await watch.errors.line(saying: "404 NOT_FOUND"))
         #expect(line.text.contains("providers/p/trips/other"))
         #expect(await watch.terminate().ending == .exited(0))
+    }
+
+    /// A server that has its reader's terminal in mind.
+    @Test func leavesTheTerminalAlone() async throws {
+        defer { serving.cancel() }
+        let asked = Locked(0)
+        let server = try HTTPService(listeningOn: LocalAddress("127.0.0.1:0"), limits: HTTPServiceLimits()) { _ in
+            let evil = #"a\nb\u001B[31m\u009B2J\u202Ec\r<0>d"#
+            let isFirst = asked.withLock { asked in
+                asked += 1
+                return asked == 1
+            }
+            return isFirst
+                ? ServedResponse(
+                    status: 404, contentType: "application/json",
+                    #"{"error":{"code":404,"status":"\#(evil)","message":"\#(evil)"}}"#)
+                : ServedResponse(
+                    status: 200, contentType: "application/json",
+                    #"{"name":"providers/p/vehicles/van-7","vehicleState":"\#(evil)","vehicleId":"\#(evil)"}"#)
+        }
+        let running = Task { await server.run() }
+        defer { running.cancel() }
+        for expectsTrouble in [true, false] {
+            let config = try configure(consumer: nil, endpoint: "http://\(server.address)")
+            let watch = try RunningProgram(
+                [BuiltProgram.waypost, "watch", "--config", config, "--vehicle", "van-7"],
+                environment: BuiltProgram.environment)
+            let lines = expectsTrouble ? watch.errors : watch.output
+            let line = try #require(await lines.line(saying: "<0>d"))
+            #expect(line.text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
+            #expect(!line.text.contains("\u{202E}"))
+            _ = await watch.terminate()
+        }
     }
 
     @Test(arguments: [

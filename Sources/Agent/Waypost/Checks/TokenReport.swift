@@ -12,36 +12,51 @@ package struct TokenReport: Sendable {
     package let verdict: TokenVerdict
     private let answer: TokenAnswer
     private let expirationKey: String
-    private let vehicle: VehicleName
+    private let resource: FollowedResource
     /// The host's clock when the answer came, in seconds since 1970.
     private let hostTime: Double
 
     /// The token itself: for Fleet Engine and for `--raw`, never for a message.
     package var rawToken: String { answer.token.value }
 
-    /// Asks the provider of `configuration`, now and without a cache.
+    /// Asks the provider of `configuration`, now and without a cache; for `trip`, that of consumers' tokens.
     ///
     /// - Throws: why there is no token; `.configuration` where only the configuration can be at fault.
-    package static func fetch(_ configuration: Configuration) async throws(AgentError) -> TokenReport {
-        let provider = try configuration.makeProvider(log: LogWriter(level: .error, format: .text))
-        do throws(AuthorizationError) {
-            let answer = try await provider.ask(
-                for: AuthorizationContext(vehicleID: configuration.vehicle.vehicleID))
-            return TokenReport(answer, configuration, hostTime: UTCTime.system)
-        } catch {
+    package static func fetch(
+        _ configuration: Configuration, trip: String? = nil
+    ) async throws(AgentError) -> TokenReport {
+        switch try await ask(configuration, trip: trip) {
+        case .success(let report): return report
+        case .failure(let error):
             throw AgentError(error.code == .misconfigured ? .configuration : .unavailable, error.detail)
         }
     }
 
-    /// What `answer` comes to for the vehicle of `configuration`.
-    init(_ answer: TokenAnswer, _ configuration: Configuration, hostTime: UTCTime) {
-        (self.answer, vehicle) = (answer, configuration.vehicle)
+    /// The same, with the provider's own failure apart from that of asking it.
+    static func ask(
+        _ configuration: Configuration, trip: String?
+    ) async throws(AgentError) -> Result<TokenReport, AuthorizationError> {
+        let subject = trip.map(Follower.Subject.trip) ?? .vehicle(configuration.vehicle.vehicleID)
+        let (asked, resource) = (try configuration.asked(for: subject), try configuration.resource(of: subject))
+        let provider = try asked.makeProvider(log: LogWriter(level: .error, format: .text))
+        do throws(AuthorizationError) {
+            let answer = try await provider.ask(for: AuthorizationContext(subject))
+            return .success(TokenReport(answer, asked, trip: trip, resource, hostTime: UTCTime.system))
+        } catch { return .failure(error) }
+    }
+
+    /// What `answer` comes to for the trip or vehicle.
+    private init(
+        _ answer: TokenAnswer, _ configuration: Configuration, trip: String?, _ resource: FollowedResource,
+        hostTime: UTCTime
+    ) {
+        (self.answer, self.resource) = (answer, resource)
         expirationKey = configuration.authorization.format.expirationKey
         let hostTime = hostTime.secondsSince1970
         self.hostTime = hostTime
         role = TokenRole(answer.parsed)
         verdict = TokenVerdict(
-            answer.parsed, for: configuration.vehicle, lifetime: answer.token.lifetime,
+            answer.parsed, for: configuration.vehicle, trip: trip, lifetime: answer.token.lifetime,
             issuerTime: answer.issuerTime, hostTime: hostTime)
     }
 
@@ -74,7 +89,7 @@ package struct TokenReport: Sendable {
         lines.append(("signed", "\(signature) bytes, not shown"))
         lines += verdict.remarks.map { ("note", "it \($0)") }
         if verdict.fits {
-            lines.append(("ok", "fits \(vehicle)"))
+            lines.append(("ok", "fits \(resource)"))
         } else {
             lines += verdict.problems.map { ("FAIL", "the token \($0)") }
         }

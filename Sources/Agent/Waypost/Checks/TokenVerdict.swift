@@ -15,17 +15,19 @@ package struct TokenVerdict: Sendable, Hashable {
     /// - Parameters:
     ///   - token: the token.
     ///   - vehicle: whom it has to fit.
+    ///   - trip: what it has to fit in place of that.
     ///   - lifetime: what is left of its life, where that is known.
     ///   - issuerTime: the issuer's clock in seconds since 1970, where it is known.
     ///   - hostTime: this host's, which judges only where nothing else does.
     package init(
-        _ token: JSONWebToken, for vehicle: VehicleName, lifetime: Duration?, issuerTime: Double?, hostTime: Double
+        _ token: JSONWebToken, for vehicle: VehicleName, trip: String? = nil, lifetime: Duration?,
+        issuerTime: Double?, hostTime: Double
     ) {
         judgeHeader(token)
-        if let problem = ClaimRules().problem(of: token, for: AuthorizationContext(vehicleID: vehicle.vehicleID)) {
-            problems.append(problem)
-        }
-        judgeRole(of: token, vehicle)
+        let context =
+            trip.map { AuthorizationContext(tripID: $0) } ?? AuthorizationContext(vehicleID: vehicle.vehicleID)
+        if let problem = ClaimRules().problem(of: token, for: context) { problems.append(problem) }
+        if trip == nil { judgeRole(of: token, vehicle) }
         judgeTimes(of: token, lifetime, issuerTime)
         if lifetime == nil { judgeExpiry(of: token, hostTime) }
     }

@@ -99,18 +99,21 @@ enum CommandCatalog {
             name: "check", summary: "Check a configuration before the vehicle leaves.",
             details: """
                 Reports everything that is wrong with the file. With --online it also opens the receiver and the outbox, \
-                fetches a token and asks Fleet Engine for the vehicle, a line per check with its remedy.
+                fetches a token and asks Fleet Engine for the vehicle, a line per check with its remedy; with \
+                consumerAuthorization it fetches a trip's token too.
                 """,
             operands: .none, options: [config, .flag("--online", "try the receiver, the token and Fleet Engine too")]),
         CommandSpec(
             name: "token", summary: "Fetch a token and show what it says.",
             details: """
                 Asks the configured provider once, without a cache, and shows whom the token is for, how long it lives, \
-                its header and claims, and whether it fits the vehicle; never the signature. Exit code 1 when it does not fit.
+                its header and claims, and whether it fits the vehicle; never the signature. Exit code 1 when it does not fit. \
+                With --trip it is a passenger's token, of consumerAuthorization, and has to fit that trip.
                 """,
             operands: .none,
             options: [
                 config,
+                .value("--trip", "ID", "the token for following that trip"),
                 .flag("--raw", "print the token itself, for another program; not to a terminal"),
                 .flag("--force", "with --raw: to a terminal too"),
             ]),

@@ -41,6 +41,16 @@ struct CheckCommand {
             let name = check.rawValue + String(repeating: " ", count: 13 - check.rawValue.count)
             try StandardOutput.write(line: "\(finding.isGood ? "ok  " : "FAIL")  \(name)  \(finding.text)")
         }
+        if let finding = await TripTokenCheck.run(configuration) {
+            let (verdict, text) =
+                switch finding {
+                case .good(let text): ("ok  ", text)
+                case .open(let text): ("note", text)
+                case .bad(let text): ("FAIL", text)
+                }
+            if case .bad = finding { hasFailed = true }
+            try StandardOutput.write(line: "\(verdict)  trip token     \(text)")
+        }
         return hasFailed ? .unavailable : .done
     }
 }
