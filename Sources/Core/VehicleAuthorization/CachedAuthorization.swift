@@ -86,8 +86,8 @@ public actor CachedAuthorization: VehicleAuthorization {
         await provider.networkReturned()
     }
 
-    /// Lets go of every token, as when a driver has signed out or in: only what the provider is asked for from now on is
-    /// handed out.
+    /// Lets go of every token, as when a driver has signed out or in: only what the provider is asked for from now on
+    /// is handed out.
     public func forgetTokens() {
         cache.forgetTokens()
         for context in fetches.keys { fetches[context]?.isOutdated = true }
