@@ -133,7 +133,7 @@ public struct Agent: Sendable {
                 fetched: {
                     monitor.countTokenFetch()
                     progress.moved(.token)
-                }, answered: { progress.rests(.token) }),
+                }, answered: { progress.rests(.token) }, renewal: { monitor.note(renewal: $0) }),
             transport: transport, earliestFix: isRecording ? nil : Release.date,
             expectedFix: isRecording ? nil : UTCTime.system,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,

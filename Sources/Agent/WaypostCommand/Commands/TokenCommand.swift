@@ -24,7 +24,7 @@ struct TokenCommand {
         let report = try await TokenReport.fetch(configuration)
         if isRaw {
             try StandardOutput.write(line: report.rawToken)
-            for problem in report.verdict.problems { Terminal.say("waypost: the token \(problem)") }
+            if let problem = report.verdict.problem { Terminal.say("waypost: \(problem)") }
         } else {
             var last = ""
             for (name, text) in report.lines {
