@@ -18,7 +18,7 @@ package struct TokenAnswer: Sendable {
     package let statedFits: Bool
 
     /// What is known about an answer before it is read.
-    struct Origin {
+    package struct Origin {
         /// Begins each error's sentence.
         var source: String
         /// The media type that was stated, without parameters.
@@ -29,6 +29,14 @@ package struct TokenAnswer: Sendable {
         var localTime: Double
         /// What was sent to the issuer and must not be shown.
         var secrets: [String] = []
+
+        package init(
+            source: String, mediaType: String? = nil, issuerTime: Double? = nil, localTime: Double,
+            secrets: [String] = []
+        ) {
+            (self.source, self.mediaType, self.issuerTime) = (source, mediaType, issuerTime)
+            (self.localTime, self.secrets) = (localTime, secrets)
+        }
     }
 
     /// - Parameters:
@@ -36,7 +44,7 @@ package struct TokenAnswer: Sendable {
     ///   - origin: where and when it came.
     ///   - format: where to look.
     /// - Throws: `.unusableAnswer`, never with a part of the answer but the names of its keys.
-    init(_ bytes: [UInt8], from origin: Origin, format: TokenAnswerFormat) throws(AuthorizationError) {
+    package init(_ bytes: [UInt8], from origin: Origin, format: TokenAnswerFormat) throws(AuthorizationError) {
         func unusable(_ words: String) -> AuthorizationError {
             AuthorizationError(.unusableAnswer, "\(origin.source) gave \(words)")
         }
