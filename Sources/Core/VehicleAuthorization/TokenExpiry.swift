@@ -120,14 +120,14 @@ package struct TokenExpiry: Sendable, Hashable {
 
         private func lateDate(_ end: Double) -> String {
             let late = (issuers ?? end) - end
-            return "the Date of its answer lies \(Int(late)) s behind the token's own exp, which this machine's clock does "
+            return "the Date of its answer lies \(Int(late)) s after the token's own exp, but this machine's clock does "
                 + "not; the token is used. Set the clock right of whoever sends that Date"
         }
 
         /// The end of a sentence about a time that this machine's clock cannot judge.
         static let complaint =
-            "the token's end cannot be judged: it has no iat, its issuer sent no Date, and this machine's clock seems "
-            + "wrong or the token expired; let the issuer set iat"
+            "the token's end cannot be judged: it has no iat that can be, its issuer sent no Date, and this machine's "
+            + "clock seems wrong or the token expired; let the issuer set iat"
     }
 
     /// Seconds left by the issuer's statement; `nil` when no token could live, or have been dead, for so long.
