@@ -20,10 +20,16 @@ import WaypostTestSupport
             ("\(claims),\(driver)", -1e9, 60, true, "the Date of its answer lies"),
             ("\(claims),\(driver)", nil, 3481, true, "have 119 s of life when they come; let the issuer give new ones"),
             ("\(claims),\(driver)", 3400, 3400, true, "have 200 s of life when they come"),
-            ("\(claims.replacing("3600", with: "9000")),\(driver)", 0, 0, true, "Fleet Engine rejects an exp more than 3600 s ahead"),
+            (
+                "\(claims.replacing("3600", with: "9000")),\(driver)", 0, 0, true,
+                "Fleet Engine rejects an exp more than 3600 s ahead"
+            ),
             (claims, 0, 0, true, "has no authorization claim; let the issuer put vehicleid into one"),
             (#"\#(claims),"authorization":{"vehicleid":"*","tripid":"*"}"#, 0, 0, true, "is a server token"),
-            (#""aud":"https://fleetengine.googleapis.com/",\#(driver)"#, 0, 0, true, "has no iat; let the issuer set it"),
+            (
+                #""aud":"https://fleetengine.googleapis.com/",\#(driver)"#, 0, 0, true,
+                "has no iat; let the issuer set it"
+            ),
             (#"\#(claims),"authorization":{"vehicleid":"w"}"#, 0, 0, false, "is for vehicle w; check the vehicle id"),
         ] as [(String, Double?, Double, Bool, String?)])
     func isWhatTheServiceWouldDo(

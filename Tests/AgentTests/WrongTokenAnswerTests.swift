@@ -54,7 +54,9 @@ struct WrongTokenAnswers {
         refusal("405 Method Not Allowed", "it expects another method; check authorization.method"),
         refusal("422 Unprocessable", "it rejects the request; check authorization.url and the backend's log"),
         refusal("500 Internal Server Error", "it cannot answer now; asked again later"),
-        refusal("503 Service Unavailable", "it cannot answer now; asked again when its Retry-After is over", "Retry-After: 7"),
+        refusal(
+            "503 Service Unavailable", "it cannot answer now; asked again when its Retry-After is over",
+            "Retry-After: 7"),
         body("empty", "", "nothing; \(expected); look into the issuer's log"),
         Case(
             name: "204", answer: answer("204 No Content", [], []),

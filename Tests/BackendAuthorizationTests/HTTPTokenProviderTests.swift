@@ -138,7 +138,10 @@ import WaypostTestSupport
             (403, [:], .refused, "check authorization.headers", nil),
             (404, [:], .refused, "does not know the address", nil),
             (405, [:], .refused, "check authorization.method", nil), (408, [:], .unavailable, "cannot answer now", nil),
-            (429, ["Retry-After": "30"], .unavailable, "cannot answer now; asked again when its Retry-After is over", 30),
+            (
+                429, ["Retry-After": "30"], .unavailable, "cannot answer now; asked again when its Retry-After is over",
+                30
+            ),
             (500, [:], .unavailable, "answered 500", nil), (502, ["Retry-After": "soon"], .unavailable, "502", nil),
             (503, ["Retry-After": "3600"], .unavailable, "asked again when its Retry-After is over", 3600),
             (400, [:], .refused, "check authorization.url, headers, body and client certificate", nil),

@@ -18,7 +18,10 @@ import WaypostTestSupport
         arguments: [
             (#"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":1800}"#, TokenAnswerFormat(), 1800),
             (#"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"1800s"}"#, TokenAnswerFormat(), 1800),
-            (#"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"2001-09-09T02:16:40Z"}"#, TokenAnswerFormat(), 1800),
+            (
+                #"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"2001-09-09T02:16:40Z"}"#, TokenAnswerFormat(),
+                1800
+            ),
             (#"{"VEHICLE_TOKEN_KEY":"\#(token)\n","TOKEN_EXPIRATION":3600}"#, TokenAnswerFormat(), 3600),
             (#"{"VEHICLE_TOKEN_KEY":"Bearer \#(token)"}"#, TokenAnswerFormat(), 3600),
             (#""\#(token)""#, TokenAnswerFormat(), 3600), ("bearer \(token)\n", TokenAnswerFormat(), 3600),

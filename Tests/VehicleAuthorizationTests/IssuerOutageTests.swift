@@ -30,10 +30,11 @@ import VehicleAuthorization
                 // The longest wait between two tries, one that hangs, and an update.
                 let late = 60 + failure.rawValue + 2 * Self.interval
                 let most = outage.upperBound + late <= end ? 0 : max(0, outage.upperBound - end) + late
-                #expect(silent <= most, "\(minutes) min, \(seconds) s, \(begin), \(failure): \(silent) s, \(asked) fetches")
+                #expect(
+                    silent <= most, "\(minutes) min, \(seconds) s, \(begin), \(failure): \(silent) s, \(asked) fetches")
                 // It is told in docs/authorization.md.
                 if failure == .refuses, end >= outage.upperBound + 60 { #expect(silent == 0) }
-                #expect(asked <= 10 + (seconds + 2 * minutes * 60) / 30, "\(asked) fetches")
+                #expect(asked <= 10 + seconds / 30 + (outage.upperBound + 3600) / renewal, "\(asked) fetches")
             }
         }
     }
@@ -93,7 +94,8 @@ import VehicleAuthorization
             for (minutes, renewal) in Self.lives {
                 let cells = [30, 300, 3000].map { seconds in
                     let from = begin == .afterRenewal ? 1 : renewal
-                    return "\(Self.drive(life: minutes * 60, outage: from..<from + seconds, failure: .refuses).silent) s"
+                    return
+                        "\(Self.drive(life: minutes * 60, outage: from..<from + seconds, failure: .refuses).silent) s"
                 }
                 lines.append("tokens of \(minutes) min, outage \(begin): \(cells.joined(separator: ", "))")
             }

@@ -110,7 +110,10 @@ import WaypostTestSupport
         arguments: [
             (#""alg":"none","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, "is signed with none; let", nil),
             (#""kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, "is signed with nothing; let the", nil),
-            (#""alg":"RS256""#, #""authorization":{"vehicleid":"v"}"#, nil, nil, "names no key; let the issuer set kid"),
+            (
+                #""alg":"RS256""#, #""authorization":{"vehicleid":"v"}"#, nil, nil,
+                "names no key; let the issuer set kid"
+            ),
             (#""alg":"RS256","kid":"k""#, "\"x\":1", .vehicleid, nil, "let the issuer put vehicleid into one"),
             (#""alg":"RS256","kid":"k""#, #""authorization":{"tripid":"*"}"#, nil, "names no vehicle", nil),
             (#""alg":"RS256","kid":"k""#, #""authorization":{"vehicleid":"*"}"#, .vehicleid, nil, "is a server token"),
@@ -122,7 +125,10 @@ import WaypostTestSupport
                 #""alg":"RS256","kid":"k""#, #""authorization":{"deliveryvehicleid":"v"}"#, .vehicleid,
                 "is for delivery vehicles, but vehicle.service is onDemandTrips", nil
             ),
-            (#""alg":"RS256","kid":"k""#, #""authorization":{"tripid":"v"}"#, .vehicleid, "names no vehicle (it may", nil),
+            (
+                #""alg":"RS256","kid":"k""#, #""authorization":{"tripid":"v"}"#, .vehicleid, "names no vehicle (it may",
+                nil
+            ),
         ] as [(String, String, ClaimRules.VehicleClaim?, String?, String?)])
     func mustBeSignedForItsService(
         header: String, claims: String, claim: ClaimRules.VehicleClaim?, problem: String?, doubt: String?
@@ -133,7 +139,9 @@ import WaypostTestSupport
         let found = rules.problem(of: token, for: context)
         #expect(found?.contains(problem ?? "") == (problem == nil ? nil : true), "\(found ?? "")")
         let doubts = rules.doubts(about: token, for: context)
-        if let doubt { #expect(doubts.contains { $0.contains(doubt) }, "\(doubts)") } else if problem == nil {
+        if let doubt {
+            #expect(doubts.contains { $0.contains(doubt) }, "\(doubts)")
+        } else if problem == nil {
             #expect(doubts == [])
         }
     }

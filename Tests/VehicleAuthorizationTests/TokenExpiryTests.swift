@@ -123,8 +123,8 @@ import WaypostTestSupport
         }
     }
 
-    /// What is stated beside a token whose own `exp` leaves an hour, after how many seconds it is renewed at the latest,
-    /// and the doubt; nothing of it ends the token.
+    /// What is stated beside a token whose own `exp` leaves an hour, after how many seconds it is renewed at the
+    /// latest, and the doubt; nothing of it ends the token.
     @Test(
         arguments: [
             (.number(1800), .secondsFromNow, 1800, "is renewed by the earlier. Let the issuer state the same end"),
@@ -136,7 +136,10 @@ import WaypostTestSupport
             (.number(issued - 3600), .automatic, 300, "ended 3600 s ago, its own exp leaves 3600 s; it is used"),
             (.number(-1), .automatic, nil, "in seconds since 1970, or leave it out"),
             (.number(.nan), .automatic, nil, "or leave it out"), (.number(.infinity), .secondsFromNow, nil, "leave it"),
-            (.unreadable, .automatic, nil, "\"TTL\" soon is no expiry; the token's own exp counts. Let the issuer write"),
+            (
+                .unreadable, .automatic, nil,
+                "\"TTL\" soon is no expiry; the token's own exp counts. Let the issuer write"
+            ),
             (.time(issued + 3600), .secondsFromNow, nil, nil), (.time(issued + 1800), .automatic, 1800, "the earlier"),
             (.span(3600), .epochMilliseconds, nil, nil), (.span(-5), .automatic, 300, "ended 5 s ago"),
             (.span(1e300), .automatic, nil, "is no expiry"),
@@ -191,7 +194,8 @@ import WaypostTestSupport
         let isSound = iat == "1000" && exp == "4600"
         for stated in [nil, 3600.0, 1e300, -1e300, .nan, .infinity] {
             let expiry = TokenExpiry(
-                token: try claims(payload), stated: number(stated), format: .automatic, issuerTime: nil, localTime: 1000)
+                token: try claims(payload), stated: number(stated), format: .automatic, issuerTime: nil, localTime: 1000
+            )
             let isKnown = isSound || exp == "4600" || stated == 3600
             #expect(expiry.lifetime == (isKnown ? .seconds(3600) : nil))
         }

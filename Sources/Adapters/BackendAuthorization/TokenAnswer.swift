@@ -95,7 +95,8 @@ package struct TokenAnswer: Sendable {
             localTime: origin.localTime)
         let name = origin.source
         token = AuthorizationToken(
-            value: value, lifetime: expiry.lifetime, reuse: expiry.reuse, doubts: expiry.doubts.map { "\(name): \($0)" })
+            value: value, lifetime: expiry.lifetime, reuse: expiry.reuse, doubts: expiry.doubts.map { "\(name): \($0)" }
+        )
         (source, issuerTime, statedExpiry) = (name, origin.issuerTime, stated)
         statedFits = expiry.statedDoubt == nil
     }

@@ -1,7 +1,7 @@
 /// Puts the rules of token reuse around any provider.
 ///
-/// - A token is reused for its own vehicle only, and its successor fetched at half its life, so that no update waits for
-///   it; should that fail or hang, the one in hand is used to its end.
+/// - A token is reused for its own vehicle only, and its successor fetched at half its life, so that no update waits
+///   for it; should that fail or hang, the one in hand is used to its end.
 /// - However many callers ask, one fetch per context is in progress; all of them get its outcome. Cancelling one caller
 ///   does not disturb the others; when the last one goes, the fetch is cancelled.
 /// - After a failure the provider is not asked for a while, or as long as it demands.

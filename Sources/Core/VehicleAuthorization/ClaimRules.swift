@@ -120,7 +120,8 @@ public struct ClaimRules: Sendable, Hashable {
                     + "let the issuer set deliveryvehicleid"
             case .vehicleid, .deliveryvehicleid, nil: break
             }
-            return "names no vehicle (it may be a consumer's); let the issuer set vehicleid or deliveryvehicleid"
+            let claim = claimName(for: AuthorizationContext(vehicleID: vehicleID))
+            return "names no vehicle (it may be a consumer's); let the issuer set \(claim)"
         }
         guard vehicles.contains(where: { $0 == "*" || $0 == vehicleID }) else {
             return "is for vehicle \(vehicles.joined(separator: ", ")); check the vehicle id and the endpoint"

@@ -102,8 +102,8 @@ public struct CachePolicy: Sendable, Hashable {
     public var minimumLife: Duration = .seconds(300)
     /// After how long a token without a known expiry is renewed.
     public var assumedLifetime: Duration = .seconds(300)
-    /// The longest life that Fleet Engine accepts; an issuer that gives more is reported. A token without a known expiry
-    /// that cannot be renewed is used for so long, unless Fleet Engine rejects it.
+    /// The longest life that Fleet Engine accepts; an issuer that gives more is reported. A token without a known
+    /// expiry that cannot be renewed is used for so long, unless Fleet Engine rejects it.
     public var longestLife: Duration = .seconds(3600)
     /// Contexts whose tokens are kept; the least recently used one goes first.
     public var maximumContexts: Int = 4096
@@ -213,7 +213,8 @@ struct TokenSlot: Sendable {
         }
         let wasRefused = token.fingerprint == refused?.fingerprint
         let usableUntil = end.map { $0 - policy.margin(left: $0 - now) } ?? begun + policy.longestLife
-        let reuse = [token.reuse, end.map { policy.renewalAge(left: $0 - now) } ?? policy.assumedLifetime]
+        let reuse =
+            [token.reuse, end.map { policy.renewalAge(left: $0 - now) } ?? policy.assumedLifetime]
             .compactMap { $0 }.min() ?? .zero
         held = Held(
             token: token.with(lifetime: token.lifetime), fetchedAt: now, usableUntil: usableUntil,

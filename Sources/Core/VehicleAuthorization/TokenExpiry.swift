@@ -64,7 +64,8 @@ package struct TokenExpiry: Sendable, Hashable {
     /// The life of a token that came without a word beside it.
     package static func lifetime(ofToken value: String, localTime: Double) -> Duration? {
         guard let token = try? JSONWebToken(value) else { return nil }
-        return TokenExpiry(token: token, stated: nil, format: .automatic, issuerTime: nil, localTime: localTime).lifetime
+        return TokenExpiry(token: token, stated: nil, format: .automatic, issuerTime: nil, localTime: localTime)
+            .lifetime
     }
 
     /// What is left until an end.
@@ -120,7 +121,8 @@ package struct TokenExpiry: Sendable, Hashable {
 
         private func lateDate(_ end: Double) -> String {
             let late = (issuers ?? end) - end
-            return "the Date of its answer lies \(Int(late)) s after the token's own exp, but this machine's clock does "
+            return
+                "the Date of its answer lies \(Int(late)) s after the token's own exp, but this machine's clock does "
                 + "not; the token is used. Set the clock right of whoever sends that Date"
         }
 
@@ -205,7 +207,8 @@ package struct StatedExpiry: Sendable, Hashable {
                 "\"\(key)\" \(text) is no expiry in the format \(format.rawValue); \(fate). "
                 + "Set expirationFormat to automatic"
         }
-        return "\"\(key)\" \(text) is no expiry; \(fate). Let the issuer write it in seconds since 1970, or leave it out"
+        return
+            "\"\(key)\" \(text) is no expiry; \(fate). Let the issuer write it in seconds since 1970, or leave it out"
     }
 }
 

@@ -128,7 +128,8 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
 
     private static func lifetime(of text: String, issuerTime: Double) -> Duration? {
         TokenExpiry(
-            token: try? JSONWebToken(text), stated: nil, format: .automatic, issuerTime: issuerTime, localTime: 0
+            token: try? JSONWebToken(text), stated: nil, format: .automatic, issuerTime: issuerTime,
+            localTime: issuerTime
         ).lifetime
     }
 
