@@ -142,7 +142,7 @@ public struct Agent: Sendable {
             fetched: {
                 monitor.countTokenFetch()
                 progress.moved(.token)
-            }, answered: { progress.rests(.token) })
+            }, answered: { progress.rests(.token) }, renewal: { monitor.note(renewal: $0) })
         tokens.withLock { $0 = authorization }
         var parts = VehicleAgent.Parts(
             source: configuration.makeSource(present: { present.time }, tap: recorder ?? progress),

@@ -85,7 +85,8 @@ actor SerializedProvider {
         do {
             let value = try answer.get()
             guard !value.isEmpty else { throw ProviderContractError.emptyAnswer }
-            return .success(AuthorizationToken(value: value, lifetime: TokenExpiry.lifetime(ofToken: value)))
+            let life = TokenExpiry.lifetime(ofToken: value, localTime: Date().timeIntervalSince1970)
+            return .success(AuthorizationToken(value: value, lifetime: life))
         } catch let error as AuthorizationError {
             return .failure(error)
         } catch let error as ProviderContractError {

@@ -1,9 +1,9 @@
-import BackendAuthorization
-import FleetEngine
+package import BackendAuthorization
+package import FleetEngine
 import LinuxPlatform
 import ReportedText
 import StrictJSON
-import TimeAndChance
+package import TimeAndChance
 import VehicleAuthorization
 
 /// A token fetched once from the configured provider, and all that a person may want to know of it.
@@ -12,7 +12,8 @@ package struct TokenReport: Sendable {
     package let verdict: TokenVerdict
     private let answer: TokenAnswer
     private let expirationKey: String
-    private let resource: FollowedResource
+    /// The name of the vehicle or trip.
+    private let subject: String
     /// The host's clock when the answer came, in seconds since 1970.
     private let hostTime: Double
 
@@ -41,32 +42,29 @@ package struct TokenReport: Sendable {
         let provider = try asked.makeProvider(log: LogWriter(level: .error, format: .text))
         do throws(AuthorizationError) {
             let answer = try await provider.ask(for: AuthorizationContext(subject))
-            return .success(TokenReport(answer, asked, trip: trip, resource, hostTime: UTCTime.system))
+            let trip: TripName? = if case .trip(let name) = resource { name } else { nil }
+            return .success(TokenReport(answer, asked, trip: trip, hostTime: UTCTime.system))
         } catch { return .failure(error) }
     }
 
-    /// What `answer` comes to for the trip or vehicle.
-    private init(
-        _ answer: TokenAnswer, _ configuration: Configuration, trip: String?, _ resource: FollowedResource,
-        hostTime: UTCTime
-    ) {
-        (self.answer, self.resource) = (answer, resource)
+    /// What `answer` comes to for the vehicle of `configuration`, or in place of that for `trip`.
+    package init(_ answer: TokenAnswer, _ configuration: Configuration, trip: TripName? = nil, hostTime: UTCTime) {
+        self.answer = answer
+        let context: AuthorizationContext
+        (subject, context) =
+            trip.map { ($0.description, AuthorizationContext(tripID: $0.tripID)) }
+            ?? (configuration.vehicle.description, AuthorizationContext(vehicleID: configuration.vehicle.vehicleID))
         expirationKey = configuration.authorization.format.expirationKey
-        let hostTime = hostTime.secondsSince1970
-        self.hostTime = hostTime
+        self.hostTime = hostTime.secondsSince1970
         role = TokenRole(answer.parsed)
-        verdict = TokenVerdict(
-            answer.parsed, for: configuration.vehicle, trip: trip, lifetime: answer.token.lifetime,
-            issuerTime: answer.issuerTime, hostTime: hostTime)
+        verdict = TokenVerdict(answer, for: context, by: configuration.claimRules)
     }
 
     /// One line, as `check --online` shows it.
     package var summary: String {
-        guard verdict.fits else {
-            return shown("the token \(verdict.problems.joined(separator: "; and it "))")
-        }
+        if let problem = verdict.problem { return shown(problem) }
         let life = answer.token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
-        return shown("\(role), \(life)\(verdict.remarks.map { "; note: it \($0)" }.joined())")
+        return shown("\(role), \(life)\(verdict.remarks.map { "; note: \($0)" }.joined())")
     }
 
     /// Claims are the issuer's words, and may be another secret of its.
@@ -87,20 +85,15 @@ package struct TokenReport: Sendable {
         lines += ClaimText.lines(of: parsed.claims).map { ("claim", $0) }
         let signature = token.value.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count * 3 / 4
         lines.append(("signed", "\(signature) bytes, not shown"))
-        lines += verdict.remarks.map { ("note", "it \($0)") }
-        if verdict.fits {
-            lines.append(("ok", "fits \(resource)"))
-        } else {
-            lines += verdict.problems.map { ("FAIL", "the token \($0)") }
-        }
+        lines += verdict.remarks.map { ("note", $0) }
+        lines.append(verdict.problem.map { ("FAIL", $0) } ?? ("ok", "fits \(subject)"))
         return lines.map { ($0.name, shown($0.text)) }
     }
 
-    /// What the number beside the token says about `exp`.
+    /// What is said beside the token about its end.
     private var statedExpiry: String {
-        if let doubt = answer.doubt { return doubt.replacing("\(answer.source): ", with: "") }
-        return answer.statedExpiry == nil
-            ? "no \"\(expirationKey)\" in the answer; exp counts" : "\"\(expirationKey)\" agrees with exp"
+        guard answer.statedExpiry != nil else { return "no \"\(expirationKey)\" in the answer; exp counts" }
+        return "\"\(expirationKey)\" \(answer.statedFits ? "agrees" : "does not agree") with exp"
     }
 
     private var clocks: String {

@@ -26,7 +26,7 @@ struct TokenCommand {
         let report = try await TokenReport.fetch(configuration, trip: trip)
         if isRaw {
             try StandardOutput.write(line: report.rawToken)
-            for problem in report.verdict.problems { Terminal.say("waypost: the token \(problem)") }
+            if let problem = report.verdict.problem { Terminal.say("waypost: \(problem)") }
         } else {
             var last = ""
             for (name, text) in report.lines {
