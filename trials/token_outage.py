@@ -14,7 +14,7 @@ from .trial import Option, Trial
 from .waypost import Ledger, configuration
 
 INTERVAL = 5  # between two updates, in seconds
-TOKEN_LIFE = 320  # 20 s more than a token must have left: soon there is none in the outage
+TOKEN_LIFE = 320  # renewed after half a minute, and over in the middle of a long outage
 BEGIN = 10  # of the outage, in seconds of the drive
 BACK_WITHIN = 65  # of its end: the longest backoff, a minute, and an exchange
 CHANGE_AFTER = BACK_WITHIN + 10  # of its end: the keys change

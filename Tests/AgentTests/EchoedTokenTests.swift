@@ -15,8 +15,8 @@ struct EchoedTokens {
     static let plainToken = [
         TestTokens.token(
             payload: #"{"aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"*"}}"#,
-            header: #"{"alg":"none"}"#
-        ).split(separator: ".").prefix(2).joined(separator: "."), "shortandplainkey",
+            header: #"{"alg":"RS256"}"#
+        ).split(separator: ".").prefix(2).joined(separator: "."), String(repeating: "plainkey", count: 43),
     ].joined(separator: ".")
 
     static func error(_ status: Int, _ token: String) -> String {

@@ -7,6 +7,8 @@ struct ServiceSetup {
     var tokenURL = "http://127.0.0.1:1/token"
     /// For `authorization`, in place of one with `tokenURL`.
     var authorization: String?
+    /// For `consumerAuthorization`, where there is one.
+    var consumerAuthorization: String?
     var endpoint = "http://127.0.0.1:1"
     /// A path in the folder.
     var outbox = "outbox.sqlite"
@@ -29,6 +31,7 @@ struct ServiceSetup {
             {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
              "receiver": \(receiver),
              "authorization": \(authorization ?? #"{"type": "http", "url": "\#(tokenURL)"}"#),
+             \(consumerAuthorization.map { "\"consumerAuthorization\": \($0)," } ?? "")
              "reporting": {"intervalSeconds": 5},
              "upload": {"endpoint": "\(endpoint)", "maximumPastLocations": 7,
                         "retry": {"initialDelaySeconds": \(retryDelay), "maximumDelaySeconds": \(retryDelay)}},

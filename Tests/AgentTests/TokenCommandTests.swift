@@ -53,16 +53,19 @@ struct TokenCommands {
 
     /// What the endpoint gives in place of the driver's token, and the last line.
     @Test(arguments: [
-        ("driver/van-8", "FAIL     the token is for vehicle van-8; check the vehicle id and the endpoint"),
+        (
+            "driver/van-8",
+            "FAIL     the token for vehicle van-7 is for vehicle van-8; check the vehicle id and the endpoint"
+        ),
         (
             "delivery_driver/van-7",
-            "FAIL     the token is for delivery vehicles, but vehicle.service is onDemandTrips; "
+            "FAIL     the token for vehicle van-7 is for delivery vehicles, but vehicle.service is onDemandTrips; "
                 + "let the issuer set vehicleid"
         ),
         (
             "consumer/t",
-            "FAIL     the token names no vehicle (it may be a consumer's); "
-                + "let the issuer set vehicleid or deliveryvehicleid"
+            "FAIL     the token for vehicle van-7 names no vehicle (it may be a consumer's); "
+                + "let the issuer set vehicleid"
         ),
     ])
     func endsWithFailureWhenTheTokenDoesNotFit(subject: String, says: String) async throws {
@@ -78,6 +81,50 @@ struct TokenCommands {
         let (token, errors) = try await run(["token", "--raw"], config, exit: 1)
         #expect(token.split(separator: ".").count == 3)
         #expect(errors == "waypost: \(says.dropFirst(9))\n")
+    }
+
+    /// Who gives consumers' tokens, for which trip, and how the last line begins and ends.
+    @Test(arguments: [
+        ("consumer/{tripId}", 0 as Int32, "ok       fits", "providers/p/trips/trip 7"),
+        ("consumer/other", 1, "FAIL     the token ", "is for trip other; check the id and the endpoint"),
+        (
+            "driver/van-7", 1, "FAIL     the token ",
+            "names no trip (it may be a driver's); let the issuer set tripid"
+        ),
+    ])
+    func fetchesAPassengersTokenForATrip(subject: String, exit: Int32, begins: String, ends: String) async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure {
+            $0.consumerAuthorization = """
+                {"type": "http", "url": "\(bench.simulator.baseURL.origin)/token/\(subject)",
+                 "tokenKey": "\(subject.hasPrefix("consumer") ? "TRIP" : "VEHICLE")_TOKEN_KEY"}
+                """
+        }
+        let (page, _) = try await run(["token", "--trip", "trip 7"], config, exit: exit)
+        let last = page.split(separator: "\n").last
+        #expect(last?.hasPrefix(begins) == true && last?.hasSuffix(ends) == true, "\(page)")
+        if exit == 0 { #expect(page.contains("\nrole     consumer of trip trip 7\n")) }
+        // The driver's token is the same as before.
+        #expect(try await run(["token"], config, exit: 0).output.hasSuffix("fits providers/p/vehicles/van-7\n"))
+    }
+
+    @Test func needsToKnowWhereATripsTokensComeFrom() async throws {
+        let bench = try ServiceBench()
+        let (_, errors) = try await run(["token", "--trip", "t"], try bench.configure(), exit: 78)
+        #expect(errors.contains("has no \"consumerAuthorization\""))
+    }
+
+    /// A claim of thousands of letters, with a token in it.
+    @Test func keepsClaimsShortForAProgramToo() async throws {
+        let folder = try TemporaryFolder()
+        let inner = TestTokens.driver(vehicleID: "van-7")
+        let token = TestTokens.token(
+            payload: #"{"aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600,"#
+                + #""authorization":{"vehicleid":"\#(inner) \#(String(repeating: "van ", count: 1000))"}}"#)
+        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let (_, errors) = try await run(["token", "--raw"], config, exit: 1)
+        #expect(errors.utf8.count < 600 && !errors.contains(inner.prefix(12)), "\(errors)")
     }
 
     @Test func leavesTheTerminalAlone() async throws {
@@ -97,7 +144,10 @@ struct TokenCommands {
     @Test(arguments: [
         (#""iat":1e300,"exp":"inf""#, "issued   1e+300, which is no time in seconds since 1970\n"),
         (#""iat":"-inf","exp":1e300"#, "expires  1e+300, which is no time in seconds since 1970\n"),
-        (#""iat":"nan","exp":-1e300,"nbf":"inf""#, "FAIL     the token has the iat nan, which is no time; let the"),
+        (
+            #""iat":"nan","exp":-1e300,"nbf":"inf""#,
+            "the token for vehicle van-7 has the iat nan, which is no time; let the"
+        ),
     ])
     func survivesTimesThatAreNone(times: String, says: String) async throws {
         let folder = try TemporaryFolder()
@@ -105,7 +155,7 @@ struct TokenCommands {
             payload: #"{"aud":"https://fleetengine.googleapis.com/",\#(times),"authorization":{"vehicleid":"van-7"}}"#)
         let path = try folder.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
-        let (page, _) = try await run(["token"], config, exit: 1)
+        let (page, _) = try await run(["token"], config, exit: 0)
         #expect(page.contains(says), "\(page)")
     }
 
@@ -114,7 +164,7 @@ struct TokenCommands {
         let config = try bench.configure { $0.tokenURL = "\(bench.simulator.baseURL.origin)/token/server" }
         let (page, _) = try await run(["token"], config, exit: 0)
         #expect(page.contains("\nrole     server, for every id\n"))
-        #expect(page.contains("\nnote     it is a server token, valid for every vehicle; "))
+        #expect(page.contains("\nnote     the token for vehicle van-7 is a server token, valid for every vehicle; "))
     }
 
     @Test func givesTheTokenItselfToAProgramOnly() async throws {
@@ -173,7 +223,28 @@ struct TokenCommands {
         #expect(good?.firstMatch(of: /^ok    token          driver of vehicle van-7, (59|60) min of life left$/) != nil)
         #expect(
             try await line("/token/driver/other")
-                == "FAIL  token          the token is for vehicle other; check the vehicle id and the endpoint")
+                == "FAIL  token          the token for vehicle van-7 is for vehicle other; check the vehicle id and the endpoint"
+        )
+    }
+
+    /// A backend that gives any trip's token, one that looks its trips up, one that gives another's.
+    @Test(arguments: [
+        ("/token/consumer/{tripId}", "ok    trip token     ", "consumer of trip waypost-check, "),
+        ("/nowhere/{tripId}", "note  trip token     ", "try one that does: waypost token --trip ID"),
+        ("/token/consumer/other", "FAIL  trip token     ", "is for trip other; check the id and the endpoint"),
+    ])
+    func ofATripIsOneLineOfTheOnlineCheck(path: String, begins: String, says: String) async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure {
+            $0.receiver = #"{"type": "stdin"}"#
+            $0.consumerAuthorization = """
+                {"type": "http", "url": "\(bench.simulator.baseURL.origin)\(path)", "tokenKey": "TRIP_TOKEN_KEY"}
+                """
+        }
+        let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
+        let line = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
+            .first { $0.contains("  trip token  ") }
+        #expect(line?.hasPrefix(begins) == true && line?.contains(says) == true, "\(line ?? "")")
     }
 
     private func run(

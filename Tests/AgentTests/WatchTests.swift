@@ -4,6 +4,7 @@ import FoundationEssentials
 import GNSS
 import Glibc
 import HTTPMessages
+import HTTPService
 import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
@@ -34,13 +35,15 @@ struct Watches {
     }
 
     /// Writes a configuration; `consumer` is the value of `consumerAuthorization`.
-    private func configure(service: FleetService = .onDemandTrips, consumer: String?) throws -> String {
+    private func configure(service: FleetService = .onDemandTrips, consumer: String?, endpoint: String? = nil) throws
+        -> String
+    {
         let consumer = consumer.map { "\"consumerAuthorization\": \($0)," } ?? ""
         let text = """
             {"vehicle": {"providerId": "p", "vehicleId": "van-7", "service": "\(service.rawValue)"},
              "receiver": {"type": "stdin"},
              "authorization": {"type": "http", "url": "\(simulator.tokenURL(for: service))"}, \(consumer)
-             "upload": {"endpoint": "\(simulator.baseURL.origin)"},
+             "upload": {"endpoint": "\(endpoint ?? simulator.baseURL.origin)"},
              "outbox": {"path": "\(folder.path("outbox.sqlite"))"}, "log": {"level": "error"}}
             """
         return try folder.write(text.utf8, to: "config.json")
@@ -63,7 +66,7 @@ struct Watches {
         let watch = try RunningProgram(
             [BuiltProgram.waypost, "watch", "--config", config, "--trip", "trip 7"],
             environment: BuiltProgram.environment)
-        try #require(await watch.output.line(saying: "no position yet  vehicle van-7  NEW  250 m left") != nil)
+        try #require(await watch.output.line(saying: "no position  vehicle van-7  NEW  250 m left") != nil)
         try await drive(config)
         try #require(await watch.output.line(saying: "COMPLETE") != nil)
         #expect(await watch.end() == .exited(0))
@@ -101,6 +104,39 @@ struct Watches {
         #expect(await watch.terminate().ending == .exited(128 + SIGTERM))
     }
 
+    /// A server that has its reader's terminal in mind.
+    @Test func leavesTheTerminalAlone() async throws {
+        defer { serving.cancel() }
+        let asked = Locked(0)
+        let server = try HTTPService(listeningOn: LocalAddress("127.0.0.1:0"), limits: HTTPServiceLimits()) { _ in
+            let evil = #"a\nb\u001B[31m\u009B2J\u202Ec\r<0>d"#
+            let isFirst = asked.withLock { asked in
+                asked += 1
+                return asked == 1
+            }
+            return isFirst
+                ? ServedResponse(
+                    status: 404, contentType: "application/json",
+                    #"{"error":{"code":404,"status":"\#(evil)","message":"\#(evil)"}}"#)
+                : ServedResponse(
+                    status: 200, contentType: "application/json",
+                    #"{"name":"providers/p/vehicles/van-7","vehicleState":"\#(evil)","vehicleId":"\#(evil)"}"#)
+        }
+        let running = Task { await server.run() }
+        defer { running.cancel() }
+        for expectsTrouble in [true, false] {
+            let config = try configure(consumer: nil, endpoint: "http://\(server.address)")
+            let watch = try RunningProgram(
+                [BuiltProgram.waypost, "watch", "--config", config, "--vehicle", "van-7"],
+                environment: BuiltProgram.environment)
+            let lines = expectsTrouble ? watch.errors : watch.output
+            let line = try #require(await lines.line(saying: "<0>d"))
+            #expect(line.text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
+            #expect(!line.text.contains("\u{202E}"))
+            _ = await watch.terminate()
+        }
+    }
+
     @Test(arguments: [
         (["--trip", "t"], Int32(78), "has no \"consumerAuthorization\""), (["--vehicle", "a/b"], 78, "contains \"/\""),
         ([], 64, "needs --trip ID or --vehicle ID"), (["--trip", "t", "--vehicle", "v"], 64, "not both"),
@@ -126,7 +162,7 @@ struct Watches {
     @Test func showWhatIsKnown() {
         var snapshot = FollowedSnapshot()
         let now = UTCTime(millisecondsSince1970: 1_767_608_130_000)
-        #expect(SnapshotLine(snapshot, now: now).text == "10:15:30  no position yet")
+        #expect(SnapshotLine(snapshot, now: now).text == "10:15:30  no position")
         #expect(SnapshotLine(snapshot, now: now).json == #"{"readAt":"2026-01-05T10:15:30.000Z"}"#)
         var position = FollowedSnapshot.Position(latitude: 53.5500118, longitude: -0.0000334)
         snapshot.position = position

@@ -54,7 +54,9 @@ struct WrongTokenAnswers {
         refusal("405 Method Not Allowed", "it expects another method; check authorization.method"),
         refusal("422 Unprocessable", "it rejects the request; check authorization.url and the backend's log"),
         refusal("500 Internal Server Error", "it cannot answer now; asked again later"),
-        refusal("503 Service Unavailable", "it cannot answer now; asked again in 7 s", "Retry-After: 7"),
+        refusal(
+            "503 Service Unavailable", "it cannot answer now; asked again when its Retry-After is over",
+            "Retry-After: 7"),
         body("empty", "", "nothing; \(expected); look into the issuer's log"),
         Case(
             name: "204", answer: answer("204 No Content", [], []),
@@ -77,9 +79,6 @@ struct WrongTokenAnswers {
             "wrong type", #"{"\#(key)":["\#(token)"]}"#,
             "an array under \"\(key)\"; expected the token as a string. Set tokenKey"),
         body("array", #"["\#(token)"]"#, "an array; expected an object with the token under \"\(key)\""),
-        body(
-            "expiry's type", #"{"\#(key)":"\#(token)","TOKEN_EXPIRATION":{"a":1}}"#,
-            "an object under \"TOKEN_EXPIRATION\"; expected a number. Set expirationKey"),
         body(
             "cut JSON", #"{"\#(key)":"\#(token)"#,
             "\(token.utf8.count + 22) bytes of application/json that are not valid JSON "

@@ -30,8 +30,10 @@ let modules: [Module] = [
     Module("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
     Module("Core", "GNSS", ["TimeAndChance", "ReportedText", "CMath"]),
     Module("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
-    // Speaks to providers written against Foundation, and is the only one that may.
-    Module("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization", "Foundation", "Synchronization"]),
+    // Speaks to providers written against Foundation, hands it on to them, and is the only one that may know it.
+    Module(
+        "Core", "DriverAuthorization",
+        ["ReportedText", "VehicleAuthorization", "Foundation", "FoundationNetworking", "Synchronization"]),
     Module("Core", "FleetEngine", ["TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages"]),
     Module(
         "Core", "LocationReporting",

@@ -10,7 +10,7 @@ import WaypostTestSupport
     private let token = TestTokens.driver(vehicleID: "van-7")
 
     private func provider(_ path: String) -> FileTokenProvider {
-        FileTokenProvider(path: path, providerID: "p") { _ in }
+        FileTokenProvider(path: path, providerID: "p")
     }
 
     @Test func readsTheFileEachTime() async throws {
@@ -56,9 +56,7 @@ import WaypostTestSupport
     }
 
     @Test func namesItsSectionOfTheConfiguration() async {
-        let provider = FileTokenProvider(path: "/run/{tripId}", section: "consumerAuthorization", providerID: "p") {
-            _ in
-        }
+        let provider = FileTokenProvider(path: "/run/{tripId}", section: "consumerAuthorization", providerID: "p")
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
         #expect(error?.description.hasPrefix("consumerAuthorization.path asks for {tripId}") == true)
     }

@@ -33,6 +33,13 @@ import WaypostTestSupport
         await #expect(throws: ProviderContractError.emptyAnswer) { try await TripProvider().fetchToken(with: nil) }
     }
 
+    /// As the tests of an iOS app ask their class, whatever the language mode.
+    @Test func areAskedWithAHandlerThatKeepsTheToken() {
+        var received: String?
+        TripProvider().fetchToken(with: GMTCAuthorizationContext(tripID: "trip")) { token, _ in received = token }
+        #expect(received == "token of trip")
+    }
+
     @Test func printsItsContexts() {
         #expect(
             "\(GMTDAuthorizationContext(vehicleID: "v", taskID: "t"))"

@@ -75,6 +75,26 @@ import WaypostTestSupport
         #expect(error?.description.contains("secret") == false)
     }
 
+    /// What went wrong in the app, and the words for it.
+    @Test(arguments: [
+        (
+            URLError(.notConnectedToInternet) as any Error & Sendable,
+            "this machine is not connected to the Internet (URLError.notConnectedToInternet)"
+        ),
+        (NSError(domain: NSURLErrorDomain, code: -1001), "the request timed out (URLError.timedOut)"),
+        (URLError(.cannotFindHost), "the host's name cannot be resolved (URLError.cannotFindHost)"),
+        (NSError(domain: NSURLErrorDomain, code: -4711), "URLError, code -4711"),
+        (CompletionProvider.Failure.missingAuthorizationContext, "Failure.missingAuthorizationContext"),
+        (CompletionProvider.Failure.refused(token: TestTokens.driver(vehicleID: "v")), "Failure.refused"),
+        (NSError(domain: "com.example.app", code: 7, userInfo: ["token": "secret"]), "com.example.app, code 7"),
+        (NSError(domain: TestTokens.driver(vehicleID: "v"), code: 7), "…, code 7"),
+    ])
+    func namesWhatFailed(error: any Error & Sendable, words: String) async {
+        let provider = DriverSDKAuthorization(AsyncProvider { _ in throw error })
+        let failure = await #expect(throws: AuthorizationError.self) { try await provider.token(for: context) }
+        #expect(failure?.description == "the provider failed: \(words)")
+    }
+
     @Test func withoutAFormIsTold() async {
         let error = await #expect(throws: AuthorizationError.self) {
             try await DriverSDKAuthorization(EmptyProvider()).token(for: context)
@@ -104,7 +124,7 @@ import WaypostTestSupport
     @Test func thatAnswersLateAnswersNobodyElse() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
-        let kept = Locked<GMTDAuthTokenFetchCompletionHandler?>(nil)
+        let kept = Locked<Completion?>(nil)
         let told = Locked([String]())
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in
@@ -119,13 +139,94 @@ import WaypostTestSupport
             }, timeLimit: .seconds(30), clock: clock, report: { warning in told.withLock { $0.append("\(warning)") } })
         let asking = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-7")) }
         for await _ in entries { break }
-        // Calls come one at a time: when this one is answered, the first has returned.
-        #expect(try await provider.token(for: AuthorizationContext(vehicleID: "van-9")).value == "token of van-9")
-        for await _ in clock.sleeps.prefix(2) {}
+        for await _ in clock.sleeps { break }
         clock.advance(by: .seconds(30))
         await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(try await provider.token(for: AuthorizationContext(vehicleID: "van-8")).value == "token of van-8")
         #expect(told.withLock { $0 }.count { $0.contains("without calling back") } == 1)
+    }
+
+    /// Ten vehicles at once, of a provider that takes its time for each, in one form or the other.
+    @Test(arguments: [true, false])
+    func isAskedForOneThingAtATime(isAsync: Bool) async throws {
+        let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(16))
+        let waiting = Locked([@Sendable () -> Void]())
+        @Sendable func wait(_ answer: @escaping @Sendable () -> Void) {
+            waiting.withLock { $0.append(answer) }
+            entering.yield()
+        }
+        let provider =
+            isAsync
+            ? DriverSDKAuthorization(
+                AsyncProvider { id in
+                    await withCheckedContinuation { answered in wait { answered.resume() } }
+                    return "token of \(id)"
+                }, clock: ManualClock())
+            : DriverSDKAuthorization(
+                CompletionProvider { completion, id in wait { completion("token of \(id)", nil) } },
+                clock: ManualClock())
+        let ids = (0..<10).map { "van-\($0)" }
+        await withTaskGroup(of: String?.self) { group in
+            for id in ids {
+                group.addImmediateTask { try? await provider.token(for: AuthorizationContext(vehicleID: id)).value }
+            }
+            for await _ in entries.prefix(10) {
+                // Time enough for the others to come as well.
+                for _ in 0..<100 { await Task.yield() }
+                #expect(waiting.withLock { $0.count } == 1)
+                while let answer = waiting.withLock({ $0.popLast() }) { answer() }
+            }
+            let tokens = await group.reduce(into: Set()) { $0.insert($1) }
+            #expect(tokens == Set(ids.map { "token of \($0)" }))
+        }
+    }
+
+    /// A provider that goes on though its time is over and its task cancelled.
+    @Test func isNotAskedAgainWhileItIsStillAtIt() async throws {
+        let clock = ManualClock()
+        let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
+        let opening = Locked<CheckedContinuation<Void, Never>?>(nil)
+        let calls = Locked(0)
+        let provider = DriverSDKAuthorization(
+            AsyncProvider { id in
+                if calls.withLock({
+                    $0 += 1
+                    return $0
+                }) == 1 {
+                    await withCheckedContinuation { continuation in
+                        opening.withLock { $0 = continuation }
+                        entering.yield()
+                    }
+                }
+                return "token of \(id)"
+            }, timeLimit: .seconds(30), clock: clock, report: { _ in })
+        let asking = Task { try await provider.token(for: context) }
+        for await _ in entries { break }
+        for await _ in clock.sleeps { break }
+        clock.advance(by: .seconds(30))
+        await #expect(throws: AuthorizationError.self) { try await asking.value }
+        let other = AuthorizationContext(vehicleID: "van-8")
+        for _ in 0..<10 {
+            let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: other) }
+            #expect(error?.description.contains("has not returned from an earlier fetchToken") == true)
+        }
+        #expect(calls.withLock { $0 } == 1)
+        opening.withLock { $0 }?.resume()
+        var token: AuthorizationToken?
+        while token == nil, !Task.isCancelled { token = try? await provider.token(for: other) }
+        #expect(token?.value == "token of van-8")
+    }
+
+    @Test func thatGivesTokenAndErrorIsUsedAndToldOf() async throws {
+        let told = Locked([String]())
+        let provider = DriverSDKAuthorization(
+            CompletionProvider { completion, id in
+                startThread(named: "app") {
+                    completion("token of \(id)", CompletionProvider.Failure.missingAuthorizationContext)
+                }
+            }, report: { warning in told.withLock { $0.append("\(warning)") } })
+        for _ in 0..<2 { #expect(try await provider.token(for: context).value == "token of van-7-t1") }
+        #expect(told.withLock { $0 }.map { $0.contains("both a token and an error") } == [true])
     }
 
     /// A provider that waits for something in fetchToken, as with a semaphore.
@@ -176,7 +277,7 @@ import WaypostTestSupport
                 // At once, so that all of them have asked before the gate opens.
                 group.addImmediateTask { try await provider.token(for: AuthorizationContext(vehicleID: id)).value }
             }
-            for await _ in gate.arrivals.prefix(2) {}
+            for await _ in gate.arrivals { break }
             gate.open()
             var values: [String] = []
             for try await value in group { values.append(value) }

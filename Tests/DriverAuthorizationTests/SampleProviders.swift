@@ -1,21 +1,21 @@
 import DriverAuthorization
-import Foundation
+
+/// What a provider calls back with, in Swift 6 mode.
+typealias Completion = @Sendable (String?, (any Error)?) -> Void
 
 /// A provider as an iOS driver app has it: completion style, `NSObject`, its own mutable cache, no thought of Linux.
 class CompletionProvider: NSObject, GMTDAuthorization {
     enum Failure: Error {
         case missingAuthorizationContext
+        case refused(token: String)
     }
 
     private var answered = 0
-    let answer: (@escaping GMTDAuthTokenFetchCompletionHandler, String) -> Void
+    let answer: (@escaping Completion, String) -> Void
 
-    init(_ answer: @escaping (@escaping GMTDAuthTokenFetchCompletionHandler, String) -> Void) { self.answer = answer }
+    init(_ answer: @escaping (@escaping Completion, String) -> Void) { self.answer = answer }
 
-    func fetchToken(
-        with authorizationContext: GMTDAuthorizationContext?,
-        completion: @escaping GMTDAuthTokenFetchCompletionHandler
-    ) {
+    func fetchToken(with authorizationContext: GMTDAuthorizationContext?, completion: @escaping Completion) {
         guard let authorizationContext = authorizationContext else {
             completion(nil, Failure.missingAuthorizationContext)
             return
@@ -26,7 +26,7 @@ class CompletionProvider: NSObject, GMTDAuthorization {
 }
 
 /// The same in the other form.
-final class AsyncProvider: GMTDAuthorization {
+final class AsyncProvider: NSObject, GMTDAuthorization {
     let answer: (String) async throws -> String
 
     init(_ answer: @escaping (String) async throws -> String) { self.answer = answer }
@@ -37,7 +37,7 @@ final class AsyncProvider: GMTDAuthorization {
 }
 
 /// A provider that was forgotten.
-final class EmptyProvider: GMTDAuthorization {}
+final class EmptyProvider: NSObject, GMTDAuthorization {}
 
 /// A consumer app's provider.
 final class TripProvider: NSObject, GMTCAuthorization {

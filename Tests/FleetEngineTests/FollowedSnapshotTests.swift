@@ -70,6 +70,21 @@ import Testing
         #expect(try Self.snapshot(body, of: Self.trip) == FollowedSnapshot())
     }
 
+    /// Protobuf's JSON writes what is no number as a string, and tolerates one around a number.
+    @Test(arguments: [
+        (#""latitude":"NaN","longitude":1"#, nil as [Double]?), (#""latitude":1,"longitude":"Infinity""#, nil),
+        (#""latitude":"-Infinity""#, nil), (#""latitude":"north""#, nil), (#""latitude":true"#, nil),
+        (#""latitude":91"#, nil), (#""longitude":-180.5"#, nil), (#""latitude":1e300"#, nil),
+        (#""latitude":"53.5","longitude":"-10""#, [53.5, -10]), (#""latitude":null,"longitude":2"#, [0, 2]),
+        (#""latitude":90,"longitude":-180"#, [90, -180]), ("", [0, 0]),
+    ])
+    func takesNothingElseForAPlace(members: String, place: [Double]?) throws {
+        let snapshot = try Self.snapshot(
+            #"{"name":"providers/p/trips/t 1","lastLocation":{"location":{\#(members)},"speed":"NaN"}}"#, of: Self.trip)
+        #expect(snapshot.position.map { [$0.latitude, $0.longitude] } == place)
+        #expect(snapshot.position?.speedMetersPerSecond == nil)
+    }
+
     @Test(arguments: [
         ("NEW", false), ("ARRIVED_AT_PICKUP", false), ("COMPLETE", true), ("CANCELED", true), ("LATER_ADDED", false),
     ])
@@ -103,7 +118,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (trip, "/v1/providers/p/trips/t%201?currentRouteSegmentVersion=2026-01-05T10%3A00%3A00Z"),
+        (
+            trip,
+            "/v1/providers/p/trips/t%201?view=JOURNEY_SHARING_V1S&currentRouteSegmentVersion=2026-01-05T10%3A00%3A00Z"
+        ),
         (van, "/v1/providers/p/vehicles/v?currentRouteSegmentVersion=2026-01-05T10%3A00%3A00Z"),
         (delivery, "/v1/providers/p/deliveryVehicles/v"),
     ])

@@ -78,7 +78,7 @@ import WaypostTestSupport
             await proxy.set(LinkFaults { $0.reception = .swallowing })
             let (kind, _, reason) = await Self.measure(transport, request)
             #expect(kind == .unreachable)
-            #expect(reason.contains("not a byte for 0.5 s"))
+            #expect(reason.contains("neither a header line nor a byte of a body for 0.5 s"))
             await proxy.set(LinkFaults())
             #expect(await Self.measure(transport, request).kind == .delivered)
             #expect(proxy.counts.connections == 2)

@@ -36,7 +36,7 @@ extension Fix {
 /// JSON Web Tokens for tests: right in shape and size, signed by nobody.
 package enum TestTokens {
     /// A token with the given payload, a JSON object.
-    package static func token(payload: String, header: String = #"{"alg":"RS256","typ":"JWT"}"#) -> String {
+    package static func token(payload: String, header: String = #"{"alg":"RS256","kid":"1","typ":"JWT"}"#) -> String {
         [header, payload, String(repeating: "not a signature ", count: 16)].map { Base64.urlEncoded($0.utf8) }.joined(
             separator: ".")
     }

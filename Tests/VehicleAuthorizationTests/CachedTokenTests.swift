@@ -41,6 +41,29 @@ import WaypostTestSupport
         #expect(provider.asked.count == 1)
     }
 
+    @Test func areForgottenWhenToldSo() async throws {
+        let provider = issuer()
+        let cached = cached(provider)
+        let first = try await cached.token(for: van7).value
+        #expect(try await cached.token(for: van7).value == first)
+        await cached.forgetTokens()
+        #expect(try await cached.token(for: van7).value != first)
+        #expect(provider.asked.count == 2)
+    }
+
+    /// The driver signs out while a token for that driver is on its way.
+    @Test func thatComeAfterTheyWereForgottenAreNobodys() async throws {
+        let gate = Gate()
+        let provider = issuer(gate: gate)
+        let cached = cached(provider)
+        let asking = Task { try await cached.token(for: van7).value }
+        for await _ in gate.arrivals { break }
+        await cached.forgetTokens()
+        gate.open()
+        #expect(try await asking.value == TestTokens.driver(vehicleID: "van-7", serial: 2))
+        #expect(provider.asked.count == 2)
+    }
+
     @Test func surviveTheCancellationOfOneCaller() async throws {
         let gate = Gate()
         let provider = issuer(gate: gate)

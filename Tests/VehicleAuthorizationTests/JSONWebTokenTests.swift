@@ -82,6 +82,32 @@ import WaypostTestSupport
         #expect(found?.prefix(problem?.count ?? 0) == problem.map { $0[...] })
     }
 
+    /// A claim is its issuer's word, and may be as long as it likes, steer a terminal, or hold a secret.
+    @Test(arguments: [
+        (AuthorizationContext(vehicleID: "van-7"), #""aud":CLAIM"#),
+        (.init(vehicleID: "van-7"), #""aud":[CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM]"#),
+        (
+            .init(vehicleID: "van-7"),
+            #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":CLAIM}"#
+        ),
+        (
+            .init(vehicleID: "van-7", taskID: "t"),
+            #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"van-7","taskids":[CLAIM,CLAIM]}"#
+        ),
+        (.init(tripID: "t"), #""aud":"https://fleetengine.googleapis.com/","authorization":{"tripid":CLAIM}"#),
+    ])
+    func areExplainedInFewPlainWords(context: AuthorizationContext, claims: String) throws {
+        let secret = TestTokens.driver(vehicleID: "van-7")
+        for claim in [secret, String(repeating: "van ", count: 1000), #"a\nb\u001B[31m\u202Ec"#] {
+            let payload = "{" + claims.replacing("CLAIM", with: "\"\(claim)\"") + "}"
+            let problem = try #require(
+                ClaimRules().problem(of: try JSONWebToken(TestTokens.token(payload: payload)), for: context))
+            #expect(problem.utf8.count < 600, "\(problem)")
+            #expect(problem.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E }, "\(problem)")
+            #expect(!problem.contains(secret.prefix(12)), "\(problem)")
+        }
+    }
+
     /// `nbf` against the token's own `iat`, with the ten minutes by which clocks may differ.
     @Test(
         arguments: [
@@ -100,14 +126,73 @@ import WaypostTestSupport
 
     @Test(arguments: ["not a web token", TestTokens.driver(vehicleID: "van-7")])
     func passesTheRules(value: String) throws {
-        try ClaimRules().check(
+        let token = try ClaimRules().checked(
             AuthorizationToken(value: value, lifetime: nil), for: AuthorizationContext(vehicleID: "van-7"))
+        #expect(token.doubts == [])
+    }
+
+    /// Header, claims beside the audience, the service's claim; what speaks against it, or what is to be corrected.
+    @Test(
+        arguments: [
+            (#""alg":"none","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, "is signed with none; let", nil),
+            (#""kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, "is signed with nothing; let the", nil),
+            (
+                #""alg":"RS256""#, #""authorization":{"vehicleid":"v"}"#, nil, nil,
+                "names no key; let the issuer set kid"
+            ),
+            (#""alg":"RS256","kid":"k""#, "\"x\":1", .vehicleid, nil, "let the issuer put vehicleid into one"),
+            (#""alg":"RS256","kid":"k""#, #""authorization":{"tripid":"*"}"#, nil, "names no vehicle", nil),
+            (#""alg":"RS256","kid":"k""#, #""authorization":{"vehicleid":"*"}"#, .vehicleid, nil, "is a server token"),
+            (
+                #""alg":"RS256","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, .deliveryvehicleid,
+                "is for on-demand vehicles, but vehicle.service is scheduledTasks", nil
+            ),
+            (
+                #""alg":"RS256","kid":"k""#, #""authorization":{"deliveryvehicleid":"v"}"#, .vehicleid,
+                "is for delivery vehicles, but vehicle.service is onDemandTrips", nil
+            ),
+            (
+                #""alg":"RS256","kid":"k""#, #""authorization":{"tripid":"v"}"#, .vehicleid, "names no vehicle (it may",
+                nil
+            ),
+        ] as [(String, String, ClaimRules.VehicleClaim?, String?, String?)])
+    func mustBeSignedForItsService(
+        header: String, claims: String, claim: ClaimRules.VehicleClaim?, problem: String?, doubt: String?
+    ) throws {
+        let audience = #""aud":"https://fleetengine.googleapis.com/","iat":1000,"exp":4600"#
+        let token = try JSONWebToken(TestTokens.token(payload: "{\(audience),\(claims)}", header: "{\(header)}"))
+        let (rules, context) = (ClaimRules(vehicleClaim: claim), AuthorizationContext(vehicleID: "v"))
+        let found = rules.problem(of: token, for: context)
+        #expect(found?.contains(problem ?? "") == (problem == nil ? nil : true), "\(found ?? "")")
+        let doubts = rules.doubts(about: token, for: context)
+        if let doubt {
+            #expect(doubts.contains { $0.contains(doubt) }, "\(doubts)")
+        } else if problem == nil {
+            #expect(doubts == [])
+        }
+    }
+
+    /// Times that are missing, in quotes, or none: told, and sent all the same.
+    @Test(
+        arguments: [
+            ("1000", nil), ("\"1000\"", "has its iat in quotes; let the issuer write a number"),
+            ("null", "has no iat; let the issuer set it, in seconds since 1970"),
+            ("1e300", "has the iat 1e+300, which is no time"), ("\"inf\"", "has the iat inf, which is no time"),
+            ("1767571200000", "has the iat 1767571200000.0, which is no time"),
+        ] as [(String, String?)])
+    func shouldStateTimes(iat: String, doubt: String?) throws {
+        let claims = #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"v"},"exp":4600"#
+        let token = try JSONWebToken(TestTokens.token(payload: "{\(claims),\"iat\":\(iat)}"))
+        let context = AuthorizationContext(vehicleID: "v")
+        #expect(ClaimRules().problem(of: token, for: context) == nil)
+        let doubts = ClaimRules().doubts(about: token, for: context)
+        #expect(doubts.map { $0.hasPrefix(doubt ?? "-") } == (doubt == nil ? [] : [true]), "\(doubts)")
     }
 
     @Test func ofAnotherVehicleIsRefusedWithoutShowingIt() {
         let value = TestTokens.driver(vehicleID: "van-8")
         let error = #expect(throws: AuthorizationError.self) {
-            try ClaimRules().check(
+            try ClaimRules().checked(
                 AuthorizationToken(value: value, lifetime: nil), for: AuthorizationContext(vehicleID: "van-7"))
         }
         #expect(error?.code == .unusableAnswer)

@@ -24,19 +24,44 @@ import VehicleAuthorization
         return cache
     }
 
-    /// Life in seconds, the moment of asking, what is answered; jitter 1 puts the refresh at nine tenths of the reuse.
+    /// Life in seconds, the moment of asking, what is answered; jitter 1 puts the renewal at its latest moment.
     @Test(
         arguments: [
-            (3600, 1, "use"), (3600, 2969, "use"), (3600, 2971, "useAndRefresh"), (3600, 3299, "useAndRefresh"),
-            (3600, 3300, "fetch"), (3600, 9999, "fetch"), (900, 539, "use"), (900, 541, "useAndRefresh"),
-            (900, 600, "fetch"), (360, 41, "use"), (360, 43, "useAndRefresh"), (360, 60, "fetch"), (301, 0, "use"),
-            (301, 1, "fetch"), (300, 229, "use"), (300, 231, "useAndRefresh"), (300, 290, "fetch"), (60, 37, "use"),
-            (60, 38, "useAndRefresh"), (60, 54, "fetch"), (5, 2, "use"), (5, 3, "useAndRefresh"),
-            (5, 4, "fetch"), (nil, 239, "use"), (nil, 241, "useAndRefresh"), (nil, 300, "fetch"),
+            (3600, 1, "use"), (3600, 1799, "use"), (3600, 1800, "useAndRefresh"), (3600, 3589, "useAndRefresh"),
+            (3600, 3590, "fetch"), (3600, 9999, "fetch"), (900, 449, "use"), (900, 450, "useAndRefresh"),
+            (900, 889, "useAndRefresh"), (900, 890, "fetch"), (480, 179, "use"), (480, 180, "useAndRefresh"),
+            (360, 59, "use"), (360, 60, "useAndRefresh"), (360, 349, "useAndRefresh"), (360, 350, "fetch"),
+            (301, 30, "use"), (301, 31, "useAndRefresh"), (300, 149, "use"), (300, 150, "useAndRefresh"),
+            (300, 290, "fetch"), (60, 29, "use"), (60, 30, "useAndRefresh"), (60, 54, "fetch"), (5, 2, "use"),
+            (5, 3, "useAndRefresh"), (5, 4, "fetch"), (nil, 299, "use"), (nil, 300, "useAndRefresh"),
+            (nil, 3599, "useAndRefresh"), (nil, 3600, "fetch"),
         ] as [(Int?, Int, String)])
-    func reusesWhileEnoughLifeRemains(life: Int?, asked: Int, answer: String) {
+    func reusesATokenToItsEnd(life: Int?, asked: Int, answer: String) {
         var cache = cache(holding: token(life))
         #expect(kind(cache.request(van7, now: .seconds(asked))) == answer)
+    }
+
+    @Test(arguments: [3600, nil] as [Int?]) func handsNothingOutTwiceWhereThePolicySaysSo(life: Int?) {
+        var cache = TokenCache(policy: .askingAtEveryUpdate)
+        for moment in [0, 0, 1, 2000] {
+            #expect(cache.request(van7, now: .seconds(moment)) == .fetch)
+            let (answer, warnings) = fetch(&cache, token(life), at: moment)
+            // Of a token that comes again the life goes on.
+            #expect((try? answer.get().lifetime) == life.map { .seconds($0 - moment) })
+            #expect(warnings.isEmpty)
+        }
+    }
+
+    @Test func forgetsTokensAndFailures() {
+        var cache = cache(holding: token(3600))
+        cache.forgetTokens()
+        #expect(cache.request(van7, now: .seconds(1)) == .fetch)
+        _ = cache.fetched(
+            .failure(AuthorizationError(.unavailable, "no")), for: van7, begun: .seconds(1), now: .seconds(1), jitter: 1
+        )
+        #expect(kind(cache.request(van7, now: .seconds(1))) == "refuse")
+        cache.forgetTokens()
+        #expect(cache.request(van7, now: .seconds(1)) == .fetch)
     }
 
     @Test func handsOutTheLifeThatIsLeft() {
@@ -49,7 +74,7 @@ import VehicleAuthorization
         _ = cache.request(van7, now: .seconds(100))
         _ = cache.fetched(.success(token(400)), for: van7, begun: .seconds(100), now: .seconds(150), jitter: 1)
         #expect(cache.request(van7, now: .seconds(160)) == .use(token(340)))
-        #expect(kind(cache.request(van7, now: .seconds(200))) == "fetch")
+        #expect(kind(cache.request(van7, now: .seconds(200))) == "useAndRefresh")
     }
 
     @Test func fetchesOnceForManyCallers() {
@@ -116,6 +141,59 @@ import VehicleAuthorization
             return fetch(&cache, token(60 + number, "\(number)"), at: 0).warnings.count
         }
         #expect(counts == [1, 0, 0])
+        _ = cache.request(van7, now: .seconds(599))
+        #expect(fetch(&cache, token(61), at: 599).warnings == [])
+        _ = cache.request(van7, now: .seconds(600))
+        #expect(fetch(&cache, token(62), at: 600).warnings.count == 1, "and again each ten minutes")
+    }
+
+    /// A figure that changes makes no new doubt; a doubt shortens the reuse, and tells what an unknown life would.
+    @Test func tellsADoubtOnceWhateverItsFigures() {
+        var cache = TokenCache()
+        let told = (0..<3).map { number in
+            _ = cache.request(van7, now: .zero)
+            let doubtful = AuthorizationToken(
+                value: "\(number)", lifetime: nil, reuse: .seconds(100), doubts: ["X: \(number) s ago"])
+            return fetch(&cache, doubtful, at: 0).warnings.map { "\($0)" }
+        }
+        #expect(told == [["X: 0 s ago"], [], []])
+        #expect(kind(cache.request(van7, now: .seconds(99))) == "use")
+        #expect(kind(cache.request(van7, now: .seconds(100))) == "useAndRefresh")
+        #expect(kind(cache.request(van7, now: .seconds(101))) == "use", "while the fetch hangs")
+    }
+
+    /// How renewal fares, told from the token in hand and the last fetch.
+    @Test func knowsHowLongTheTokenInHandLasts() {
+        var cache = TokenCache()
+        #expect(cache.renewal(of: van7, now: .zero) == .lapsed)
+        let error = AuthorizationError(.unavailable, "down")
+        _ = cache.request(van7, now: .zero)
+        _ = cache.fetched(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
+        #expect(cache.renewal(of: van7, now: .zero) == .lapsed, "there is nothing to renew")
+        _ = cache.request(van7, now: .seconds(2))
+        fetch(&cache, token(3600), at: 2)
+        #expect(cache.renewal(of: van7, now: .seconds(2)) == .works)
+        _ = cache.request(van7, now: .seconds(2000))
+        _ = cache.fetched(.failure(error), for: van7, begun: .seconds(2000), now: .seconds(2002), jitter: 1)
+        #expect(cache.renewal(of: van7, now: .seconds(2002)) == .fails(error, remaining: .seconds(1590)))
+        #expect(cache.renewal(of: van7, now: .seconds(3592)) == .lapsed)
+        cache.discard(token(3600), for: van7)
+        #expect(cache.renewal(of: van7, now: .seconds(2002)) == .lapsed)
+    }
+
+    /// The last wait ends with the token, unless the issuer asked for more.
+    @Test(arguments: [(nil, 3590), (5, 3590), (120, 3700)] as [(Int?, Int)])
+    func asksOnceMoreWhenTheTokenEnds(retryAfter: Int?, next: Int) {
+        var cache = cache(holding: token(3600))
+        let error = AuthorizationError(.unavailable, "down", retryAfter: retryAfter.map { .seconds($0) })
+        for second in [1800, 2000, 2200, 2400, 3580] {
+            #expect(kind(cache.request(van7, now: .seconds(second))) == "useAndRefresh")
+            _ = cache.fetched(
+                .failure(error), for: van7, begun: .seconds(second), now: .seconds(second), jitter: 1)
+        }
+        #expect(kind(cache.request(van7, now: .seconds(3589))) == "use")
+        #expect(kind(cache.request(van7, now: .seconds(next - 1))) != "fetch")
+        #expect(kind(cache.request(van7, now: .seconds(next))) == "fetch")
     }
 
     /// Number of the failure, `retryAfter`, the wait that follows with jitter 1 and 0.
@@ -165,7 +243,7 @@ import VehicleAuthorization
         _ = cache.request(van7, now: .seconds(3000))
         #expect(fetch(&cache, token(3600), at: 3000).answer == .success(token(600)))
         #expect(cache.request(van7, now: .seconds(3100)) == .use(token(500)))
-        #expect(kind(cache.request(van7, now: .seconds(3300))) == "fetch")
+        #expect(kind(cache.request(van7, now: .seconds(3300))) == "useAndRefresh")
         let (answer, warnings) = fetch(&cache, token(3600), at: 3400)
         #expect(answer == .success(token(200)))
         #expect(warnings.map { "\($0)".contains("again with less than 300 s of life left") } == [true])
@@ -190,7 +268,7 @@ import VehicleAuthorization
     /// Life when the fetch began, how long it took, what its waiters get, and when the next fetch is due.
     @Test(
         arguments: [
-            (3600, 10, 3590, 3300), (320, 10, 310, 20), (310, 20, 290, 300), (20, 10, 10, 19), (20, 20, nil, 21),
+            (3600, 10, 3590, 3590), (320, 10, 310, 310), (310, 20, 290, 300), (20, 10, 10, 19), (20, 20, nil, 21),
             (20, 60, nil, 61), (0, 0, nil, 1), (-60, 0, nil, 1),
         ] as [(Int, Int, Int?, Int)])
     func judgesTheLifeAtTheEndOfTheFetch(life: Int, took: Int, left: Int?, next: Int) {
@@ -204,16 +282,16 @@ import VehicleAuthorization
         #expect(["fetch", "wait"].contains(kind(later.request(van7, now: .seconds(next)))))
     }
 
-    /// A fleet that started together: the refreshes lie far apart, and before the end by more than a heartbeat.
-    @Test(arguments: [(3600, 2310, 2970), (900, 420, 540)])
-    func refreshesAtAJitteredMomentBeforeTheMargin(life: Int, earliest: Int, latest: Int) {
+    /// A fleet that started together: the renewals lie far apart, and half the life is left for an issuer that fails.
+    @Test(arguments: [(3600, 1440, 1800), (900, 360, 450), (360, 48, 60)])
+    func renewsAtAJitteredMomentBeforeHalfTheLife(life: Int, earliest: Int, latest: Int) {
         for (jitter, moment) in [(0.0, earliest), (1, latest)] {
             var cache = TokenCache()
             _ = cache.request(van7, now: .zero)
             _ = cache.fetched(.success(token(life)), for: van7, begun: .zero, now: .zero, jitter: jitter)
             #expect(kind(cache.request(van7, now: .seconds(moment - 1))) == "use")
             #expect(kind(cache.request(van7, now: .seconds(moment))) == "useAndRefresh")
-            #expect(life - 300 - moment >= 60)
+            #expect(life - moment >= max(300, life / 2))
         }
     }
 

@@ -6,6 +6,11 @@ import WaypostTestSupport
     /// 2026-01-05T00:00:00Z, the moment at which all tokens here are issued.
     static let issued = 1_767_571_200.0
 
+    /// A number beside the token.
+    private func number(_ value: Double?) -> StatedExpiry? {
+        value.map { StatedExpiry(key: "TTL", text: "\($0)", meaning: .number($0)) }
+    }
+
     private func claims(_ text: String) throws -> JSONWebToken { try JSONWebToken(TestTokens.token(payload: text)) }
 
     @Test(
@@ -17,9 +22,9 @@ import WaypostTestSupport
         ])
     func ofAnOpaqueTokenIsWhatTheIssuerStates(stated: Double, format: ExpirationFormat, seconds: Int) {
         let expiry = TokenExpiry(
-            token: nil, stated: stated, format: format, issuerTime: nil, localTime: Self.issued)
+            token: nil, stated: number(stated), format: format, issuerTime: nil, localTime: Self.issued)
         #expect(expiry.lifetime?.components.seconds == Int64(seconds))
-        #expect(expiry.doubt == nil)
+        #expect(expiry.doubts == [])
     }
 
     @Test(
@@ -31,9 +36,9 @@ import WaypostTestSupport
     func ofAWebTokenDoesNotDependOnThisMachinesClock(localTime: Double, stated: (Double, ExpirationFormat)) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
         let expiry = TokenExpiry(
-            token: token, stated: stated.0, format: stated.1, issuerTime: nil, localTime: localTime)
+            token: token, stated: number(stated.0), format: stated.1, issuerTime: nil, localTime: localTime)
         #expect(expiry.lifetime == .seconds(3600))
-        #expect(expiry.doubt == nil)
+        #expect(expiry.doubts == [])
     }
 
     /// This machine's clock when the token came.
@@ -85,12 +90,12 @@ import WaypostTestSupport
             for date in [Self.issued, nil] {
                 let token = try claims(style.hasExp ? "{\(iat)\"exp\":\(end)}" : "{\(iat)\"sub\":\"s\"}")
                 let expiry = TokenExpiry(
-                    token: token, stated: style.stated, format: style.format, issuerTime: date,
+                    token: token, stated: number(style.stated), format: style.format, issuerTime: date,
                     localTime: clock.local.rawValue)
                 let isWitnessed = !iat.isEmpty || date != nil
                 let expected = isWitnessed ? 3600 : style.unwitnessed[clock.column]
                 #expect(expiry.lifetime == expected.map { .seconds($0) }, "iat \(iat), Date \(date ?? -1)")
-                #expect((expiry.doubt == nil) == (expiry.lifetime != nil))
+                #expect(expiry.doubts.isEmpty == (expiry.lifetime != nil))
             }
         }
     }
@@ -104,7 +109,7 @@ import WaypostTestSupport
             token: try claims(#"{"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil, format: .automatic,
             issuerTime: nil, localTime: Self.issued + offset)
         #expect(expiry.lifetime == seconds.map { .seconds($0) })
-        #expect(expiry.doubt?.contains("let the issuer set iat") == (seconds == nil ? true : nil))
+        #expect(expiry.clockDoubt?.contains("let the issuer set iat") == (seconds == nil ? true : nil))
     }
 
     /// `iat` that is no time of issue does not make a token immortal.
@@ -118,18 +123,54 @@ import WaypostTestSupport
         }
     }
 
+    /// What is stated beside a token whose own `exp` leaves an hour, after how many seconds it is renewed at the
+    /// latest, and the doubt; nothing of it ends the token.
     @Test(
         arguments: [
-            (1800.0, ExpirationFormat.secondsFromNow, 1800), (7200, .secondsFromNow, 3600),
-            (3600, .epochSeconds, 3600), (issued + 3600, .secondsFromNow, 3600),
-            (issued + 3600, .epochMilliseconds, 3600),
-            (-1, .automatic, 3600), (.nan, .automatic, 3600), (.infinity, .secondsFromNow, 3600),
-        ])
-    func takesTheEarlierOfTwoAndSaysSo(stated: Double, format: ExpirationFormat, seconds: Int64) throws {
+            (.number(1800), .secondsFromNow, 1800, "is renewed by the earlier. Let the issuer state the same end"),
+            (.number(20), .secondsFromNow, 60, "is renewed by the earlier"),
+            (.number(7200), .secondsFromNow, nil, "exp counts. Let the issuer state the same end in both"),
+            (.number(3600), .epochSeconds, nil, "in the format epochSeconds; the token's own exp counts. Set expirat"),
+            (.number(issued + 3600), .secondsFromNow, nil, "Set expirationFormat to automatic"),
+            (.number(issued + 3600), .epochMilliseconds, nil, "Set expirationFormat to automatic"),
+            (.number(issued - 3600), .automatic, 300, "ended 3600 s ago, its own exp leaves 3600 s; it is used"),
+            (.number(-1), .automatic, nil, "in seconds since 1970, or leave it out"),
+            (.number(.nan), .automatic, nil, "or leave it out"), (.number(.infinity), .secondsFromNow, nil, "leave it"),
+            (
+                .unreadable, .automatic, nil,
+                "\"TTL\" soon is no expiry; the token's own exp counts. Let the issuer write"
+            ),
+            (.time(issued + 3600), .secondsFromNow, nil, nil), (.time(issued + 1800), .automatic, 1800, "the earlier"),
+            (.span(3600), .epochMilliseconds, nil, nil), (.span(-5), .automatic, 300, "ended 5 s ago"),
+            (.span(1e300), .automatic, nil, "is no expiry"),
+        ] as [(StatedExpiry.Meaning, ExpirationFormat, Int?, String?)])
+    func isNotEndedByWordsBesideTheToken(
+        meaning: StatedExpiry.Meaning, format: ExpirationFormat, reuse: Int?, doubt: String?
+    ) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
+        let stated = StatedExpiry(key: "TTL", text: "soon", meaning: meaning)
         let expiry = TokenExpiry(token: token, stated: stated, format: format, issuerTime: nil, localTime: 0)
-        #expect(expiry.lifetime == .seconds(seconds))
-        #expect(expiry.doubt != nil)
+        #expect(expiry.lifetime == .seconds(3600))
+        #expect(expiry.reuse == reuse.map { .seconds($0) })
+        #expect(expiry.statedDoubt?.contains(doubt ?? "") == (doubt == nil ? nil : true), "\(expiry.statedDoubt ?? "")")
+    }
+
+    /// `Date` and this machine's clock, in seconds since `iat`, of a token of an hour: its life, and whether a doubt
+    /// shortens its reuse. Only where both clocks are past its end is it over.
+    @Test(
+        arguments: [
+            (nil, 0, 3600, false), (nil, 3480, 120, false), (nil, -1, 3600, false), (nil, 3600, 3600, false),
+            (nil, 3599.5, 3600, false), (0, 1800, 3600, false), (1800, 0, 1800, false), (1800, 99999, 1800, false),
+            (-599, 1800, 3600, false), (-1e9, 1800, 1800, false), (-1e9, -1e9, 3600, false), (7200, 60, 3540, true),
+            (7200, -1e9, 3600, true), (7200, 7200, -3600, false), (3600, 3600, 0, false),
+        ] as [(Double?, Double, Int, Bool)])
+    func takesTheAgeFromTheClockThatCanKnow(date: Double?, local: Double, life: Int, isShort: Bool) throws {
+        let expiry = TokenExpiry(
+            token: try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil,
+            format: .automatic, issuerTime: date.map { Self.issued + $0 }, localTime: Self.issued + local)
+        #expect(expiry.lifetime == .seconds(life))
+        #expect(expiry.reuse == (isShort ? .seconds(300) : nil))
+        #expect((expiry.clockDoubt != nil) == (isShort || date.map { $0 < -600 } == true))
     }
 
     @Test(
@@ -153,16 +194,21 @@ import WaypostTestSupport
         let isSound = iat == "1000" && exp == "4600"
         for stated in [nil, 3600.0, 1e300, -1e300, .nan, .infinity] {
             let expiry = TokenExpiry(
-                token: try claims(payload), stated: stated, format: .automatic, issuerTime: nil, localTime: 1000)
+                token: try claims(payload), stated: number(stated), format: .automatic, issuerTime: nil, localTime: 1000
+            )
             let isKnown = isSound || exp == "4600" || stated == 3600
             #expect(expiry.lifetime == (isKnown ? .seconds(3600) : nil))
         }
-        let own = TokenExpiry.lifetime(ofToken: TestTokens.token(payload: payload))
-        #expect(own == (isSound ? .seconds(3600) : nil))
+        let own = TokenExpiry.lifetime(ofToken: TestTokens.token(payload: payload), localTime: 1000)
+        #expect(own == (exp == "4600" ? .seconds(3600) : nil))
     }
 
-    @Test(arguments: [(TestTokens.driver(vehicleID: "v", lifetime: 900), 900 as Int64?), ("opaque", nil)])
-    func isReadFromTheTokenAlone(value: String, seconds: Int64?) {
-        #expect(TokenExpiry.lifetime(ofToken: value)?.components.seconds == seconds)
+    @Test(
+        arguments: [
+            (TestTokens.driver(vehicleID: "v", lifetime: 900), 0.0, 900 as Int64?),
+            (TestTokens.driver(vehicleID: "v", lifetime: 900), 1_000_000_600, 300), ("opaque", 0, nil),
+        ])
+    func isReadFromTheTokenAlone(value: String, localTime: Double, seconds: Int64?) {
+        #expect(TokenExpiry.lifetime(ofToken: value, localTime: localTime)?.components.seconds == seconds)
     }
 }

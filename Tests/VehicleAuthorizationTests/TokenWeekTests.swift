@@ -157,7 +157,7 @@ private final class WeekIssuer: VehicleAuthorization {
     }
 
     /// Draws what becomes of a fetch, and notes one that no rule asked for: its vehicle's token was neither refused
-    /// nor in the last three tenths of its reuse.
+    /// nor at two fifths of its life.
     private func begin(
         _ state: inout State, _ vehicleID: String, at now: Duration
     ) -> (number: Int, fate: Fate, delay: Duration, isDue: Bool) {
@@ -166,7 +166,8 @@ private final class WeekIssuer: VehicleAuthorization {
         state.tally.mostAtOnce = max(state.tally.mostAtOnce, state.running[vehicleID, default: 0])
         var isDue = true
         if let newest = state.newest[vehicleID], let issue = state.issues[newest] {
-            isDue = now - issue.fetchedAt >= (issue.lifetime - .seconds(300)) * 0.7
+            // A fetch that took 20 s leaves less than the lifetime.
+            isDue = now - issue.fetchedAt >= (issue.lifetime - .seconds(20)) * 0.4
             if !isDue, !state.tally.refused.contains(newest) {
                 state.tally.problems.append("\(vehicleID) fetched after \(now - issue.fetchedAt)")
             }
@@ -197,7 +198,7 @@ private final class WeekIssuer: VehicleAuthorization {
                 let life = token.lifetime ?? .zero
                 if let issue = state.issues[token.value], issue.vehicleID == context.vehicleID {
                     problem =
-                        life < .seconds(300)
+                        life < .seconds(1)
                         ? "only \(life) left"
                         : life > issue.fetchedAt + issue.lifetime - askedAt
                             ? "\(life) is longer than it lives"

@@ -18,7 +18,6 @@ package final class CommandTokenProvider: TokenProvider {
     private let format: TokenAnswerFormat
     private let timeLimit: Duration
     private let wallClock: @Sendable () -> Double
-    package let doubts: DoubtReporter
     private let report: @Sendable (AuthorizationWarning) -> Void
     /// Processes left behind are reported once; those of later runs when they keep the program from starting.
     private let hasReportedStrays = Locked(false)
@@ -31,9 +30,8 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - providerID: replaces `{providerId}`.
     ///   - format: where the token stands when the output is JSON.
     ///   - timeLimit: after which the program and its group are ended.
-    ///   - wallClock: seconds since 1970; used only when the token does not state when it was issued.
-    ///   - report: hears of an expiry that does not fit, of a process left behind, and of a `/proc` that shows none, of
-    ///     each once.
+    ///   - wallClock: seconds since 1970; shortens a token's life.
+    ///   - report: hears of a process left behind, and of a `/proc` that shows none, of each once.
     /// - Throws: `.misconfigured` when no program is named.
     package init(
         arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
@@ -54,7 +52,6 @@ package final class CommandTokenProvider: TokenProvider {
         self.timeLimit = timeLimit
         self.wallClock = wallClock
         self.report = report
-        doubts = DoubtReporter(report)
         if ChildTable.cannotFindChildren {
             report(
                 .brokenContract(

@@ -13,22 +13,19 @@ package final class FileTokenProvider: TokenProvider {
     private let providerID: String
     private let format: TokenAnswerFormat
     private let wallClock: @Sendable () -> Double
-    package let doubts: DoubtReporter
 
     /// `path` may hold placeholders (`{vehicleId}`, `{tripId}` and their like), percent-encoded when replaced; errors
     /// name the `section` of the configuration that has it.
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),
-        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
-        report: @escaping @Sendable (AuthorizationWarning) -> Void
+        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 }
     ) {
         pathTemplate = path
         self.section = section
         self.providerID = providerID
         self.format = format
         self.wallClock = wallClock
-        doubts = DoubtReporter(report)
     }
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
@@ -39,8 +36,13 @@ package final class FileTokenProvider: TokenProvider {
         }
         let answer = try TokenAnswer(
             content.bytes, from: .init(source: "token file \(path)", localTime: content.modifiedAt), format: format)
+        let life = answer.token.lifetime
+        let left = Self.lifetime(life, writtenAt: content.modifiedAt, now: wallClock())
         return answer.living(
-            Self.lifetime(answer.token.lifetime, writtenAt: content.modifiedAt, now: wallClock()))
+            left,
+            doubt: life != nil && left == nil
+                ? "the file seems older than its token can be, or this host's clock is wrong; let whoever writes it write a "
+                    + "new token" : nil)
     }
 
     /// What is left of `lifetime`, which began when the file was written.

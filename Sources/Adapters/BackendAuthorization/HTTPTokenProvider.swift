@@ -11,7 +11,6 @@ package final class HTTPTokenProvider: TokenProvider {
     private let transport: any HTTPTransport
     private let environment: [String: String]
     private let wallClock: @Sendable () -> Double
-    package let doubts: DoubtReporter
 
     /// - Parameters:
     ///   - settings: the endpoint.
@@ -19,15 +18,13 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - providerID: replaces `{providerId}`.
     ///   - transport: sends the requests; it knows the endpoint's authorities.
     ///   - environment: where secrets by environment come from.
-    ///   - wallClock: seconds since 1970; used only when neither token nor endpoint states the time.
-    ///   - report: hears of an expiry that does not fit, once.
+    ///   - wallClock: seconds since 1970; shortens a token's life where the endpoint states no time.
     /// - Throws: `.misconfigured` when the address is not a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
         transport: any HTTPTransport,
         environment: [String: String] = ProcessEnvironment.variables,
-        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
-        report: @escaping @Sendable (AuthorizationWarning) -> Void
+        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 }
     ) throws(AuthorizationError) {
         self.settings = settings
         self.section = section
@@ -35,7 +32,6 @@ package final class HTTPTokenProvider: TokenProvider {
         self.transport = transport
         self.environment = environment
         self.wallClock = wallClock
-        doubts = DoubtReporter(report)
         do { _ = try url(for: AuthorizationContext(vehicleID: "vehicle", taskID: "task")) } catch {
             if error.code != .missingContext { throw error }
         }

@@ -1,5 +1,6 @@
 import ReportedText
 import StrictJSON
+import TimeAndChance
 package import VehicleAuthorization
 
 /// What an issuer answered: a token, in JSON under its key or bare, and what was said beside it.
@@ -11,13 +12,13 @@ package struct TokenAnswer: Sendable {
     package let source: String
     /// The issuer's clock when it answered, in seconds since 1970; `nil` when it did not state one.
     package let issuerTime: Double?
-    /// The number beside the token, as it stood there.
-    package let statedExpiry: Double?
-    /// What does not fit together about its expiry.
-    package let doubt: String?
+    /// What the answer says beside the token about its end.
+    package let statedExpiry: StatedExpiry?
+    /// Whether that fits the token's own `exp`.
+    package let statedFits: Bool
 
     /// What is known about an answer before it is read.
-    struct Origin {
+    package struct Origin {
         /// Begins each error's sentence.
         var source: String
         /// The media type that was stated, without parameters.
@@ -28,6 +29,14 @@ package struct TokenAnswer: Sendable {
         var localTime: Double
         /// What was sent to the issuer and must not be shown.
         var secrets: [String] = []
+
+        package init(
+            source: String, mediaType: String? = nil, issuerTime: Double? = nil, localTime: Double,
+            secrets: [String] = []
+        ) {
+            (self.source, self.mediaType, self.issuerTime) = (source, mediaType, issuerTime)
+            (self.localTime, self.secrets) = (localTime, secrets)
+        }
     }
 
     /// - Parameters:
@@ -35,14 +44,14 @@ package struct TokenAnswer: Sendable {
     ///   - origin: where and when it came.
     ///   - format: where to look.
     /// - Throws: `.unusableAnswer`, never with a part of the answer but the names of its keys.
-    init(_ bytes: [UInt8], from origin: Origin, format: TokenAnswerFormat) throws(AuthorizationError) {
+    package init(_ bytes: [UInt8], from origin: Origin, format: TokenAnswerFormat) throws(AuthorizationError) {
         func unusable(_ words: String) -> AuthorizationError {
             AuthorizationError(.unusableAnswer, "\(origin.source) gave \(words)")
         }
 
         let expected = "expected the token, bare or in JSON under \"\(format.tokenKey)\""
         let type = origin.mediaType.map { " of \(ReportedText($0, without: origin.secrets, limit: 40))" } ?? ""
-        var stated: Double?
+        var stated: StatedExpiry?
         let value: String
         let place: String
         switch AnswerKind(bytes) {
@@ -61,10 +70,17 @@ package struct TokenAnswer: Sendable {
                     "\(bytes.count) bytes\(type) that are not valid JSON (line \(error.line), column \(error.column)); "
                         + "\(expected); was it cut off, or written in place?")
             }
-            value = try Self.token(in: answer, format, origin.secrets, unusable)
-            stated = try Self.expiry(in: answer, format, unusable)
-            place = "under \"\(format.tokenKey)\""
-        case .text(let text):
+            if let bare = answer.stringValue {
+                (value, place) = (Self.stripped(bare), "as a JSON string")
+            } else {
+                value = try Self.token(in: answer, format, origin.secrets, unusable)
+                stated = answer[path: format.expirationKey].flatMap {
+                    StatedExpiry($0, key: format.expirationKey, without: origin.secrets + [value])
+                }
+                place = "under \"\(format.tokenKey)\""
+            }
+        case .text(let content):
+            let text = Self.stripped(content)
             guard text.hasPrefix("ey") else {  // as `{"` in base64url
                 throw unusable("\(bytes.count) bytes\(type) that are neither JSON nor a token; \(expected)")
             }
@@ -77,28 +93,34 @@ package struct TokenAnswer: Sendable {
         let expiry = TokenExpiry(
             token: parsed, stated: stated, format: format.expirationFormat, issuerTime: origin.issuerTime,
             localTime: origin.localTime)
-        token = AuthorizationToken(value: value, lifetime: expiry.lifetime)
-        (source, issuerTime, statedExpiry) = (origin.source, origin.issuerTime, stated)
-        doubt = expiry.doubt.map { "\(origin.source): \($0)" }
+        let name = origin.source
+        token = AuthorizationToken(
+            value: value, lifetime: expiry.lifetime, reuse: expiry.reuse, doubts: expiry.doubts.map { "\(name): \($0)" }
+        )
+        (source, issuerTime, statedExpiry) = (name, origin.issuerTime, stated)
+        statedFits = expiry.statedDoubt == nil
     }
 
-    /// The same with another life left.
-    func living(_ lifetime: Duration?) -> TokenAnswer {
+    /// The same with another life left, and perhaps one doubt more.
+    func living(_ lifetime: Duration?, doubt: String? = nil) -> TokenAnswer {
         var answer = self
-        answer.token = AuthorizationToken(value: token.value, lifetime: lifetime)
+        answer.token = AuthorizationToken(
+            value: token.value, lifetime: lifetime, reuse: token.reuse,
+            doubts: token.doubts + [doubt.map { "\(source): \($0)" }].compactMap { $0 })
         return answer
     }
 
     /// The token, if any of its life is left.
     ///
     /// - Throws: `.unusableAnswer` with who says that it is over.
-    func unexpiredToken() throws(AuthorizationError) -> AuthorizationToken {
+    package func unexpiredToken() throws(AuthorizationError) -> AuthorizationToken {
         guard let lifetime = token.lifetime, lifetime <= .zero else { return token }
         throw AuthorizationError(
             .unusableAnswer,
-            "\(source) gave a token that expired \((.zero - lifetime).secondsText) before it came"
+            // No figure in it: a text that changes would be reported again at each try.
+            "\(source) gave a token that had expired when it came"
                 + (issuerTime == nil ? "" : " by the clock in its Date header")
-                + "; expected a new one; check the issuer's clock and cache")
+                + "; let the issuer make a new one, and check its clock and cache")
     }
 
     /// Cut off, or never signed (RFC 7518, section 3.3: RS256 takes keys of 2048 bits or more).
@@ -124,20 +146,19 @@ package struct TokenAnswer: Sendable {
         guard let token = value.stringValue else {
             throw unusable("\(value.kind) under \"\(key)\"; expected the token as a string. Set tokenKey")
         }
-        guard !token.isEmpty else {
+        let text = stripped(token)
+        guard !text.isEmpty else {
             throw unusable("an empty token under \"\(key)\"; expected a signed one; look into the issuer's log")
         }
-        return token
+        return text
     }
 
-    private static func expiry(
-        in answer: JSONValue, _ format: TokenAnswerFormat, _ unusable: (String) -> AuthorizationError
-    ) throws(AuthorizationError) -> Double? {
-        guard let value = answer[path: format.expirationKey], !value.isNull else { return nil }
-        guard let number = value.numericValue else {
-            throw unusable("\(value.kind) under \"\(format.expirationKey)\"; expected a number. Set expirationKey")
-        }
-        return number
+    /// Without white space around it, nor the word that stands before it in a header.
+    private static func stripped(_ text: String) -> String {
+        let token = text.trimmingWhitespace()
+        let scheme = "Bearer "
+        guard token.prefix(scheme.count).lowercased() == scheme.lowercased() else { return token }
+        return String(token.dropFirst(scheme.count)).trimmingWhitespace()
     }
 
     /// Key names, for the operator who looks for the right one.
@@ -147,6 +168,37 @@ package struct TokenAnswer: Sendable {
             "\"\(ReportedText(key, without: secrets, limit: 40))\""
         }
         return shown.joined(separator: ", ") + (members.count > 8 ? " and \(members.count - 8) more" : "")
+    }
+}
+
+extension StatedExpiry {
+    /// Reads a number, a numeric string, RFC 3339, or seconds as protobuf writes them (`3600s`); `nil` for null.
+    init?(_ value: JSONValue, key: String, without secrets: [String]) {
+        if value.isNull { return nil }
+        let shown: String
+        switch value {
+        case .bool(let flag): shown = "\(flag)"
+        case .integer(let number): shown = "\(number)"
+        case .number(let number): shown = "\(number)"
+        case .string(let text): shown = "\"\(ReportedText(text, without: secrets, limit: 40))\""
+        case .null, .array, .object: shown = "(\(value.kind))"
+        }
+        self.init(key: key, text: shown, meaning: Meaning(value))
+    }
+}
+
+extension StatedExpiry.Meaning {
+    fileprivate init(_ value: JSONValue) {
+        let text = value.stringValue?.trimmingWhitespace()
+        if let number = value.numericValue {
+            self = .number(number)
+        } else if let time = text.flatMap(UTCTime.init(rfc3339:)) {
+            self = .time(time.secondsSince1970)
+        } else if let text, text.last == "s", let seconds = Double(text.dropLast()), seconds.isFinite {
+            self = .span(seconds)
+        } else {
+            self = .unreadable
+        }
     }
 }
 

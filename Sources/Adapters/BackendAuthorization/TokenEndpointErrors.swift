@@ -24,7 +24,6 @@ struct TokenEndpointErrors {
     func refusal(_ response: HTTPResponse) -> AuthorizationError? {
         let status = response.status
         let retryAfter = RetryAfter(response.headers)?.delay
-        let longest = CachePolicy().maximumRetryAfter
         let code: AuthorizationError.Code
         let advice: String
         switch status {
@@ -43,8 +42,8 @@ struct TokenEndpointErrors {
         case 405: (code, advice) = (.refused, "it expects another method; check \(section).method")
         case 408, 425, 429, 500...:
             code = .unavailable
-            advice =
-                "it cannot answer now; asked again \(retryAfter.map { "in \(min($0, longest).secondsText)" } ?? "later")"
+            // No figure in it: a text that changes would be reported again at each try.
+            advice = "it cannot answer now; asked again \(retryAfter == nil ? "later" : "when its Retry-After is over")"
         default: (code, advice) = (.refused, "it rejects the request; check \(section).url and the backend's log")
         }
         return AuthorizationError(code, "\(name) answered \(status): \(advice)", retryAfter: retryAfter)

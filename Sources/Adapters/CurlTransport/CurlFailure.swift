@@ -19,7 +19,8 @@ struct CurlFailure {
             case .tlsFailed: "no secure connection: \(words)"
             case .connectionFailed: "no connection: \(words)"
             case .connectionLost: "the connection was lost before the answer was complete: \(words)"
-            case .malformedResponse where curl == CURLE_OUT_OF_MEMORY: "the answer has a header without end"
+            case .malformedResponse where curl == CURLE_OUT_OF_MEMORY:
+                "the answer's header is larger than \(CurlAnswer.headerLimit) bytes"
             case .malformedResponse: "the answer is not HTTP: \(words)"
             case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
             case .cancelled: "cancelled"

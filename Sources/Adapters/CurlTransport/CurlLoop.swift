@@ -87,7 +87,8 @@ struct CurlLoop {
             let cause: ReportedText =
                 switch expiry {
                 case .total: "no complete answer within \(limits.total.formattedSeconds)"
-                case .stall: "not a byte for \(transfer.deadlines.patience.formattedSeconds)"
+                case .stall:
+                    "neither a header line nor a byte of a body for \(transfer.deadlines.patience.formattedSeconds)"
                 }
             finish(transfer, with: transfer.outcome(.timedOut, cause))
         }

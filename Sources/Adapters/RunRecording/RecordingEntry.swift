@@ -44,9 +44,11 @@ package enum RecordedEvent: Sendable, Hashable, Codable {
     case answer(
         number: RecordedNumber, outcome: String, status: Int?, error: HTTPTransportError.Code?, took: RecordedNumber,
         sent: RecordedNumber, received: RecordedNumber, after: RecordedNumber?)
-    /// The issuer was asked for a token, and gave one unless there is an error.
+    /// The issuer was asked for a token, and gave one unless there is an error; it is to be renewed after `reuse`,
+    /// where a doubt asks for that.
     case token(
-        error: AuthorizationError.Code?, took: RecordedNumber, lifetime: RecordedNumber?, after: RecordedNumber?)
+        error: AuthorizationError.Code?, took: RecordedNumber, lifetime: RecordedNumber?,
+        reuse: RecordedNumber? = nil, after: RecordedNumber?)
 
     /// The kernel announced a new address or route.
     case networkReturned

@@ -20,12 +20,12 @@ package final class ReenactedAuthorization: VehicleAuthorization {
             fetches.count += 1
             return (fetches.rest.popFirst(), fetches.count)
         }
-        guard case .token(let error, let took, let lifetime, let after)? = fetch else {
+        guard case .token(let error, let took, let lifetime, let reuse, let after)? = fetch else {
             throw AuthorizationError(.unavailable, "the recording holds no more tokens")
         }
         await clock.sleep(for: took.duration)
         if let error { throw AuthorizationError(error, "as recorded", retryAfter: after?.duration) }
-        return AuthorizationToken(value: "recorded-\(number)", lifetime: lifetime?.duration)
+        return AuthorizationToken(value: "recorded-\(number)", lifetime: lifetime?.duration, reuse: reuse?.duration)
     }
 }
 

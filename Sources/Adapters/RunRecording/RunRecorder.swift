@@ -205,8 +205,8 @@ package struct RecordingAuthorization: VehicleAuthorization {
             let token = try await provider.token(for: context)
             recorder.note(
                 .token(
-                    error: nil, took: recorder.time(since: begun), lifetime: RecordedNumber(token.lifetime), after: nil)
-            )
+                    error: nil, took: recorder.time(since: begun), lifetime: RecordedNumber(token.lifetime),
+                    reuse: RecordedNumber(token.reuse), after: nil))
             return token
         } catch {
             recorder.note(

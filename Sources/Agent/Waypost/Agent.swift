@@ -14,26 +14,32 @@ public import VehicleAuthorization
 /// try await Agent(configuration).run()
 /// ```
 ///
-/// Give `authorization` to use a provider of your own in place of the configured one; it is asked at every upload,
-/// through a cache that keeps the rules of the Driver SDK.
+/// Give `authorization` to use a provider of your own in place of the configured one. Between it and the uploads stands
+/// a cache that keeps the rules of the Driver SDK: your provider is asked when a new token is due, or after
+/// `forgetToken`. One that keeps its tokens itself can be asked at every update: `.askingAtEveryUpdate`.
 public struct Agent: Sendable {
     private let configuration: Configuration
     private let authorization: (any VehicleAuthorization)?
+    private let cachePolicy: CachePolicy
+    /// While the agent runs.
+    private let tokens = Locked<CachedAuthorization?>(nil)
     private let recordingFolder: String?
     private let notification: ServiceNotification
     private let watchdogInterval: Duration?
 
     /// An agent for `configuration`; nothing is opened before `run`.
     ///
-    /// `authorization` is asked for tokens in place of the configured provider; in `recordingFolder` the run is kept
-    /// for replay, 32 MiB at most: the receiver's output, outcomes and decisions, no token.
+    /// `authorization` is asked for tokens in place of the configured provider, as `cachePolicy` has it; in
+    /// `recordingFolder` the run is kept for replay, 32 MiB at most: the receiver's output, outcomes and decisions, no
+    /// token.
     public init(
         _ configuration: Configuration, authorization: (any VehicleAuthorization)? = nil,
-        recordingFolder: String? = nil
+        cachePolicy: CachePolicy = CachePolicy(), recordingFolder: String? = nil
     ) {
         let environment = ProcessEnvironment.variables
         self.configuration = configuration
         self.authorization = authorization
+        self.cachePolicy = cachePolicy
         self.recordingFolder = recordingFolder
         notification = ServiceNotification(socketPath: environment["NOTIFY_SOCKET"])
         watchdogInterval = environment["WATCHDOG_USEC"].flatMap(Int64.init).map { .microseconds($0) / 2 }
@@ -82,6 +88,11 @@ public struct Agent: Sendable {
         if let failure = failure ?? nil { throw failure }
     }
 
+    /// Lets go of the token in use: the next update asks the provider for another, as when a driver signs out or in.
+    ///
+    /// An update that is on its way has its token already. An agent that does not run holds none.
+    public func forgetToken() async { await tokens.withLock { $0 }?.forgetTokens() }
+
     /// Tells once why the last run ended itself, and takes the file away.
     private func tellLastStall(_ agent: VehicleAgent) async {
         let path = StallRecord.path(besideOutbox: configuration.outbox.path)
@@ -127,16 +138,17 @@ public struct Agent: Sendable {
         }
         let isRecording = configuration.readsRecording
         let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
+        let authorization = configuration.cached(
+            provider, clock: ContinuousClock(), log: log, policy: cachePolicy,
+            jitter: { recorder?.draw(of: .token) ?? Double.random(in: 0...1) },
+            fetched: {
+                monitor.countTokenFetch()
+                progress.moved(.token)
+            }, answered: { progress.rests(.token) }, renewal: { monitor.note(renewal: $0) })
+        tokens.withLock { $0 = authorization }
         var parts = VehicleAgent.Parts(
             source: configuration.makeSource(present: { present.time }, tap: recorder ?? progress),
-            authorization: configuration.cached(
-                provider, clock: ContinuousClock(), log: log,
-                jitter: { recorder?.draw(of: .token) ?? Double.random(in: 0...1) },
-                fetched: {
-                    monitor.countTokenFetch()
-                    progress.moved(.token)
-                }, answered: { progress.rests(.token) }),
-            transport: transport, earliestFix: isRecording ? nil : Release.date,
+            authorization: authorization, transport: transport, earliestFix: isRecording ? nil : Release.date,
             expectedFix: isRecording ? nil : UTCTime.system,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor,

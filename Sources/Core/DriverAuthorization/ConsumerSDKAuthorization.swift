@@ -1,3 +1,4 @@
+public import Foundation
 public import VehicleAuthorization
 
 /// A provider in the Consumer SDK's shape, seen as `VehicleAuthorization`: tokens for following a trip.
@@ -36,16 +37,17 @@ extension GMTCAuthorizationContext {
 }
 
 /// `VehicleAuthorization` seen as a provider in the Consumer SDK's shape, for code that expects one.
-public final class AgentTripTokenProvider: GMTCAuthorization, Sendable {
+public final class AgentTripTokenProvider: NSObject, GMTCAuthorization, Sendable {
     private let authorization: any VehicleAuthorization
 
     /// A provider that answers with what `authorization` gives.
     public init(_ authorization: any VehicleAuthorization) { self.authorization = authorization }
 
     /// Calls `completion` once, later, with a token for the context's trip or an `AuthorizationError`.
+    @preconcurrency
     public func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,
-        completion: @escaping GMTCAuthTokenFetchCompletionHandler
+        completion: @escaping @Sendable (String?, (any Error)?) -> Void
     ) {
         // The completion style has no task to wait in.
         Task {

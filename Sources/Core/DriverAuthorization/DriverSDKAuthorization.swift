@@ -1,3 +1,4 @@
+public import Foundation
 public import VehicleAuthorization
 
 /// A provider in the Driver SDK's shape, seen as `VehicleAuthorization`.
@@ -41,16 +42,17 @@ extension GMTDAuthorizationContext {
 }
 
 /// `VehicleAuthorization` seen as a provider in the Driver SDK's shape, for code that expects one.
-public final class AgentTokenProvider: GMTDAuthorization, Sendable {
+public final class AgentTokenProvider: NSObject, GMTDAuthorization, Sendable {
     private let authorization: any VehicleAuthorization
 
     /// A provider that answers with what `authorization` gives.
     public init(_ authorization: any VehicleAuthorization) { self.authorization = authorization }
 
     /// Calls `completion` once, later, with a token for the context's vehicle or an `AuthorizationError`.
+    @preconcurrency
     public func fetchToken(
         with authorizationContext: GMTDAuthorizationContext?,
-        completion: @escaping GMTDAuthTokenFetchCompletionHandler
+        completion: @escaping @Sendable (String?, (any Error)?) -> Void
     ) {
         // The completion style has no task to wait in.
         Task {

@@ -1,16 +1,19 @@
 public import Foundation
 
 /// Takes the token, or the error, of one fetch; exactly one of them is given, once, from any thread.
-public typealias GMTCAuthTokenFetchCompletionHandler = @Sendable (String?, (any Error)?) -> Void
+public typealias GMTCAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
 /// A consumer's token provider in the Consumer SDK's shape: tokens for following one trip.
 ///
 /// Implement one of the two forms.
-public protocol GMTCAuthorization: AnyObject {
+public protocol GMTCAuthorization: NSObjectProtocol {
     /// Fetches a token for the context's trip and calls `completion` exactly once, from any thread.
+    ///
+    /// A class may take the handler as `GMTCAuthTokenFetchCompletionHandler` all the same.
+    @preconcurrency
     func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,
-        completion: @escaping GMTCAuthTokenFetchCompletionHandler)
+        completion: @escaping @Sendable (String?, (any Error)?) -> Void)
 
     /// Fetches a token for the context's trip. The default calls the completion form.
     func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String
@@ -18,9 +21,10 @@ public protocol GMTCAuthorization: AnyObject {
 
 extension GMTCAuthorization {
     /// Answers with an error: the provider has the `async` form, which the agent calls.
+    @preconcurrency
     public func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,
-        completion: @escaping GMTCAuthTokenFetchCompletionHandler
+        completion: @escaping @Sendable (String?, (any Error)?) -> Void
     ) {
         completion(nil, ProviderContractError.noCompletionForm)
     }

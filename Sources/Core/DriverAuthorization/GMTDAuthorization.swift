@@ -1,18 +1,24 @@
-public import Foundation
+// As Google's modules do: a provider's file has no other import. On Linux `URLSession` is in the second.
+@_exported public import Foundation
+@_exported public import FoundationNetworking
 
 /// Takes the token, or the error, of one fetch; exactly one of them is given, once, from any thread.
-public typealias GMTDAuthTokenFetchCompletionHandler = @Sendable (String?, (any Error)?) -> Void
+public typealias GMTDAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
 /// A token provider in the Driver SDK's shape, so that a provider class of an iOS driver app compiles here with its
-/// imports changed.
+/// import changed.
 ///
-/// Implement one of the two forms. `DriverSDKAuthorization` turns a provider into `VehicleAuthorization`, and asks at
-/// every upload; `CachedAuthorization` around that keeps tokens.
-public protocol GMTDAuthorization: AnyObject {
+/// Implement one of the two forms. `DriverSDKAuthorization` turns a provider into `VehicleAuthorization`, and asks
+/// whenever it is asked; `CachedAuthorization` around that keeps tokens.
+public protocol GMTDAuthorization: NSObjectProtocol {
     /// Fetches a token for the context's vehicle and calls `completion` exactly once, from any thread.
+    ///
+    /// The handler may go to any thread, as the compiler knows in Swift 6 mode; a class may take it as
+    /// `GMTDAuthTokenFetchCompletionHandler` all the same.
+    @preconcurrency
     func fetchToken(
         with authorizationContext: GMTDAuthorizationContext?,
-        completion: @escaping GMTDAuthTokenFetchCompletionHandler)
+        completion: @escaping @Sendable (String?, (any Error)?) -> Void)
 
     /// Fetches a token for the context's vehicle. The default calls the completion form.
     func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String
@@ -20,9 +26,10 @@ public protocol GMTDAuthorization: AnyObject {
 
 extension GMTDAuthorization {
     /// Answers with an error: the provider has the `async` form, which the agent calls.
+    @preconcurrency
     public func fetchToken(
         with authorizationContext: GMTDAuthorizationContext?,
-        completion: @escaping GMTDAuthTokenFetchCompletionHandler
+        completion: @escaping @Sendable (String?, (any Error)?) -> Void
     ) {
         completion(nil, ProviderContractError.noCompletionForm)
     }

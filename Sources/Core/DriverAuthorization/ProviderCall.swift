@@ -14,7 +14,8 @@ final class ProviderCall: Sendable {
     /// Whether the caller has stopped waiting.
     private let isOver = Atomic(false)
     private let hasBegun = Atomic(false)
-    /// The thread on which the provider is being called; 0 while it is not.
+    private let hasEnded = Atomic(false)
+    /// The thread on which the completion form is being called; 0 while it is not.
     private let thread = Atomic(0)
     private let lacksCompletionForm = Atomic(false)
 
@@ -27,8 +28,11 @@ final class ProviderCall: Sendable {
     /// Whether the provider has been called.
     var wasMade: Bool { hasBegun.load(ordering: .acquiring) }
 
-    /// Whether the provider has been called and has not returned.
-    var isInside: Bool { thread.load(ordering: .acquiring) != 0 }
+    /// Whether its turn has not come, or the provider has not returned from it.
+    var isPending: Bool { !hasEnded.load(ordering: .acquiring) }
+
+    /// Whether the completion form has been called and has not returned.
+    var blocksItsThread: Bool { thread.load(ordering: .acquiring) != 0 }
 
     /// Begins; `false` when the time for it is over.
     func enter() -> Bool {
@@ -39,10 +43,13 @@ final class ProviderCall: Sendable {
     }
 
     /// Notes that the completion form has returned; `false` when the provider has none.
-    func leave() -> Bool {
+    func returned() -> Bool {
         thread.store(0, ordering: .releasing)
         return !lacksCompletionForm.load(ordering: .acquiring)
     }
+
+    /// Notes that its turn is over.
+    func leave() { hasEnded.store(true, ordering: .releasing) }
 
     /// Takes what the provider called back with; `isFinal`: there is no other form to try.
     func callBack(_ token: String?, _ error: (any Error)?, isFinal: Bool = false) {
@@ -53,6 +60,8 @@ final class ProviderCall: Sendable {
         let earlier = callbacks.add(1, ordering: .acquiringAndReleasing).oldValue
         guard earlier == 0 else { return breaches.note(.calledBackTwice) }
         if thread.load(ordering: .acquiring) == Self.currentThread { breaches.note(.calledBackAtOnce) }
+        // The token is judged like any other, by its claims and its life; a good one must not be lost.
+        if token != nil, error != nil { breaches.note(.gaveTokenAndError) }
         give(token.map(Answer.success) ?? .failure(error ?? ProviderContractError.emptyAnswer))
     }
 
@@ -110,6 +119,7 @@ final class ContractBreaches: Sendable {
         case calledBackAtOnce = 2
         case neverCalledBack = 4
         case neverReturned = 8
+        case gaveTokenAndError = 16
 
         fileprivate var words: String {
             switch self {
@@ -125,6 +135,9 @@ final class ContractBreaches: Sendable {
             case .neverReturned:
                 "the token provider's fetchToken does not return: it blocks the thread that calls it. "
                     + "Let it return at once and call its completion handler later"
+            case .gaveTokenAndError:
+                "the token provider called back with both a token and an error; the token is used. "
+                    + "Let it give one of them: no token when it failed"
             }
         }
     }

@@ -1,9 +1,8 @@
 import Foundation
-import ReportedText
 import VehicleAuthorization
 
-/// A provider held to its contract: one call a context at a time, the first answer counts, an answer must come within
-/// the time limit, a late one is used for nothing, and a caller who is cancelled does not wait.
+/// A provider held to its contract: one call at a time, of whatever context, the first answer counts, an answer must
+/// come within the time limit, a late one is used for nothing, and a caller who is cancelled does not wait.
 actor SerializedProvider {
     private typealias Outcome = Result<AuthorizationToken, AuthorizationError>
 
@@ -13,7 +12,9 @@ actor SerializedProvider {
     private let clock: any Clock<Duration>
     /// Those who wait for a call in progress.
     private var waiters: [AuthorizationContext: [AsyncStream<Outcome>.Continuation]] = [:]
-    /// A call whose time is over and from which the provider has not returned.
+    /// The latest call, done when the provider has returned from it and answered, or its time is over.
+    private var last: Task<Void, Never>?
+    /// The latest call whose time is over: the provider may still be at it, or be held up before it.
     private var stuck: ProviderCall?
 
     init(
@@ -36,20 +37,27 @@ actor SerializedProvider {
 
     /// Calls the provider in tasks of their own: what it does must not hold up the caller.
     private func begin(_ context: AuthorizationContext) throws(AuthorizationError) {
-        if stuck?.isInside == true {
+        if stuck?.isPending == true {
             throw AuthorizationError(
                 .unavailable,
-                "the provider has not returned from an earlier fetchToken; it blocks the thread that calls it"
+                "the provider has not returned from an earlier fetchToken, whose time is over; "
+                    + "it is called again when it has"
             )
         }
         let call = ProviderCall(breaches)
-        let asking = Task { [provider] in await provider.ask(context, call) }
+        let answering = Task { await call.answer() }
+        let asking = Task { [provider, last] in
+            await last?.value
+            await provider.ask(context, call)
+            _ = await answering.value
+        }
+        last = asking
         let waiting = Task { [clock, timeLimit] in
             try await clock.sleep(for: timeLimit)
             expire(call)
         }
         Task {
-            let answer = await call.answer()
+            let answer = await answering.value
             asking.cancel()
             waiting.cancel()
             let outcome = Self.outcome(of: answer)
@@ -62,8 +70,8 @@ actor SerializedProvider {
 
     private func expire(_ call: ProviderCall) {
         var words = "the provider did not call back within \(timeLimit.secondsText)"
-        if call.isInside {
-            stuck = call
+        stuck = call
+        if call.blocksItsThread {
             breaches.note(.neverReturned)
         } else if call.wasMade {
             breaches.note(.neverCalledBack)
@@ -77,17 +85,14 @@ actor SerializedProvider {
         do {
             let value = try answer.get()
             guard !value.isEmpty else { throw ProviderContractError.emptyAnswer }
-            return .success(AuthorizationToken(value: value, lifetime: TokenExpiry.lifetime(ofToken: value)))
+            let life = TokenExpiry.lifetime(ofToken: value, localTime: Date().timeIntervalSince1970)
+            return .success(AuthorizationToken(value: value, lifetime: life))
         } catch let error as AuthorizationError {
             return .failure(error)
         } catch let error as ProviderContractError {
             return .failure(AuthorizationError(.unusableAnswer, error.description))
         } catch {
-            // The provider's own words could hold anything, a token too.
-            let plain = error as NSError
-            return .failure(
-                AuthorizationError(
-                    .unavailable, "the provider failed: \(ReportedText(plain.domain)), code \(plain.code)"))
+            return .failure(AuthorizationError(.unavailable, "the provider failed: \(ProviderFailure(error))"))
         }
     }
 }
@@ -112,9 +117,10 @@ actor QueuedProvider {
     /// Asks the provider; what it answers goes to `call`, whenever it does.
     func ask(_ context: AuthorizationContext, _ call: ProviderCall) async {
         // While an earlier call held the queue, whoever waited for this one may have gone.
+        defer { call.leave() }
         guard call.enter() else { return }
         forms.completing(context) { call.callBack($0, $1) }
-        guard !call.leave() else { return }
+        guard !call.returned() else { return }
         do {
             call.callBack(try await forms.asynchronous(context), nil)
         } catch {

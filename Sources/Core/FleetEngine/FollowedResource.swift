@@ -18,16 +18,20 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
     /// A `GetTrip`, `GetVehicle` or `GetDeliveryVehicle` call with `token` in it.
     ///
     /// `routeVersion`: that of the route which the last answer carried; Fleet Engine leaves an unchanged one out.
-    /// Scheduled tasks know no versions.
+    /// Scheduled tasks know no versions. Of a trip another view than the default is asked for: the default is made for
+    /// Google's SDKs, and Google advises others to name a different one.
     package func request(
         to endpoint: HTTPURL, token: String, routeVersion: String?, limits: HTTPLimits
     ) throws(HTTPURL.Problem) -> HTTPRequest {
-        let query = routeVersion.map { "currentRouteSegmentVersion=" + HTTPURL.percentEncoded($0) } ?? ""
+        let version = routeVersion.map { "currentRouteSegmentVersion=" + HTTPURL.percentEncoded($0) }
         let url =
             switch self {
-            case .trip(let trip): try trip.url(at: endpoint, query: query)
+            case .trip(let trip):
+                try trip.url(
+                    at: endpoint,
+                    query: ["view=JOURNEY_SHARING_V1S", version].compactMap(\.self).joined(separator: "&"))
             case .vehicle(let vehicle):
-                try vehicle.url(at: endpoint, query: vehicle.service == .onDemandTrips ? query : "")
+                try vehicle.url(at: endpoint, query: vehicle.service == .onDemandTrips ? version ?? "" : "")
             }
         return HTTPRequest(.get, url, headers: HTTPHeaders(["Authorization": "Bearer " + token]), limits: limits)
     }

@@ -89,21 +89,29 @@ extension FollowedSnapshot.Position {
             ("supplementalLocation", "supplementalLocationTime", "supplementalLocationAccuracy"),
             ("rawLocation", "rawLocationTime", "rawLocationAccuracy"),
         ]
-        guard let (place, time, accuracy) = places.first(where: { message[$0.0]?.objectValue != nil }) else {
-            return nil
-        }
-        // A coordinate of zero may be left out (protobuf's JSON mapping).
-        self.init(
-            latitude: message[place]?["latitude"]?.doubleValue ?? 0,
-            longitude: message[place]?["longitude"]?.doubleValue ?? 0)
+        guard let (place, time, accuracy) = places.first(where: { message[$0.0]?.objectValue != nil }),
+            let latitude = Self.degrees(message[place]?["latitude"], upTo: 90),
+            let longitude = Self.degrees(message[place]?["longitude"], upTo: 180)
+        else { return nil }
+        self.init(latitude: latitude, longitude: longitude)
         timeOfFixMillisecondsSince1970 = message[time]?.time
-        accuracyMeters = message[accuracy]?.doubleValue
+        accuracyMeters = message[accuracy]?.finiteNumber
         headingDegrees = message["heading"]?.wholeNumber
-        speedMetersPerSecond = message["speed"]?.doubleValue
+        speedMetersPerSecond = message["speed"]?.finiteNumber
+    }
+
+    /// A coordinate; one of zero may be left out (protobuf's JSON mapping). `nil` when it is no place.
+    private static func degrees(_ value: JSONValue?, upTo limit: Double) -> Double? {
+        guard let value, value != .null else { return 0 }
+        return value.finiteNumber.flatMap { abs($0) <= limit ? $0 : nil }
     }
 }
 
 extension JSONValue {
+    /// A number, in quotes or without; protobuf's JSON mapping has `"NaN"` and `"Infinity"` too.
+    fileprivate var finiteNumber: Double? {
+        (doubleValue ?? stringValue.flatMap(Double.init)).flatMap { $0.isFinite ? $0 : nil }
+    }
     /// A whole number; protobuf's JSON mapping tolerates one in quotes.
     fileprivate var wholeNumber: Int? { integerValue.map(Int.init) ?? stringValue.flatMap { Int($0) } }
     fileprivate var time: Int64? { stringValue.flatMap(UTCTime.init(rfc3339:))?.millisecondsSince1970 }

@@ -6,18 +6,32 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
     let secret: SecretText
     /// Life left when the token was handed over; `nil` when neither the token nor its issuer said.
     public let lifetime: Duration?
+    /// After how long at the latest its successor should be asked for, where a doubt asks for less than half its life.
+    package let reuse: Duration?
+    /// What an operator should correct, each a sentence; nothing of it keeps the token from being used.
+    package let doubts: [String]
 
     /// A token with `lifetime` left from now.
-    public init(value: String, lifetime: Duration?) {
-        (secret, self.lifetime) = (SecretText(value), lifetime)
+    public init(value: String, lifetime: Duration?) { self.init(value: value, lifetime: lifetime, reuse: nil) }
+
+    /// The same with doubts about it.
+    package init(value: String, lifetime: Duration?, reuse: Duration?, doubts: [String] = []) {
+        self.init(SecretText(value), lifetime: lifetime, reuse: reuse, doubts: doubts)
     }
 
-    private init(_ secret: SecretText, lifetime: Duration?) { (self.secret, self.lifetime) = (secret, lifetime) }
+    private init(_ secret: SecretText, lifetime: Duration?, reuse: Duration? = nil, doubts: [String] = []) {
+        (self.secret, self.lifetime, self.reuse, self.doubts) = (secret, lifetime, reuse, doubts)
+    }
 
     /// The token as it goes behind `Authorization: Bearer`: a string of its own each time, which is not overwritten.
     public var value: String { secret.text }
 
-    /// The same token, with `lifetime` left.
+    /// The same token with further doubts.
+    func doubted(_ more: [String]) -> Self {
+        Self(secret, lifetime: lifetime, reuse: reuse, doubts: doubts + more)
+    }
+
+    /// The same token, with `lifetime` left, as it is handed out.
     func with(lifetime: Duration?) -> Self { Self(secret, lifetime: lifetime) }
 
     /// Whether both are the same text, whatever life is left.

@@ -1,7 +1,7 @@
 /// Puts the rules of token reuse around any provider.
 ///
-/// - A token is reused while at least five minutes of life remain, for its own vehicle only; its successor is fetched
-///   before that, so that no update waits for it.
+/// - A token is reused for its own vehicle only, and its successor fetched at half its life, so that no update waits
+///   for it; should that fail or hang, the one in hand is used to its end.
 /// - However many callers ask, one fetch per context is in progress; all of them get its outcome. Cancelling one caller
 ///   does not disturb the others; when the last one goes, the fetch is cancelled.
 /// - After a failure the provider is not asked for a while, or as long as it demands.
@@ -19,6 +19,8 @@ public actor CachedAuthorization: VehicleAuthorization {
         var waiters: Waiters = [:]
         /// Whether the last waiter went and the task was told to stop.
         var isAbandoned = false
+        /// Whether it began before tokens were to be forgotten: its token is nobody's.
+        var isOutdated = false
     }
 
     private let provider: any VehicleAuthorization
@@ -28,6 +30,7 @@ public actor CachedAuthorization: VehicleAuthorization {
     private let patience: Duration?
     private let jitter: @Sendable () -> Double
     private let report: @Sendable (AuthorizationWarning) -> Void
+    private let renewal: @Sendable (TokenRenewal) -> Void
     private var cache: TokenCache
     private var fetches: [AuthorizationContext: Fetch] = [:]
     private var nextWaiter = 0
@@ -41,11 +44,13 @@ public actor CachedAuthorization: VehicleAuthorization {
     ///   - claims: what a JSON Web Token must say; `nil` takes any.
     ///   - patience: how long a caller waits; a provider that hangs is asked again when its call has returned.
     ///   - jitter: draws from 0...1, so that a fleet does not ask in step.
-    ///   - report: hears each warning once.
+    ///   - renewal: hears after every fetch, and when a token is dropped, how renewal fares.
+    ///   - report: hears each warning once, and again each ten minutes.
     public init(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
         claims: ClaimRules? = ClaimRules(), patience: Duration? = nil,
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        renewal: @escaping @Sendable (TokenRenewal) -> Void = { _ in },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) {
         self.provider = provider
@@ -53,6 +58,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         self.patience = patience
         self.jitter = jitter
         self.report = report
+        self.renewal = renewal
         elapsed = Self.stopwatch(clock)
         sleep = { try? await clock.sleep(for: $0) }  // fails by cancellation alone
         cache = TokenCache(policy: policy)
@@ -75,6 +81,7 @@ public actor CachedAuthorization: VehicleAuthorization {
     /// Drops `token`, unless a newer one has taken its place, so that the next caller gets another.
     public func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
         cache.discard(token, for: context)
+        renewal(cache.renewal(of: context, now: elapsed()))
         await provider.discard(token, for: context)
     }
 
@@ -82,6 +89,13 @@ public actor CachedAuthorization: VehicleAuthorization {
     public func networkReturned() async {
         cache.forgetFailures()
         await provider.networkReturned()
+    }
+
+    /// Lets go of every token, as when a driver has signed out or in: only what the provider is asked for from now on
+    /// is handed out.
+    public func forgetTokens() {
+        cache.forgetTokens()
+        for context in fetches.keys { fetches[context]?.isOutdated = true }
     }
 
     /// Joins the fetch in progress, until this caller's task is cancelled or its patience ends.
@@ -126,8 +140,7 @@ public actor CachedAuthorization: VehicleAuthorization {
             let outcome: Outcome
             do throws(AuthorizationError) {
                 let token = try await provider.token(for: context)
-                try claims?.check(token, for: context)
-                outcome = .success(token)
+                outcome = .success(try claims?.checked(token, for: context) ?? token)
             } catch {
                 outcome = .failure(error)
             }
@@ -138,18 +151,22 @@ public actor CachedAuthorization: VehicleAuthorization {
 
     private func finish(_ outcome: Outcome, for context: AuthorizationContext, begun: Duration) {
         guard let fetch = fetches.removeValue(forKey: context) else { return }
-        if fetch.isAbandoned, case .failure = outcome {
+        var isVoid = fetch.isOutdated
+        if fetch.isAbandoned, case .failure = outcome { isVoid = true }
+        if isVoid {
             cache.abandoned(context)
             restart(with: fetch.waiters, for: context)
             return
         }
+        let now = elapsed()
         let (answer, warnings) = cache.fetched(
-            outcome.mapError(\.whileWaitedFor), for: context, begun: begun, now: elapsed(), jitter: jitter())
+            outcome.mapError(\.whileWaitedFor), for: context, begun: begun, now: now, jitter: jitter())
         tell(fetch.waiters, answer)
         warnings.forEach(report)
+        renewal(cache.renewal(of: context, now: now))
     }
 
-    /// Callers who joined a fetch after it was abandoned get one of their own.
+    /// Callers who joined a fetch after it was abandoned, or whose fetch is outdated, get one of their own.
     private func restart(with waiters: Waiters, for context: AuthorizationContext) {
         guard !waiters.isEmpty else { return }
         switch cache.request(context, now: elapsed()) {

@@ -1,37 +1,90 @@
 import ReportedText
+import StrictJSON
 
 /// What a JSON Web Token must say before it is sent to Fleet Engine.
 ///
 /// Nothing is proved by it, since signatures are not checked here; it names a wrong set-up in words, before the server
 /// does with a 401 or 403. A token that is no JSON Web Token is left to the server.
 public struct ClaimRules: Sendable, Hashable {
+    /// The claim that names a driver's vehicle.
+    public enum VehicleClaim: String, Sendable, Hashable, CaseIterable {
+        /// Of on-demand trips.
+        case vehicleid
+        /// Of scheduled tasks.
+        case deliveryvehicleid
+    }
+
     /// The accepted `aud`, compared without the slash at its end.
     public var audience: String
+    /// Which claim has to name the vehicle; `nil` takes either.
+    public var vehicleClaim: VehicleClaim?
 
     /// How far the clocks of issuer and server may be apart (Google: `iat` tolerates ten minutes).
     private static let skew = 600.0
 
     /// The rules of Fleet Engine's tokens.
-    public init(audience: String = "https://fleetengine.googleapis.com/") { self.audience = audience }
+    public init(audience: String = "https://fleetengine.googleapis.com/", vehicleClaim: VehicleClaim? = nil) {
+        (self.audience, self.vehicleClaim) = (audience, vehicleClaim)
+    }
 
-    /// - Throws: `.unusableAnswer` when the token is for another vehicle or trip, another audience, or another time.
-    package func check(_ token: AuthorizationToken, for context: AuthorizationContext) throws(AuthorizationError) {
-        guard let parsed = try? JSONWebToken(token.value) else { return }
+    /// The token, with what its issuer should correct.
+    ///
+    /// - Throws: `.unusableAnswer` when it is for another vehicle or trip, another audience, or another time.
+    package func checked(
+        _ token: AuthorizationToken, for context: AuthorizationContext
+    ) throws(AuthorizationError) -> AuthorizationToken {
+        guard let parsed = try? JSONWebToken(token.value) else { return token }
         if let problem = problem(of: parsed, for: context) {
             throw AuthorizationError(.unusableAnswer, "the token for \(context) \(problem)")
+        }
+        return token.doubted(doubts(about: parsed, for: context).map { "the token for \(context) \($0)" })
+    }
+
+    /// What Fleet Engine may object to, and whoever runs the backend should correct; each the same end of a sentence.
+    package func doubts(about token: JSONWebToken, for context: AuthorizationContext) -> [String] {
+        var doubts: [String] = []
+        if token.header["kid"]?.stringValue == nil {
+            doubts.append("names no key; let the issuer set kid to the service account's private key id")
+        }
+        if token.authorization == nil {
+            doubts.append("has no authorization claim; let the issuer put \(claimName(for: context)) into one")
+        } else if token.authorization?.isForAll == true {
+            doubts.append("is a server token, valid for every vehicle; let the backend issue driver tokens")
+        }
+        for (name, time) in [("iat", token.issuedAt), ("exp", token.expiry)] {
+            if let time, JSONWebToken.isPlausible(time) {
+                guard token.claims[name]?.stringValue != nil else { continue }
+                doubts.append("has its \(name) in quotes; let the issuer write a number")
+            } else {
+                let fault = time.map { "has the \(name) \($0), which is no time" } ?? "has no \(name)"
+                doubts.append("\(fault); let the issuer set it, in seconds since 1970")
+            }
+        }
+        return doubts
+    }
+
+    private func claimName(for context: AuthorizationContext) -> String {
+        switch context.subject {
+        case .vehicle: vehicleClaim?.rawValue ?? "vehicleid or deliveryvehicleid"
+        case .trip: "tripid"
+        case .shipment: "trackingid"
         }
     }
 
     /// The end of a sentence that begins with "the token".
     package func problem(of token: JSONWebToken, for context: AuthorizationContext) -> String? {
+        let algorithm = token.header["alg"]?.stringValue ?? "nothing"
+        guard algorithm == "RS256" else {
+            return "is signed with \(ReportedText(algorithm, limit: 20)); let the issuer sign with RS256"
+        }
         if token.audience.isEmpty { return "names no audience; let the issuer set aud to \(audience)" }
         guard token.audience.contains(where: { Self.trimmed($0) == Self.trimmed(audience) }) else {
-            return "is for \(token.audience.joined(separator: ", ")); let the issuer set aud to \(audience)"
+            return "is for \(Self.shown(token.audience)); let the issuer set aud to \(audience)"
         }
         if let problem = Self.problemOfBeginning(token) { return problem }
         guard let claims = token.authorization else { return nil }
         return switch context.subject {
-        case .vehicle(let id, let taskID): Self.problem(of: claims, forVehicle: id, taskID: taskID)
+        case .vehicle(let id, let taskID): problem(of: claims, forVehicle: id, taskID: taskID)
         case .trip(let id):
             Self.problem(of: claims.tripID, for: id, kind: "trip", claim: "tripid")
         case .shipment(let trackingID):
@@ -48,25 +101,48 @@ public struct ClaimRules: Sendable, Hashable {
             "is not valid before \(Int(clamping: wait)) s after its issue (nbf); let the issuer set nbf to iat, or drop it"
     }
 
-    private static func problem(
+    private func problem(
         of claims: JSONWebToken.Authorization, forVehicle vehicleID: String, taskID: String?
     ) -> String? {
-        let vehicles = [claims.vehicleID, claims.deliveryVehicleID].compactMap { $0 }
+        let vehicles =
+            switch vehicleClaim {
+            case .vehicleid: [claims.vehicleID].compactMap { $0 }
+            case .deliveryvehicleid: [claims.deliveryVehicleID].compactMap { $0 }
+            case nil: [claims.vehicleID, claims.deliveryVehicleID].compactMap { $0 }
+            }
         guard !vehicles.isEmpty else {
-            return "names no vehicle (it may be a consumer's); let the issuer set vehicleid or deliveryvehicleid"
+            switch vehicleClaim {
+            case .vehicleid where claims.deliveryVehicleID != nil:
+                return "is for delivery vehicles, but vehicle.service is onDemandTrips; let the issuer set vehicleid"
+            case .deliveryvehicleid where claims.vehicleID != nil:
+                return
+                    "is for on-demand vehicles, but vehicle.service is scheduledTasks; "
+                    + "let the issuer set deliveryvehicleid"
+            case .vehicleid, .deliveryvehicleid, nil: break
+            }
+            let claim = claimName(for: AuthorizationContext(vehicleID: vehicleID))
+            return "names no vehicle (it may be a consumer's); let the issuer set \(claim)"
         }
         guard vehicles.contains(where: { $0 == "*" || $0 == vehicleID }) else {
-            return "is for vehicle \(vehicles.joined(separator: ", ")); check the vehicle id and the endpoint"
+            return "is for vehicle \(Self.shown(vehicles)); check the vehicle id and the endpoint"
         }
         if let taskID, let claimed = claims.taskIDs, !claimed.contains("*"), !claimed.contains(taskID) {
-            return "is for task \(claimed.joined(separator: ", ")), not for \(taskID)"
+            return "is for task \(Self.shown(claimed)), not for \(taskID)"
         }
         return nil
     }
 
     private static func problem(of claimed: String?, for id: String, kind: String, claim: String) -> String? {
         guard let claimed else { return "names no \(kind) (it may be a driver's); let the issuer set \(claim)" }
-        return claimed == "*" || claimed == id ? nil : "is for \(kind) \(claimed); check the id and the endpoint"
+        guard claimed != "*", claimed != id else { return nil }
+        return "is for \(kind) \(shown([claimed])); check the id and the endpoint"
+    }
+
+    /// Claims are the issuer's words: whatever they hold, the sentence stays short and tells no secret. Fleet Engine's
+    /// ids have 64 characters at most.
+    private static func shown(_ claims: [String]) -> String {
+        claims.prefix(3).map { ReportedText($0, limit: 100).description }.joined(separator: ", ")
+            + (claims.count > 3 ? ", …" : "")
     }
 
     private static func trimmed(_ audience: String) -> Substring {
@@ -79,7 +155,8 @@ extension Int {
     fileprivate init(clamping value: Double) { self = Int(exactly: value.rounded()) ?? .max }
 }
 
-/// Something about tokens that works for now and that an operator should correct; each is reported once.
+/// Something about tokens that works for now and that an operator should correct; each is reported once, and again each
+/// ten minutes.
 public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
     /// The issuer's tokens live no longer than the life that must be left in a token handed out.
     case shortLivedTokens(AuthorizationContext, lifetime: Duration, minimumLife: Duration)
@@ -89,8 +166,9 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
     case unknownLifetime(AuthorizationContext, assumed: Duration)
     /// The issuer gave the token again that Fleet Engine had rejected.
     case refusedTokenAgain(AuthorizationContext)
-    /// Token and issuer disagree on the expiry, or a number cannot be an expiry; says what was taken.
-    case doubtfulExpiry(String)
+    /// Something that the token or its issuer says does not fit, and the token is used all the same; says what is to be
+    /// corrected.
+    case doubtfulToken(String)
     /// A provider, or the issuer behind it, does not keep to the contract of `GMTDAuthorization` and
     /// `GMTCAuthorization`; says which rule.
     case brokenContract(String)
@@ -99,18 +177,18 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .shortLivedTokens(let context, let lifetime, let minimumLife):
-            "tokens for \(context) live \(lifetime.secondsText); "
-                + "let the issuer give them clearly more than \(minimumLife.secondsText) (an hour is usual)"
+            "tokens for \(context) have \(lifetime.secondsText) of life when they come; "
+                + "let the issuer give new ones, with clearly more than \(minimumLife.secondsText) (an hour is usual)"
         case .longLivedTokens(let context, let lifetime, let longestLife):
             "tokens for \(context) live \(lifetime.secondsText); Fleet Engine rejects an exp more than "
                 + "\(longestLife.secondsText) ahead, let the issuer give them that or less"
         case .unknownLifetime(let context, let assumed):
-            "the token for \(context) states no expiry that can be trusted; it is used for \(assumed.secondsText). "
-                + "Name the expiry's key, or issue JSON Web Tokens with exp and iat"
+            "the token for \(context) states no expiry that can be trusted; it is renewed after "
+                + "\(assumed.secondsText). Let the issuer set exp and iat"
         case .refusedTokenAgain(let context):
             "Fleet Engine rejected the token for \(context), and its issuer gave the same one again; "
                 + "let the issuer make a new one when it is asked again"
-        case .doubtfulExpiry(let words), .brokenContract(let words):
+        case .doubtfulToken(let words), .brokenContract(let words):
             ReportedText(words, limit: ReportedText.longestSentence).description
         }
     }
@@ -122,7 +200,9 @@ public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
             .shortLivedTokens(context, lifetime: .zero, minimumLife: minimumLife)
         case .longLivedTokens(let context, _, let longestLife):
             .longLivedTokens(context, lifetime: .zero, longestLife: longestLife)
-        case .unknownLifetime, .refusedTokenAgain, .doubtfulExpiry, .brokenContract: self
+        case .doubtfulToken(let words): .doubtfulToken(words.filter { !$0.isNumber })
+        case .brokenContract(let words): .brokenContract(words.filter { !$0.isNumber })
+        case .unknownLifetime, .refusedTokenAgain: self
         }
     }
 }

@@ -25,6 +25,11 @@ package struct JSONWebToken: Sendable {
         package var trackingID: String?
         /// From `taskid` or `taskids`.
         package var taskIDs: [String]?
+
+        /// Whether some id is `*`: it may act for all of them.
+        package var isForAll: Bool {
+            ([vehicleID, deliveryVehicleID, tripID, trackingID] + (taskIDs?.prefix(1).map { $0 } ?? [])).contains("*")
+        }
     }
 
     package let header: [String: JSONValue]

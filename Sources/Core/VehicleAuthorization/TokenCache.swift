@@ -23,8 +23,10 @@ package struct TokenCache: Sendable {
     private var slots: [AuthorizationContext: TokenSlot] = [:]
     /// Counts uses, to find the least recently used slot.
     private var uses: UInt64 = 0
-    /// What was reported, each without its figures.
-    private var told: Set<AuthorizationWarning> = []
+    /// When each thing was reported, without its figures.
+    private var told: [AuthorizationWarning: Duration] = [:]
+    /// How soon the same is reported again.
+    private static let reminderInterval = Duration.seconds(600)
 
     package init(policy: CachePolicy = CachePolicy()) { self.policy = policy }
 
@@ -49,7 +51,7 @@ package struct TokenCache: Sendable {
         do throws(AuthorizationError) {
             let (token, warnings) = try slot.accept(
                 try result.get(), for: context, begun: begun, now: now, policy: policy, jitter: jitter)
-            return (.success(token), warnings.filter { told.count < 1024 && told.insert($0.topic).inserted })
+            return (.success(token), warnings.filter { isNew($0, now: now) })
         } catch {
             slot.fail(error, now: now, policy: policy, jitter: jitter)
             return (.failure(error), [])
@@ -64,9 +66,30 @@ package struct TokenCache: Sendable {
         slots[context]?.discard(token, policy: policy)
     }
 
+    /// Nothing that was fetched so far is handed out any more, and whoever failed may be asked at once.
+    package mutating func forgetTokens() {
+        for context in slots.keys { slots[context]?.forget() }
+    }
+
     /// The network is back: whoever failed may be asked at once.
     package mutating func forgetFailures() {
         for context in slots.keys { slots[context]?.failure = nil }
+    }
+
+    /// How the renewal of the token in hand fares.
+    package func renewal(of context: AuthorizationContext, now: Duration) -> TokenRenewal {
+        slots[context]?.renewal(now: now) ?? .lapsed
+    }
+
+    private mutating func isNew(_ warning: AuthorizationWarning, now: Duration) -> Bool {
+        let topic = warning.topic
+        if let before = told[topic] {
+            guard now - before >= Self.reminderInterval else { return false }
+        } else if told.count >= 1024 {
+            return false
+        }
+        told[topic] = now
+        return true
     }
 
     private mutating func makeRoom(for context: AuthorizationContext) {
@@ -79,12 +102,15 @@ package struct TokenCache: Sendable {
 
 /// How long tokens are reused, and how fast an issuer that failed is asked again.
 public struct CachePolicy: Sendable, Hashable {
-    /// Life that is left in every token handed out, where the issuer gives more than that (the Driver SDK asks for
-    /// five minutes).
+    /// Life that an issuer should give, and at which a token is renewed at the latest (the Driver SDK asks for five
+    /// minutes). One that cannot be renewed is used to its end.
     public var minimumLife: Duration = .seconds(300)
-    /// How long a token without a known expiry is reused.
+    /// Whether a token is handed out more than once; without that the provider is asked at every update.
+    public var reusesTokens = true
+    /// After how long a token without a known expiry is renewed.
     public var assumedLifetime: Duration = .seconds(300)
-    /// The longest life that Fleet Engine accepts; an issuer that gives more is reported.
+    /// The longest life that Fleet Engine accepts; an issuer that gives more is reported. A token without a known
+    /// expiry that cannot be renewed is used for so long, unless Fleet Engine rejects it.
     public var longestLife: Duration = .seconds(3600)
     /// Contexts whose tokens are kept; the least recently used one goes first.
     public var maximumContexts: Int = 4096
@@ -103,13 +129,34 @@ public struct CachePolicy: Sendable, Hashable {
     /// The documented rules.
     public init() {}
 
-    /// How long before the end of a reuse of `reuse` its successor is fetched: a tenth to three tenths of it, and at
-    /// least a minute or two where there is room, for an update comes every minute at the latest.
-    func refreshLead(reuse: Duration, jitter: Double) -> Duration {
-        let spread = 1 - jitter
-        return max(
-            reuse * (0.1 + 0.2 * spread), min(.seconds(60) * (1 + spread), reuse * (0.3 + 0.2 * spread)))
+    /// For a provider that keeps its tokens itself and knows when one is good no more, as when a driver signs out: it
+    /// is asked at every update. The other rules hold.
+    public static var askingAtEveryUpdate: Self {
+        var policy = Self()
+        policy.reusesTokens = false
+        return policy
     }
+
+    /// How long a token with `left` to live is used before its successor is asked for: half of that, so that an issuer
+    /// may fail for the other half and no update hears of it; less where five minutes would not be left then.
+    func renewalAge(left: Duration) -> Duration {
+        guard left > minimumLife else { return left / 2 }
+        // A tenth: a life of just over five minutes must not cost a fetch at every update.
+        return max(left / 10, min(left / 2, left - minimumLife))
+    }
+
+    /// How long before its end a token is used no more: clocks differ, and an upload takes its time.
+    func margin(left: Duration) -> Duration { max(.seconds(1), min(left / 10, .seconds(10))) }
+}
+
+/// How the renewal of a token fares.
+public enum TokenRenewal: Sendable, Hashable {
+    /// The last fetch brought the token in hand.
+    case works
+    /// It fails, and the token in hand serves for so long still.
+    case fails(AuthorizationError, remaining: Duration)
+    /// There is no token in hand.
+    case lapsed
 }
 
 /// What the cache knows about one context.
@@ -118,7 +165,7 @@ struct TokenSlot: Sendable {
         let token: AuthorizationToken
         let fetchedAt: Duration
         var usableUntil: Duration
-        let refreshFrom: Duration
+        let renewFrom: Duration
         /// When its life ends; `nil` when that is not known.
         let end: Duration?
         /// Whether Fleet Engine had rejected it when the issuer gave it again.
@@ -149,7 +196,7 @@ struct TokenSlot: Sendable {
         let mayFetch = !isFetching && now >= (failure?.until ?? now)
         if let held, now < held.usableUntil {
             let token = held.handedOut(at: now)
-            guard now >= held.refreshFrom, mayFetch else { return .use(token) }
+            guard now >= held.renewFrom, mayFetch else { return .use(token) }
             isFetching = true
             return .useAndRefresh(token)
         }
@@ -180,13 +227,19 @@ struct TokenSlot: Sendable {
                 "the token for \(context) had expired when it came; let the issuer make a new one, and check its clock")
         }
         let wasRefused = token.fingerprint == refused?.fingerprint
-        let usableUntil = Self.usableUntil(end, now: now, policy)
+        let usableUntil =
+            policy.reusesTokens ? end.map { $0 - policy.margin(left: $0 - now) } ?? begun + policy.longestLife : now
+        let reuse =
+            [token.reuse, end.map { policy.renewalAge(left: $0 - now) } ?? policy.assumedLifetime]
+            .compactMap { $0 }.min() ?? .zero
         held = Held(
-            token: token, fetchedAt: now, usableUntil: usableUntil,
-            refreshFrom: usableUntil - policy.refreshLead(reuse: usableUntil - now, jitter: jitter), end: end,
-            wasRefused: wasRefused)
+            token: token.with(lifetime: token.lifetime), fetchedAt: now, usableUntil: usableUntil,
+            // By chance, so that a fleet does not ask in step.
+            renewFrom: now + reuse * (0.8 + 0.2 * jitter), end: end, wasRefused: wasRefused)
         (isFetching, failure) = (false, nil)
-        var warnings = Self.warnings(lifetime: end.map { $0 - begun }, isRepeated: isRepeated, context, policy)
+        var warnings = token.doubts.map(AuthorizationWarning.doubtfulToken)
+        warnings += Self.warnings(
+            lifetime: end.map { $0 - begun }, isRepeated: isRepeated, isTold: !warnings.isEmpty, context, policy)
         // Within a second the same claims are signed again, and give the same token: no fault of the issuer's.
         if wasRefused, refused?.fetchedAt.map({ now - $0 >= .seconds(2) }) ?? true {
             warnings.append(.refusedTokenAgain(context))
@@ -200,8 +253,18 @@ struct TokenSlot: Sendable {
         // The shift is bounded so that years of failures cannot overflow.
         let ceiling = min(policy.initialFailureDelay * (1 << min(count - 1, 20)), policy.maximumFailureDelay)
         let asked = min(error.retryAfter ?? .zero, policy.maximumRetryAfter)
-        failure = Failure(error: error, count: count, until: now + max(ceiling * (0.5 + 0.5 * jitter), asked))
+        // Once more at the end of the token in hand, before anything has to wait.
+        let left = held.map { $0.usableUntil - now }.flatMap { $0 > .zero ? $0 : nil } ?? ceiling
+        failure = Failure(
+            error: error, count: count, until: now + max(min(ceiling * (0.5 + 0.5 * jitter), left), asked))
     }
+
+    func renewal(now: Duration) -> TokenRenewal {
+        guard let held, now < held.usableUntil else { return .lapsed }
+        return failure.map { .fails($0.error, remaining: held.usableUntil - now) } ?? .works
+    }
+
+    mutating func forget() { (held, failure) = (nil, nil) }
 
     mutating func discard(_ token: AuthorizationToken, policy: CachePolicy) {
         let isHeld = held?.token.isSame(as: token) ?? false
@@ -212,17 +275,12 @@ struct TokenSlot: Sendable {
         if !held.wasRefused { self.held = nil }
     }
 
-    private static func usableUntil(_ end: Duration?, now: Duration, _ policy: CachePolicy) -> Duration {
-        guard let end else { return now + policy.assumedLifetime }
-        let left = end - now
-        // Where the life is too short for the rule, better a token near its end than a fetch at every update.
-        return end - (left > policy.minimumLife ? policy.minimumLife : max(resolution, min(left / 10, .seconds(10))))
-    }
-
     private static func warnings(
-        lifetime: Duration?, isRepeated: Bool, _ context: AuthorizationContext, _ policy: CachePolicy
+        lifetime: Duration?, isRepeated: Bool, isTold: Bool, _ context: AuthorizationContext, _ policy: CachePolicy
     ) -> [AuthorizationWarning] {
-        guard let lifetime else { return [.unknownLifetime(context, assumed: policy.assumedLifetime)] }
+        guard let lifetime else {
+            return isTold || !policy.reusesTokens ? [] : [.unknownLifetime(context, assumed: policy.assumedLifetime)]
+        }
         let told = Duration.seconds(lifetime.components.seconds)
         if lifetime <= policy.minimumLife {
             return [

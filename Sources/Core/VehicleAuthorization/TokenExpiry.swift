@@ -2,116 +2,213 @@ package import StrictJSON
 
 /// How long a token lives, from all that is known about it.
 ///
-/// The JSON Web Token's `exp` and `iat` come first: their difference needs no clock of this machine. What the issuer
-/// states beside the token is the second opinion; of two, the earlier end holds. The time is the issuer's, by `iat` or
-/// by its answer's `Date`. Where neither is there, this machine's clock is trusted as long as a Fleet Engine token
-/// can live as long as it says; otherwise that clock is wrong, and the life is unknown rather than over or endless.
+/// The JSON Web Token's own `exp` counts, for Fleet Engine reads nothing else. How much is left of it follows from the
+/// issuer's clock (`iat`, the answer's `Date`); this machine's clock shortens it where that lies between `iat` and
+/// `exp`, and does not matter otherwise: it may be wrong by years. What the issuer states beside the token counts where
+/// the token says nothing; where the two differ, the earlier decides when the token is renewed. Nothing stated beside a
+/// token ends it.
 package struct TokenExpiry: Sendable, Hashable {
     /// Life left when the fetch began; `nil` when nothing states it. Zero or less: the token has expired.
     package let lifetime: Duration?
-    /// What did not fit together, in words for the operator.
-    package let doubt: String?
+    /// After how long at the latest it should be renewed; `nil` leaves that to its life.
+    package let reuse: Duration?
+    /// What the issuer's statement beside the token has to do with `exp`, where the two do not fit; for the operator.
+    package let statedDoubt: String?
+    /// What does not fit about the clocks.
+    package let clockDoubt: String?
+
+    /// Both, each a sentence with what to correct.
+    package var doubts: [String] { [statedDoubt, clockDoubt].compactMap { $0 } }
 
     /// A year: no token lives longer, whatever a number says.
     private static let longestReading = 31_622_400.0
+    /// How soon a token is renewed, in seconds, of which somebody says that it is over.
+    private static let doubtfulReuse = 300.0
+    /// By how much clocks may differ (Google: `iat` tolerates ten minutes).
+    private static let skew = 600.0
 
     /// - Parameters:
     ///   - token: the token, where it is a JSON Web Token.
-    ///   - stated: the number beside the token.
-    ///   - format: how that number is meant.
+    ///   - stated: what the issuer says beside the token.
+    ///   - format: how a number there is meant.
     ///   - issuerTime: the issuer's clock when it answered (its `Date` header), in seconds since 1970.
-    ///   - localTime: this machine's clock; used only where nothing else states the time.
+    ///   - localTime: this machine's clock.
     package init(
-        token: JSONWebToken?, stated: Double?, format: ExpirationFormat, issuerTime: Double?, localTime: Double
+        token: JSONWebToken?, stated: StatedExpiry?, format: ExpirationFormat, issuerTime: Double?, localTime: Double
     ) {
-        let present = Present(token: token, issuerTime: issuerTime, localTime: localTime)
-        let end = token?.expiry.flatMap(Self.plausible)
-        let claimed = end.flatMap(present.secondsLeft)
-        guard let stated else {
-            self.init(claimed, doubt: end == nil || claimed != nil ? nil : "exp \(present.complaint)")
-            return
+        let clocks = Clocks(token: token, issuerTime: issuerTime, localTime: localTime)
+        let end = token?.expiry.flatMap { JSONWebToken.isPlausible($0) ? $0 : nil }
+        let claimed = end.map(clocks.left)
+        let reading = stated.flatMap { Self.seconds($0, format, clocks, end: end, claimed: claimed?.seconds) }
+        var reuse = claimed?.isOverForSome == true ? Self.doubtfulReuse : nil
+        var doubt: String?
+        if let stated {
+            if let reading, let own = claimed?.seconds {
+                doubt = stated.disagreement(reading, own)
+                if doubt != nil, reading < own {
+                    reuse = min(reuse ?? .infinity, reading > 0 ? max(60, reading) : Self.doubtfulReuse)
+                }
+            } else if reading == nil, stated.isUnreadable || clocks.isCertain || claimed?.seconds != nil {
+                let other = Self.seconds(stated, .automatic, clocks, end: end, claimed: claimed?.seconds)
+                doubt = stated.complaint(format, fitsAutomatic: other.map { $0 > 0 } == true, own: claimed?.seconds)
+            }
         }
-        let reading = Self.seconds(stated, format, present)
-        if let reading, let claimed {
-            self.init(min(reading, claimed), doubt: Self.disagreement(reading, claimed))
-        } else {
-            let fate = claimed == nil ? "it is ignored" : "the token's own exp is used. Set expirationFormat"
-            let words = present.isCertain ? "is no \(format.rawValue) expiry; \(fate)" : present.complaint
-            self.init(claimed ?? reading, doubt: reading == nil ? "the expiry \(stated.plainText) \(words)" : nil)
-        }
+        lifetime = (claimed?.seconds ?? reading).map { .milliseconds(Int64($0 * 1000)) }
+        self.reuse = reuse.map { .milliseconds(Int64($0 * 1000)) }
+        statedDoubt = doubt
+        // An end that cannot be judged matters where nothing else tells the life.
+        let isUnjudged = lifetime == nil && doubt == nil && (end != nil || stated != nil)
+        clockDoubt = claimed?.doubt ?? (isUnjudged ? Clocks.complaint : nil)
     }
 
-    /// The life of a token by its own `exp` and `iat` alone; `nil` when it states none.
-    package static func lifetime(ofToken value: String) -> Duration? {
-        guard let token = try? JSONWebToken(value), let issuedAt = token.issuedAt else { return nil }
-        return TokenExpiry(
-            token: token, stated: nil, format: .automatic, issuerTime: nil, localTime: issuedAt
-        ).lifetime
+    /// The life of a token that came without a word beside it.
+    package static func lifetime(ofToken value: String, localTime: Double) -> Duration? {
+        guard let token = try? JSONWebToken(value) else { return nil }
+        return TokenExpiry(token: token, stated: nil, format: .automatic, issuerTime: nil, localTime: localTime)
+            .lifetime
     }
 
-    private init(_ seconds: Double?, doubt: String?) {
-        lifetime = seconds.map { .milliseconds(Int64($0 * 1000)) }
-        self.doubt = doubt
+    /// What is left until an end.
+    private struct Left {
+        /// `nil` when no clock can tell.
+        var seconds: Double?
+        var doubt: String?
+        /// Whether one of the clocks says that it is over, and others that it is not.
+        var isOverForSome = false
     }
 
-    /// When the token was answered, by the best clock there is.
-    private struct Present {
-        /// Whether it is from a clock of the issuer.
-        let isCertain: Bool
-        private let time: Double
+    /// The clocks that may tell how old a token is.
+    private struct Clocks {
+        /// `iat`, where it can be the time of issue.
+        private let issued: Double?
+        private let issuers: Double?
+        private let local: Double
 
         init(token: JSONWebToken?, issuerTime: Double?, localTime: Double) {
-            var issuedAt = token?.issuedAt.flatMap(plausible)
+            var issued = token?.issuedAt.flatMap { JSONWebToken.isPlausible($0) ? $0 : nil }
             // Zero, or milliseconds: an iat so far before exp is no time of issue.
-            if let issued = issuedAt, let end = token?.expiry, end - issued > longestReading { issuedAt = nil }
-            // The token was issued now or earlier, so its age follows from the later of the two.
-            let issuers = [issuedAt, issuerTime].compactMap { $0 }.max()
-            (isCertain, time) = (issuers != nil, issuers ?? localTime)
+            if let time = issued, let end = token?.expiry, end - time > longestReading { issued = nil }
+            (self.issued, issuers, local) = (issued, issuerTime, localTime)
         }
 
-        /// Seconds until `end`; `nil` when the clock must be wrong.
-        func secondsLeft(until end: Double) -> Double? {
-            let left = end - time
-            if isCertain { return left <= longestReading ? left : nil }
+        /// Whether a clock of the issuer's is among them.
+        var isCertain: Bool { issued != nil || issuers != nil }
+
+        func left(until end: Double) -> Left { issued.map { left(until: end, issued: $0) } ?? leftWithoutIssue(end) }
+
+        private func left(until end: Double, issued: Double) -> Left {
+            let isLocalInside = local >= issued && local + 1 < end
+            let byLocal = isLocalInside ? end - local : end - issued
+            guard let issuers else { return Left(seconds: byLocal) }
+            if issuers < issued - skew {
+                return Left(
+                    seconds: byLocal,
+                    doubt: "the Date of its answer lies \(Int(issued - issuers)) s before the token's own iat and is "
+                        + "ignored; set the backend's clock right")
+            }
+            // Both say that it is over, or neither does.
+            if issuers < end || local >= end { return Left(seconds: end - max(issuers, issued)) }
+            return Left(seconds: byLocal, doubt: lateDate(end), isOverForSome: true)
+        }
+
+        private func leftWithoutIssue(_ end: Double) -> Left {
             // Fleet Engine's tokens live an hour, and ten minutes of difference between clocks are usual.
-            return left > 0 && left <= 4200 ? min(left, 3600) : nil
+            let byLocal = end > local && end - local <= 3600 + skew ? min(end - local, 3600) : nil
+            guard let issuers, end - issuers <= longestReading else { return Left(seconds: byLocal) }
+            if issuers < end || local >= end { return Left(seconds: end - issuers) }
+            return Left(seconds: byLocal, doubt: lateDate(end), isOverForSome: true)
+        }
+
+        private func lateDate(_ end: Double) -> String {
+            let late = (issuers ?? end) - end
+            return
+                "the Date of its answer lies \(Int(late)) s after the token's own exp, but this machine's clock does "
+                + "not; the token is used. Set the clock right of whoever sends that Date"
         }
 
         /// The end of a sentence about a time that this machine's clock cannot judge.
-        let complaint =
-            "cannot be judged: the token has no iat, its issuer sent no Date, and this machine's clock seems wrong "
-            + "or the token expired; let the issuer set iat"
+        static let complaint =
+            "the token's end cannot be judged: it has no iat that can be, its issuer sent no Date, and this machine's "
+            + "clock seems wrong or the token expired; let the issuer set iat"
     }
 
-    /// Seconds left by the issuer's number; `nil` when no token could live, or have been dead, for so long.
-    private static func seconds(_ stated: Double, _ format: ExpirationFormat, _ present: Present) -> Double? {
-        guard stated.isFinite, stated > 0 else { return nil }
-        let seconds =
-            switch format {
-            case .secondsFromNow: stated
-            case .epochSeconds: present.secondsLeft(until: stated)
-            case .epochMilliseconds: present.secondsLeft(until: stated / 1000)
-            case .automatic:
-                stated <= 1e8 ? stated : present.secondsLeft(until: stated < 1e11 ? stated : stated / 1000)
-            }
+    /// Seconds left by the issuer's statement; `nil` when no token could live, or have been dead, for so long.
+    private static func seconds(
+        _ stated: StatedExpiry, _ format: ExpirationFormat, _ clocks: Clocks, end: Double?, claimed: Double?
+    ) -> Double? {
+        func until(_ time: Double) -> Double? {
+            // The token's own end is a measure that needs no clock.
+            if let end, let claimed { claimed + (time - end) } else { clocks.left(until: time).seconds }
+        }
+        let seconds: Double?
+        switch stated.meaning {
+        case .unreadable: return nil
+        case .time(let time): seconds = until(time)
+        case .span(let span): seconds = span
+        case .number(let number):
+            guard number.isFinite, number > 0 else { return nil }
+            seconds =
+                switch format {
+                case .secondsFromNow: number
+                case .epochSeconds: until(number)
+                case .epochMilliseconds: until(number / 1000)
+                case .automatic: number <= 1e8 ? number : until(number < 1e11 ? number : number / 1000)
+                }
+        }
         return seconds.flatMap { (-86_400...longestReading).contains($0) ? $0 : nil }
     }
-
-    private static func disagreement(_ reading: Double, _ claimed: Double) -> String? {
-        guard abs(reading - claimed) > 60 else { return nil }
-        return
-            "the stated expiry (\(Int(reading)) s from now) and the token's own exp (\(Int(claimed)) s) disagree; "
-            + "the earlier is used. Check expirationKey and expirationFormat"
-    }
-
-    /// A time since 1970 that fits into arithmetic.
-    private static func plausible(_ time: Double) -> Double? { JSONWebToken.isPlausible(time) ? time : nil }
 }
 
-extension Double {
-    /// Without a fraction where there is none.
-    fileprivate var plainText: String {
-        self == rounded() && abs(self) < 1e15 ? "\(Int64(self))" : "\(self)"
+/// What an issuer states beside a token about its end, and how it reads for people.
+package struct StatedExpiry: Sendable, Hashable {
+    package enum Meaning: Sendable, Hashable {
+        /// Its meaning is a matter of `ExpirationFormat`.
+        case number(Double)
+        /// In seconds since 1970.
+        case time(Double)
+        /// In seconds from now.
+        case span(Double)
+        case unreadable
+    }
+
+    /// The key under which it stood.
+    package let key: String
+    /// The value, as it may be shown.
+    package let text: String
+    package let meaning: Meaning
+
+    package init(key: String, text: String, meaning: Meaning) {
+        (self.key, self.text, self.meaning) = (key, text, meaning)
+    }
+
+    fileprivate var isUnreadable: Bool { meaning == .unreadable }
+
+    /// `nil` when it agrees with the token's own `exp`, to a minute.
+    fileprivate func disagreement(_ reading: Double, _ own: Double) -> String? {
+        guard abs(reading - own) > 60 else { return nil }
+        let (stated, left) = (Int(reading), Int(own))
+        if own <= 0 { return nil }
+        if stated <= 0 {
+            return
+                "\"\(key)\" \(text) says that the token ended \(-stated) s ago, its own exp leaves \(left) s; it is used, "
+                + "and renewed early. Let the issuer state the same end in both"
+        }
+        return
+            "\"\(key)\" \(text) leaves \(stated) s, the token's own exp \(left) s; "
+            + (stated < left ? "it is renewed by the earlier" : "exp counts")
+            + ". Let the issuer state the same end in both"
+    }
+
+    /// Why it is no expiry; `own`: what is left by the token's own `exp`.
+    fileprivate func complaint(_ format: ExpirationFormat, fitsAutomatic: Bool, own: Double?) -> String {
+        let fate = own == nil ? "it is ignored" : "the token's own exp counts"
+        if case .number = meaning, fitsAutomatic, format != .automatic {
+            return
+                "\"\(key)\" \(text) is no expiry in the format \(format.rawValue); \(fate). "
+                + "Set expirationFormat to automatic"
+        }
+        return
+            "\"\(key)\" \(text) is no expiry; \(fate). Let the issuer write it in seconds since 1970, or leave it out"
     }
 }
 

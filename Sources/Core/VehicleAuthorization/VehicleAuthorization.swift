@@ -7,7 +7,7 @@ import ReportedText
 /// reuse around any provider.
 public protocol VehicleAuthorization: Sendable {
     /// A token for the vehicle, trip or shipment that `context` names, with at least five minutes of life left where
-    /// its issuer can give that much.
+    /// its issuer gives that much now.
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken
 
     /// Reports that Fleet Engine rejected `token`: it must not be handed out again.

@@ -1,53 +1,28 @@
 import DriverAuthorization
-import Foundation
-import FoundationNetworking
 
-/// Fetches vehicle tokens from the app's backend for the Driver SDK.
+/// Fetches vehicle tokens from the app's backend for the Driver SDK, in the form of the Driver SDK's guide.
 class AccessTokenProvider: NSObject, GMTDAuthorization {
-
-    enum Service {
-        /// On-demand trips.
-        case trips
-        /// Scheduled tasks.
-        case deliveries
-    }
 
     enum AccessTokenError: Error {
         case missingAuthorizationContext
-        case badStatus(Int)
         case missingData
     }
 
     private struct AuthToken {
         let token: String
-        let expiration: Date
-    }
-
-    private struct TokenResponse: Decodable {
-        let token: String
+        /// Seconds since 1970.
         let expiration: TimeInterval
-
-        enum CodingKeys: String, CodingKey {
-            case token = "VEHICLE_TOKEN_KEY"
-            case expiration = "TOKEN_EXPIRATION"
-        }
+        let vehicleID: String
     }
 
     /// The SDK wants at least this much life left in a token.
     private let minimumLife: TimeInterval = 5 * 60
 
     private let backend: URL
-    private let service: Service
-    private let session: URLSession
-    private let lock = NSLock()
-    private var authTokens: [String: AuthToken] = [:]
+    private var authToken: AuthToken?
 
-    init(backend: URL, service: Service) {
+    init(backend: URL) {
         self.backend = backend
-        self.service = service
-        let configuration = URLSessionConfiguration.default
-        configuration.timeoutIntervalForRequest = 10
-        self.session = URLSession(configuration: configuration)
         super.init()
     }
 
@@ -56,53 +31,34 @@ class AccessTokenProvider: NSObject, GMTDAuthorization {
         completion: @escaping GMTDAuthTokenFetchCompletionHandler
     ) {
         guard let authorizationContext = authorizationContext else {
-            DispatchQueue.global().async { completion(nil, AccessTokenError.missingAuthorizationContext) }
+            completion(nil, AccessTokenError.missingAuthorizationContext)
             return
         }
-        let url = tokenURL(for: authorizationContext)
-        if let cached = cachedToken(for: url) {
-            DispatchQueue.global().async { completion(cached, nil) }
+        let vehicleID = authorizationContext.vehicleID
+        if let authToken = authToken, authToken.vehicleID == vehicleID,
+            authToken.expiration - minimumLife > Date.now.timeIntervalSince1970
+        {
+            completion(authToken.token, nil)
             return
         }
-        let task = session.dataTask(with: url) { [weak self] data, response, error in
-            if let error = error {
+        let request = URLRequest(url: backend.appendingPathComponent("token/driver/\(vehicleID)"))
+        let task = URLSession.shared.dataTask(with: request) { [weak self] data, _, error in
+            guard let strongSelf = self else { return }
+            guard error == nil else {
                 completion(nil, error)
                 return
             }
-            if let status = (response as? HTTPURLResponse)?.statusCode, status != 200 {
-                completion(nil, AccessTokenError.badStatus(status))
-                return
-            }
-            guard let data = data, let answer = try? JSONDecoder().decode(TokenResponse.self, from: data) else {
+            guard let data = data,
+                let answer = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
+                let token = answer["VEHICLE_TOKEN_KEY"] as? String,
+                let expiration = answer["TOKEN_EXPIRATION"] as? Double
+            else {
                 completion(nil, AccessTokenError.missingData)
                 return
             }
-            self?.keep(
-                AuthToken(token: answer.token, expiration: Date(timeIntervalSince1970: answer.expiration)), for: url)
-            completion(answer.token, nil)
+            strongSelf.authToken = AuthToken(token: token, expiration: expiration, vehicleID: vehicleID)
+            completion(token, nil)
         }
         task.resume()
-    }
-
-    private func tokenURL(for context: GMTDAuthorizationContext) -> URL {
-        let kind = service == .trips ? "driver" : "delivery_driver"
-        let url = backend.appendingPathComponent("token/\(kind)").appendingPathComponent(context.vehicleID)
-        guard let taskID = context.taskID, var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
-        else { return url }
-        components.queryItems = [URLQueryItem(name: "taskid", value: taskID)]
-        return components.url ?? url
-    }
-
-    private func cachedToken(for url: URL) -> String? {
-        lock.lock()
-        defer { lock.unlock() }
-        guard let cached = authTokens[url.absoluteString] else { return nil }
-        return cached.expiration.timeIntervalSinceNow > minimumLife ? cached.token : nil
-    }
-
-    private func keep(_ token: AuthToken, for url: URL) {
-        lock.lock()
-        defer { lock.unlock() }
-        authTokens[url.absoluteString] = token
     }
 }

@@ -1,34 +1,62 @@
 import DriverAuthorization
-import Foundation
+import ModernProviders
 import Waypost
 
 /// An app that embeds Waypost with the token providers of its iOS sister.
 @main
 struct DriverApp {
-    static func main() async throws {
-        let words = Array(CommandLine.arguments.dropFirst())
+    /// Not `async`: a `Timer`, and whatever else waits on the main run loop, needs it to run.
+    static func main() {
+        _ = Timer.scheduledTimer(withTimeInterval: 0.1, repeats: false) { _ in complain("the main run loop runs") }
+        Task {
+            do {
+                try await run(Array(CommandLine.arguments.dropFirst()))
+                exit(0)
+            } catch {
+                complain("\(error)")
+                exit(1)
+            }
+        }
+        RunLoop.main.run()
+    }
+
+    private static func run(_ words: [String]) async throws {
         guard words.count >= 3, let backend = URL(string: words[1]) else { throw Usage.wrong }
+        if words[0] == "ask", words.count == 3 { return ask(words[2], AccessTokenProvider(backend: backend)) }
         let configuration = try Configuration(file: words[2])
         switch (words[0], words.dropFirst(3).first) {
         case ("drive-trips", nil):
-            try await drive(configuration, AccessTokenProvider(backend: backend, service: .trips))
+            let provider = DriverSDKAuthorization(AccessTokenProvider(backend: backend))
+            // The class keeps its token itself, so it may be asked at every update, as the Driver SDK does.
+            try await Agent(configuration, authorization: provider, cachePolicy: .askingAtEveryUpdate).run()
         case ("drive-deliveries", nil):
-            try await drive(configuration, AccessTokenProvider(backend: backend, service: .deliveries))
-        case ("follow", let trip?): try await follow(trip, configuration, TripTokenProvider(backend: backend))
+            let provider = DriverSDKAuthorization(DeliveryTokenProvider(backend: backend))
+            try await Agent(configuration, authorization: provider).run()
+        case ("follow", let trip?):
+            try await follow(trip, configuration, ConsumerSDKAuthorization(TripTokenProvider(backend: backend)))
+        case ("follow-modern", let trip?):
+            try await follow(trip, configuration, ConsumerSDKAuthorization(RiderTokenProvider(backend: backend)))
         default: throw Usage.wrong
         }
     }
 
-    /// The driver's side: reports the receiver's position until it ends.
-    private static func drive(_ configuration: Configuration, _ provider: sending AccessTokenProvider) async throws {
-        try await Agent(configuration, authorization: DriverSDKAuthorization(provider)).run()
+    /// Asks the class itself, as an app's own tests do.
+    private static func ask(_ vehicleID: String, _ provider: AccessTokenProvider) {
+        var received: String?
+        let answered = DispatchSemaphore(value: 0)
+        provider.fetchToken(with: GMTDAuthorizationContext(vehicleID: vehicleID)) { token, _ in
+            received = token
+            answered.signal()
+        }
+        answered.wait()
+        say(received.map { "a token of \($0.count) characters" } ?? "no token")
     }
 
     /// The passenger's side: prints each change until the trip is over.
     private static func follow(
-        _ trip: String, _ configuration: Configuration, _ provider: sending TripTokenProvider
+        _ trip: String, _ configuration: Configuration, _ provider: ConsumerSDKAuthorization
     ) async throws {
-        let follower = try Follower(configuration, .trip(trip), authorization: ConsumerSDKAuthorization(provider))
+        let follower = try Follower(configuration, .trip(trip), authorization: provider)
         await follower.run { event in
             switch event {
             case .changed(let trip):
@@ -44,11 +72,17 @@ struct DriverApp {
     /// Writes a line at once, where `print` would keep it until there are many.
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
+    private static func complain(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
+
     private enum Usage: Error, CustomStringConvertible {
         case wrong
 
         var description: String {
-            "usage: DriverApp drive-trips|drive-deliveries BACKEND CONFIG, or DriverApp follow BACKEND CONFIG TRIP"
+            """
+            usage: DriverApp drive-trips|drive-deliveries BACKEND CONFIG
+                   DriverApp follow|follow-modern BACKEND CONFIG TRIP
+                   DriverApp ask BACKEND VEHICLE
+            """
         }
     }
 }

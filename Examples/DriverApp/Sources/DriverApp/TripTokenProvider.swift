@@ -1,8 +1,7 @@
 import DriverAuthorization
-import Foundation
-import FoundationNetworking
 
-/// Fetches trip tokens from the app's backend for the Consumer SDK.
+/// Fetches trip tokens from the app's backend for the Consumer SDK, in the form of the Consumer SDK's guide, with the
+/// handler's type written out.
 class TripTokenProvider: NSObject, GMTCAuthorization {
 
     enum TripTokenError: Error {

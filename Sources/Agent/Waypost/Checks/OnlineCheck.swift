@@ -22,6 +22,7 @@ package enum OnlineCheck {
         _ configuration: Configuration, waits: (String) -> Void, found: (CheckLine) throws -> Void
     ) async throws {
         async let answers = tokenAndFleetEngine(configuration)
+        async let trip = tripToken(configuration)
         waits("service: waiting for its answer")
         let service = await RunningService(configuration).state
         let isOurs = service?.vehicle == configuration.vehicle.description
@@ -40,6 +41,7 @@ package enum OnlineCheck {
         try take(await line)
         waits("token and Fleet Engine: waiting for their answers")
         for line in await answers { try take(line) }
+        if let line = await trip { try take(line) }
     }
 
     private static func service(_ report: StatusReport, isOurs: Bool) -> CheckLine {

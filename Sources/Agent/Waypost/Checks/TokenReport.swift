@@ -1,9 +1,9 @@
-import BackendAuthorization
-import FleetEngine
+package import BackendAuthorization
+package import FleetEngine
 import LinuxPlatform
 import ReportedText
 import StrictJSON
-import TimeAndChance
+package import TimeAndChance
 import VehicleAuthorization
 
 /// A token fetched once from the configured provider, and all that a person may want to know of it.
@@ -12,46 +12,59 @@ package struct TokenReport: Sendable {
     package let verdict: TokenVerdict
     private let answer: TokenAnswer
     private let expirationKey: String
-    private let vehicle: VehicleName
+    /// The name of the vehicle or trip.
+    private let subject: String
     /// The host's clock when the answer came, in seconds since 1970.
     private let hostTime: Double
 
     /// The token itself: for Fleet Engine and for `--raw`, never for a message.
     package var rawToken: String { answer.token.value }
 
-    /// Asks the provider of `configuration`, now and without a cache.
+    /// Asks the provider of `configuration`, now and without a cache; for `trip`, that of consumers' tokens.
     ///
     /// - Throws: why there is no token; `.configuration` where only the configuration can be at fault.
-    package static func fetch(_ configuration: Configuration) async throws(AgentError) -> TokenReport {
-        let provider = try configuration.makeProvider(log: LogWriter(level: .error, format: .text))
-        do throws(AuthorizationError) {
-            let answer = try await provider.ask(
-                for: AuthorizationContext(vehicleID: configuration.vehicle.vehicleID))
-            return TokenReport(answer, configuration, hostTime: UTCTime.system)
-        } catch {
+    package static func fetch(
+        _ configuration: Configuration, trip: String? = nil
+    ) async throws(AgentError) -> TokenReport {
+        switch try await ask(configuration, trip: trip) {
+        case .success(let report): return report
+        case .failure(let error):
             throw AgentError(error.code == .misconfigured ? .configuration : .unavailable, error.detail)
         }
     }
 
-    /// What `answer` comes to for the vehicle of `configuration`.
-    init(_ answer: TokenAnswer, _ configuration: Configuration, hostTime: UTCTime) {
-        (self.answer, vehicle) = (answer, configuration.vehicle)
+    /// The same, with the provider's own failure apart from that of asking it.
+    static func ask(
+        _ configuration: Configuration, trip: String?
+    ) async throws(AgentError) -> Result<TokenReport, AuthorizationError> {
+        let subject = trip.map(Follower.Subject.trip) ?? .vehicle(configuration.vehicle.vehicleID)
+        let (asked, resource) = (try configuration.asked(for: subject), try configuration.resource(of: subject))
+        let provider = try asked.makeProvider(log: LogWriter(level: .error, format: .text))
+        do throws(AuthorizationError) {
+            let answer = try await provider.ask(for: AuthorizationContext(subject))
+            let trip: TripName? = if case .trip(let name) = resource { name } else { nil }
+            return .success(TokenReport(answer, asked, trip: trip, hostTime: UTCTime.system))
+        } catch { return .failure(error) }
+    }
+
+    /// What `answer` comes to for the vehicle of `configuration`, or in place of that for `trip`.
+    package init(_ answer: TokenAnswer, _ configuration: Configuration, trip: TripName? = nil, hostTime: UTCTime) {
+        self.answer = answer
+        let context: AuthorizationContext
+        (subject, context) =
+            trip.map { ($0.description, AuthorizationContext(tripID: $0.tripID)) }
+            ?? (configuration.vehicle.description, AuthorizationContext(vehicleID: configuration.vehicle.vehicleID))
         expirationKey = configuration.authorization.format.expirationKey
-        let hostTime = hostTime.secondsSince1970
-        self.hostTime = hostTime
+        self.hostTime = hostTime.secondsSince1970
         role = TokenRole(answer.parsed)
-        verdict = TokenVerdict(
-            answer.parsed, for: configuration.vehicle, lifetime: answer.token.lifetime,
-            issuerTime: answer.issuerTime, hostTime: hostTime)
+        verdict = TokenVerdict(answer, for: context, by: configuration.claimRules)
     }
 
     /// One line, as `check --online` shows it.
     package var summary: String {
-        guard verdict.fits else {
-            return shown("the token \(verdict.problems.joined(separator: "; and it "))")
-        }
+        if let problem = verdict.problem { return shown(problem) }
         let life = answer.token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
-        return shown("\(role), \(life)\(verdict.remarks.map { "; note: it \($0)" }.joined())")
+        return shown("\(role), \(life)\(verdict.remarks.map { "; note: \($0)" }.joined())")
     }
 
     /// Claims are the issuer's words, and may be another secret of its.
@@ -72,20 +85,15 @@ package struct TokenReport: Sendable {
         lines += ClaimText.lines(of: parsed.claims).map { ("claim", $0) }
         let signature = token.value.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count * 3 / 4
         lines.append(("signed", "\(signature) bytes, not shown"))
-        lines += verdict.remarks.map { ("note", "it \($0)") }
-        if verdict.fits {
-            lines.append(("ok", "fits \(vehicle)"))
-        } else {
-            lines += verdict.problems.map { ("FAIL", "the token \($0)") }
-        }
+        lines += verdict.remarks.map { ("note", $0) }
+        lines.append(verdict.problem.map { ("FAIL", $0) } ?? ("ok", "fits \(subject)"))
         return lines.map { ($0.name, shown($0.text)) }
     }
 
-    /// What the number beside the token says about `exp`.
+    /// What is said beside the token about its end.
     private var statedExpiry: String {
-        if let doubt = answer.doubt { return doubt.replacing("\(answer.source): ", with: "") }
-        return answer.statedExpiry == nil
-            ? "no \"\(expirationKey)\" in the answer; exp counts" : "\"\(expirationKey)\" agrees with exp"
+        guard answer.statedExpiry != nil else { return "no \"\(expirationKey)\" in the answer; exp counts" }
+        return "\"\(expirationKey)\" \(answer.statedFits ? "agrees" : "does not agree") with exp"
     }
 
     private var clocks: String {

@@ -1,91 +1,30 @@
-package import FleetEngine
-import ReportedText
-import StrictJSON
+package import BackendAuthorization
 package import VehicleAuthorization
 
-/// What speaks against a token: pure, from what it says and who asks.
+/// What the service would do with a token, found out by letting its own rules judge it.
 package struct TokenVerdict: Sendable, Hashable {
-    /// Why Fleet Engine will not take it from this vehicle, each the end of a sentence that begins with "the token".
-    package private(set) var problems: [String] = []
-    /// What works for now and should be corrected, each the same.
-    package private(set) var remarks: [String] = []
+    /// Why it would not be used, as a sentence; `nil` when it would.
+    package let problem: String?
+    /// What the service would report and use it all the same, each a sentence.
+    package let remarks: [String]
 
-    package var fits: Bool { problems.isEmpty }
+    package var fits: Bool { problem == nil }
 
     /// - Parameters:
-    ///   - token: the token.
-    ///   - vehicle: whom it has to fit.
-    ///   - lifetime: what is left of its life, where that is known.
-    ///   - issuerTime: the issuer's clock in seconds since 1970, where it is known.
-    ///   - hostTime: this host's, which judges only where nothing else does.
-    package init(
-        _ token: JSONWebToken, for vehicle: VehicleName, lifetime: Duration?, issuerTime: Double?, hostTime: Double
-    ) {
-        judgeHeader(token)
-        if let problem = ClaimRules().problem(of: token, for: AuthorizationContext(vehicleID: vehicle.vehicleID)) {
-            problems.append(problem)
+    ///   - answer: what the provider gave.
+    ///   - context: whom it has to fit.
+    ///   - rules: the service's.
+    package init(_ answer: TokenAnswer, for context: AuthorizationContext, by rules: ClaimRules) {
+        do throws(AuthorizationError) {
+            let token = try rules.checked(try answer.unexpiredToken(), for: context)
+            var cache = TokenCache()
+            _ = cache.request(context, now: .zero)
+            let (outcome, warnings) = cache.fetched(.success(token), for: context, begun: .zero, now: .zero, jitter: 1)
+            _ = try outcome.get()
+            (problem, remarks) = (nil, warnings.map { "\($0)" })
+        } catch {
+            (problem, remarks) = (error.detail, [])
         }
-        judgeRole(of: token, vehicle)
-        judgeTimes(of: token, lifetime, issuerTime)
-        if lifetime == nil { judgeExpiry(of: token, hostTime) }
-    }
-
-    private mutating func judgeHeader(_ token: JSONWebToken) {
-        let algorithm = token.header["alg"]?.stringValue ?? "nothing"
-        if algorithm != "RS256" {
-            problems.append("is signed with \(ReportedText(algorithm, limit: 20)); Fleet Engine accepts RS256")
-        }
-        if token.header["kid"]?.stringValue == nil {
-            remarks.append("names no key; let the issuer set kid to the service account's private key id")
-        }
-    }
-
-    private mutating func judgeRole(of token: JSONWebToken, _ vehicle: VehicleName) {
-        let claims = token.authorization
-        switch (vehicle.service, TokenRole(token)) {
-        case (_, .server):
-            remarks.append("is a server token, valid for every vehicle; let the backend issue driver tokens")
-        case (_, .unstated):
-            remarks.append("has no authorization claim; let the issuer state vehicleid or deliveryvehicleid")
-        case (.onDemandTrips, .deliveryDriver) where claims?.vehicleID == nil:
-            problems.append(
-                "is for delivery vehicles, but vehicle.service is onDemandTrips; let the issuer set vehicleid")
-        case (.scheduledTasks, .driver) where claims?.deliveryVehicleID == nil:
-            problems.append(
-                "is for on-demand vehicles, but vehicle.service is scheduledTasks; let the issuer set deliveryvehicleid"
-            )
-        default: break
-        }
-    }
-
-    private mutating func judgeTimes(of token: JSONWebToken, _ lifetime: Duration?, _ issuerTime: Double?) {
-        for (name, time) in [("iat", token.issuedAt), ("exp", token.expiry)] {
-            if let time, JSONWebToken.isPlausible(time) { continue }
-            let fault = time.map { "has the \(name) \($0), which is no time" } ?? "has no \(name)"
-            problems.append("\(fault); let the issuer set it, in seconds since 1970")
-        }
-        if let issuedAt = token.issuedAt, JSONWebToken.isPlausible(issuedAt), let issuerTime,
-            issuedAt - issuerTime > 600
-        {
-            problems.append(
-                "was issued \(Duration.seconds(issuedAt - issuerTime).spoken) in the future by the backend's own "
-                    + "clock; Fleet Engine accepts 10 min")
-        }
-        guard let lifetime else { return }
-        if lifetime <= .zero {
-            problems.append("expired \(lifetime.spoken) ago; let the issuer make a new one, and check its clock")
-        } else if lifetime > .seconds(3660) {
-            problems.append("lives \(lifetime.spoken); Fleet Engine accepts an hour at most")
-        } else if lifetime <= CachePolicy().minimumLife {
-            remarks.append("lives \(lifetime.spoken) only; let the issuer give an hour")
-        }
-    }
-
-    private mutating func judgeExpiry(of token: JSONWebToken, _ hostTime: Double) {
-        guard let expiry = token.expiry, expiry > 0, expiry < hostTime else { return }
-        problems.append(
-            "expired \(Duration.seconds(hostTime - expiry).spoken) ago by this host's clock; "
-                + "if that is right, let the issuer make a new one")
     }
 }
 
@@ -103,10 +42,7 @@ package enum TokenRole: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ token: JSONWebToken) {
         let claims = token.authorization
-        let ids = [
-            claims?.vehicleID, claims?.deliveryVehicleID, claims?.tripID, claims?.trackingID, claims?.taskIDs?.first,
-        ]
-        if ids.contains("*") {
+        if claims?.isForAll == true {
             self = .server
         } else if let id = claims?.vehicleID {
             self = .driver(vehicleID: id)

@@ -132,7 +132,7 @@ extension Follower {
 }
 
 extension AuthorizationContext {
-    fileprivate init(_ subject: Follower.Subject) {
+    init(_ subject: Follower.Subject) {
         switch subject {
         case .trip(let id): self.init(tripID: id)
         case .vehicle(let id): self.init(vehicleID: id)
@@ -142,7 +142,7 @@ extension AuthorizationContext {
 
 extension Configuration {
     /// The configuration whose provider has the tokens for `subject`.
-    fileprivate func asked(for subject: Follower.Subject) throws(AgentError) -> Configuration {
+    func asked(for subject: Follower.Subject) throws(AgentError) -> Configuration {
         guard case .trip = subject else { return self }
         if let forConsumers { return forConsumers }
         throw AgentError(
@@ -152,7 +152,8 @@ extension Configuration {
                 + "\"tokenKey\": \"TRIP_TOKEN_KEY\" }")
     }
 
-    fileprivate func resource(of subject: Follower.Subject) throws(AgentError) -> FollowedResource {
+    /// The trip or vehicle by its name.
+    func resource(of subject: Follower.Subject) throws(AgentError) -> FollowedResource {
         switch subject {
         case .trip(let id):
             guard vehicle.service == .onDemandTrips else {

@@ -5,6 +5,7 @@ import LinuxPlatform
 package import LocationReporting
 package import ReportedText
 package import TimeAndChance
+package import VehicleAuthorization
 
 /// Keeps what status, metrics and summaries show of one agent.
 package final class AgentMonitor: ReportingObserver {
@@ -23,6 +24,8 @@ package final class AgentMonitor: ReportingObserver {
         package var trouble: DeliveryTrouble?
         /// Why the outbox takes no updates, so that positions are sent from memory only; `nil` while it does.
         package var memoryOnly: (reason: ReportedText, since: Duration)?
+        /// Why the token cannot be renewed, and until when the one in hand serves; `nil` while it can.
+        package var renewalTrouble: (reason: ReportedText, since: Duration, tokenUntil: Duration)?
         /// Until when nothing is sent, as the upload loop said.
         package var waitsUntil: Duration?
         /// How often the outbox did not answer and was bypassed.
@@ -54,6 +57,18 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Counts that the outbox did not answer and was bypassed.
     func countStoreRepair() { state.withLock { $0.storeRepairs += 1 } }
+
+    /// Notes how the renewal of the token fares.
+    package func note(renewal: TokenRenewal) {
+        let now = clock.now
+        state.withLock { state in
+            guard case .fails(let error, let remaining) = renewal else {
+                state.renewalTrouble = nil
+                return
+            }
+            state.renewalTrouble = ("\(error)", state.renewalTrouble?.since ?? now, now + remaining)
+        }
+    }
 
     /// Notes why the outbox is not open, or that it is.
     func note(notOpen error: OutboxError?) {

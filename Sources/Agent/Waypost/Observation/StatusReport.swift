@@ -39,6 +39,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var memoryOnlySeconds: Int?
         /// Seconds until the next attempt, while one is waited for.
         package var nextAttemptSeconds: Int?
+        /// Why the token cannot be renewed, while the one in hand serves; absent while it can, and when that has ended.
+        package var renewalTrouble: String?
+        package var renewalTroubleSeconds: Int?
+        /// For how long the token in hand is used still, while it cannot be renewed.
+        package var tokenSecondsLeft: Int?
     }
 
     /// What a crash may cost.
@@ -94,6 +99,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
             timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, quality: snapshot.lastFix?.fix.quality.rawValue,
             refusal: refusal?.description, refusalKind: refusal?.label,
             warnings: snapshot.warningsAt.filter { now - $0.value < .seconds(600) }.map(\.key.description).sorted())
+        let renewal = snapshot.renewalTrouble.flatMap { $0.tokenUntil > now ? $0 : nil }
         delivery = Delivery(
             secondsSinceDelivery: seconds(since: snapshot.lastDelivery?.at),
             timeOfFix: snapshot.lastDelivery?.timeOfFix.description, trouble: snapshot.trouble?.clause.description,
@@ -101,7 +107,9 @@ package struct StatusReport: Sendable, Hashable, Codable {
             troubleSeconds: seconds(since: snapshot.trouble?.since),
             memoryOnly: snapshot.memoryOnly?.reason.description,
             memoryOnlySeconds: seconds(since: snapshot.memoryOnly?.since),
-            nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? Int(($0 - now) / .seconds(1)) : nil })
+            nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? Int(($0 - now) / .seconds(1)) : nil },
+            renewalTrouble: renewal?.reason.description, renewalTroubleSeconds: seconds(since: renewal?.since),
+            tokenSecondsLeft: renewal.map { Int(($0.tokenUntil - now) / .seconds(1)) })
         ledger = outbox.ledger
         evictions = TallyReport.byReason(outbox.evictions)
         quarantine = TallyReport(outbox.quarantined)
@@ -140,7 +148,10 @@ package struct StatusReport: Sendable, Hashable, Codable {
         let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? "nothing delivered yet"
         let trouble = delivery.trouble.map { "; \($0)" } ?? ""
         let memoryOnly = delivery.memoryOnly.map { "; positions are sent from memory only: \($0)" } ?? ""
-        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)"
+        let renewal = delivery.renewalTrouble.map {
+            "; the token lasts \(Duration.seconds(delivery.tokenSecondsLeft ?? 0).spoken) more and cannot be renewed: \($0)"
+        }
+        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)\(renewal ?? "")"
     }
 }
 

@@ -4,6 +4,7 @@ import FleetEngine
 import GNSS
 import GNSSReceiver
 package import HTTPMessages
+import LinuxPlatform
 import LocationReporting
 import TimeAndChance
 package import VehicleAuthorization
@@ -42,20 +43,30 @@ extension Configuration {
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
     /// `provider` with the rules of reuse around it; `fetched` is called when it is really asked, `answered` when it
-    /// has given a token or an error.
+    /// has given a token or an error, `renewal` after each of these.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
-        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
-        fetched: @escaping @Sendable () -> Void = {}, answered: @escaping @Sendable () -> Void = {}
-    ) -> any VehicleAuthorization {
-        CachedAuthorization(
+        policy: CachePolicy = CachePolicy(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        fetched: @escaping @Sendable () -> Void = {}, answered: @escaping @Sendable () -> Void = {},
+        renewal: @escaping @Sendable (TokenRenewal) -> Void = { _ in }
+    ) -> CachedAuthorization {
+        let renewalLog = RenewalLog(log)
+        return CachedAuthorization(
             ObservedAuthorization(provider: provider, fetched: fetched, answered: answered), clock: clock,
-            patience: tokenPatience, jitter: jitter, report: { log.write(.warning, "\($0)") })
+            policy: policy, claims: claimRules, patience: tokenPatience, jitter: jitter,
+            renewal: {
+                renewalLog.tell($0)
+                renewal($0)
+            }, report: { log.write(.warning, "\($0)") })
+    }
+
+    /// What a token has to say before it is sent.
+    var claimRules: ClaimRules {
+        ClaimRules(vehicleClaim: vehicle.service == .onDemandTrips ? .vehicleid : .deliveryvehicleid)
     }
 
     /// The provider that is configured, which asks its issuer each time.
     package func makeProvider(log: LogWriter) throws(AgentError) -> any TokenProvider {
-        let report: @Sendable (AuthorizationWarning) -> Void = { log.write(.warning, "\($0)") }
         let section = authorizationSection
         do {
             switch authorization {
@@ -67,14 +78,13 @@ extension Configuration {
                     caFile: trust.caFile, certificateFile: trust.clientCertificateFile, keyFile: trust.clientKeyFile,
                     key: section)
                 return try HTTPTokenProvider(
-                    settings, section: section, providerID: vehicle.providerID, transport: transport, report: report)
+                    settings, section: section, providerID: vehicle.providerID, transport: transport)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
                     arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
-                    format: format, timeLimit: timeout, report: report)
+                    format: format, timeLimit: timeout, report: { log.write(.warning, "\($0)") })
             case .file(let path, let format):
-                return FileTokenProvider(
-                    path: path, section: section, providerID: vehicle.providerID, format: format, report: report)
+                return FileTokenProvider(path: path, section: section, providerID: vehicle.providerID, format: format)
             }
         } catch let error as AgentError {
             throw error
@@ -92,6 +102,34 @@ extension Configuration {
         }
         do { return try CurlTransport(options: options) } catch {
             throw AgentError(.configuration, "\(key): \(error)")
+        }
+    }
+}
+
+/// Tells the log when tokens cannot be renewed while the one in hand serves, and when they can again.
+private final class RenewalLog: Sendable {
+    private let log: LogWriter
+    private let isTold = Locked(false)
+
+    init(_ log: LogWriter) { self.log = log }
+
+    func tell(_ renewal: TokenRenewal) {
+        let wasTold = isTold.withLock { isTold in
+            defer {
+                switch renewal {
+                case .fails: isTold = true
+                case .works: isTold = false
+                case .lapsed: break  // what comes of that is the upload's trouble
+                }
+            }
+            return isTold
+        }
+        switch renewal {
+        case .fails(let error, let remaining) where !wasTold:
+            log.write(
+                .warning, "the token cannot be renewed; the one in hand is used for \(remaining.spoken) more: \(error)")
+        case .works where wasTold: log.write(.info, "the token is renewed again")
+        case .fails, .works, .lapsed: break
         }
     }
 }

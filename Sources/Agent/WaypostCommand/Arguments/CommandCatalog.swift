@@ -102,20 +102,22 @@ enum CommandCatalog {
             name: "check", summary: "Check a configuration before the vehicle leaves.",
             details: """
                 Reports everything that is wrong with the file and those that it names. With --online it also opens the \
-                receiver and the outbox, or asks the service that runs for them, fetches a token and asks Fleet Engine for \
-                the vehicle, a line per check with its remedy. Exit code 78 when the configuration is wrong, 69 when \
-                another check failed.
+                receiver and the outbox, or asks the service that runs for them, fetches a token, asks Fleet Engine for the \
+                vehicle, and with consumerAuthorization fetches a trip's token, a line per check with its remedy. Exit \
+                code 78 when the configuration is wrong, 69 when another check failed.
                 """,
             operands: .none, options: [config, .flag("--online", "try the receiver, the token and Fleet Engine too")]),
         CommandSpec(
             name: "token", summary: "Fetch a token and show what it says.",
             details: """
                 Asks the configured provider once, without a cache, and shows whom the token is for, how long it lives, \
-                its header and claims, and whether it fits the vehicle; never the signature. Exit code 1 when it does not fit.
+                its header and claims, and whether it fits the vehicle; never the signature. Exit code 1 when it does not fit. \
+                With --trip it is a passenger's token, of consumerAuthorization, and has to fit that trip.
                 """,
             operands: .none,
             options: [
                 config,
+                .value("--trip", "ID", "the token for following that trip"),
                 .flag("--raw", "print the token itself, for another program; not to a terminal"),
                 .flag("--force", "with --raw: to a terminal too"),
             ]),

@@ -4,9 +4,11 @@ import Waypost
 /// `waypost token`: fetches a token once and shows what it says, or prints it for another program.
 struct TokenCommand {
     private let configuration: Configuration
+    private let trip: String?
     private let isRaw: Bool
 
     init(_ arguments: Arguments) throws {
+        trip = arguments.value("--trip")
         isRaw = arguments.has("--raw")
         guard isRaw || !arguments.has("--force") else {
             throw UsageError("--force is for --raw alone", command: "token")
@@ -21,10 +23,10 @@ struct TokenCommand {
     }
 
     func run() async throws -> ExitStatus {
-        let report = try await TokenReport.fetch(configuration)
+        let report = try await TokenReport.fetch(configuration, trip: trip)
         if isRaw {
             try StandardOutput.write(line: report.rawToken)
-            for problem in report.verdict.problems { Terminal.say("waypost: the token \(problem)") }
+            if let problem = report.verdict.problem { Terminal.say("waypost: \(problem)") }
         } else {
             var last = ""
             for (name, text) in report.lines {

@@ -71,7 +71,7 @@ struct SnapshotLine {
             if let heading = position.headingDegrees { parts.append("\(heading)°") }
             parts.append(age.map { "\(FigureText.decimal($0, 0)) s old" } ?? "of unknown age")
         } else {
-            parts.append("no position yet")
+            parts.append("no position")
         }
         if let vehicleID = snapshot.vehicleID { parts.append("vehicle \(vehicleID)") }
         if let status = snapshot.status { parts.append(status) }

@@ -46,8 +46,9 @@ struct FleetQuery {
     ]
     private static let names: Set<String> = [
         "updateMask", "vehicleId", "deliveryVehicleId", "currentRouteSegmentVersion", "waypointsVersion", "alt",
-        "prettyPrint", "$alt",
+        "prettyPrint", "$alt", "view",
     ]
+    private static let views: Set<String> = ["TRIP_VIEW_UNSPECIFIED", "SDK", "JOURNEY_SHARING_V1S"]
 
     init(_ request: ServedRequest) throws(Refusal) {
         guard let items = request.queryItems else { throw .invalid("the query's percent-encoding is malformed") }
@@ -62,6 +63,9 @@ struct FleetQuery {
             guard parameters.updateValue(value, forKey: name) == nil else {
                 throw .invalid(field: written, "the parameter stands twice")
             }
+        }
+        if let view = parameters["view"], !Self.views.contains(view) {
+            throw .invalid(field: "view", "Invalid value at 'view' (type.googleapis.com/maps.fleetengine.v1.TripView)")
         }
         if parameters.keys.contains(where: { $0.hasPrefix("header.") }), parameters["header.regionCode"] == nil {
             throw .invalid(field: "header.regionCode", "is required when a header is sent")

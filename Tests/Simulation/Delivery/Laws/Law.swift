@@ -16,7 +16,7 @@ enum Law: String, CaseIterable, Sendable {
     case wellFormed
     /// A token goes out for its own vehicle only.
     case ownToken
-    /// A token has the life left that is promised: five minutes where it had more, else it is alive.
+    /// A token is alive, and its successor is asked for while five minutes are left, where it had more.
     case tokenMargin
     /// One fetch in flight, however many ask.
     case oneFetch

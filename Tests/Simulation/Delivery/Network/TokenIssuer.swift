@@ -12,8 +12,10 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     private struct Issued {
         let vehicleID: String
         let end: Duration
-        /// The life left when it is not to be handed out any more.
+        /// The life left when another should have been asked for.
         let margin: Duration
+        /// How many fetches had begun for its vehicle.
+        let fetch: Int
         var isRevoked = false
     }
 
@@ -22,6 +24,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     private var issued: [String: Issued] = [:]
     private var serial = 0
     private var inFlight: Set<String> = []
+    private var begun: [String: Int] = [:]
     private var fetches = TokenBucket(capacity: 40, interval: .seconds(10))
     /// Seconds that a token of this backend lives.
     private let life: Double
@@ -44,6 +47,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         let vehicleID = context.vehicleID
         world.require(.oneFetch, inFlight.insert(vehicleID).inserted, "two fetches for \(vehicleID) at once")
         defer { inFlight.remove(vehicleID) }
+        begun[vehicleID, default: 0] += 1
         world.require(.fewFetches, fetches.take(at: world.now), "the backend is asked too often")
         // Drawn always, so that a kind left out moves nothing else.
         let isSlow = world.strikes(.slowIssuer)
@@ -89,7 +93,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         // tell whole seconds.
         issued[text] = Issued(
             vehicleID: subject, end: world.now + left,
-            margin: left - delay > .seconds(301) ? .seconds(299) : .zero)
+            margin: left - delay > .seconds(335) ? .seconds(299) : .zero, fetch: begun[vehicleID, default: 0])
         if issued.count > 400 { issued = issued.filter { $0.value.end > world.now - .seconds(3600) } }
         if isForeign || isExpired { world.trouble(for: .seconds(126)) }
         world.note(.token, Int64(serial), Int64(end - now), "token \(serial) for \(subject), \(end - now) s of life")
@@ -106,9 +110,10 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         }
         world.require(.ownToken, token.vehicleID == vehicleID, "a token of \(token.vehicleID) for \(vehicleID)")
         let left = token.end - world.now
+        // Once its successor has been asked for, it serves to its end.
+        let margin = token.fetch == begun[vehicleID] ? token.margin : .zero
         world.require(
-            .tokenMargin, left > .zero && left >= token.margin,
-            "\(left) of life are left, \(token.margin) are promised")
+            .tokenMargin, left > .zero && left >= margin, "\(left) of life are left, \(margin) are promised")
     }
 
     /// What Fleet Engine makes of a token that has arrived.
@@ -123,7 +128,8 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
 
     private static func lifetime(of text: String, issuerTime: Double) -> Duration? {
         TokenExpiry(
-            token: try? JSONWebToken(text), stated: nil, format: .automatic, issuerTime: issuerTime, localTime: 0
+            token: try? JSONWebToken(text), stated: nil, format: .automatic, issuerTime: issuerTime,
+            localTime: issuerTime
         ).lifetime
     }
 
@@ -131,7 +137,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         let payload =
             "{\"aud\":\"https://fleetengine.googleapis.com/\",\"iat\":\(issuedAt),\"exp\":\(end),\"jti\":\"\(serial)\","
             + "\"authorization\":{\"vehicleid\":\"\(subject)\"}}"
-        return [#"{"alg":"RS256","typ":"JWT"}"#, payload, "nobody"].map { Base64.urlEncoded($0.utf8) }
+        return [#"{"alg":"RS256","kid":"1","typ":"JWT"}"#, payload, "nobody"].map { Base64.urlEncoded($0.utf8) }
             .joined(separator: ".")
     }
 }

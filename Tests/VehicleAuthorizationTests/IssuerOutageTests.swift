@@ -1,0 +1,106 @@
+import Testing
+import VehicleAuthorization
+
+/// An issuer that fails for a while, and for how long no update goes out: the rules of reuse in simulated time, an
+/// update each five seconds.
+@Suite struct IssuerOutages {
+    private static let interval = 5
+
+    /// When the outage begins, in the life of the token in hand.
+    enum Begin: CaseIterable, Sendable {
+        /// Right after the token came.
+        case afterRenewal
+        /// When its successor would be asked for, at the latest.
+        case atRenewal
+    }
+
+    /// How the issuer fails: at once, or when 30 s have passed.
+    enum Failure: Int, CaseIterable, Sendable { case refuses = 0, hangs = 30 }
+
+    /// Minutes of life and the seconds until renewal, with the latest jitter.
+    private static let lives = [(6, 60), (15, 450), (60, 1800)]
+
+    @Test(arguments: [30, 300, 3000], Begin.allCases) func costNothingWhileTheTokenLives(seconds: Int, begin: Begin) {
+        for (minutes, renewal) in Self.lives {
+            for failure in Failure.allCases {
+                let from = begin == .afterRenewal ? 1 : renewal
+                let outage = from..<from + seconds
+                let (silent, asked) = Self.drive(life: minutes * 60, outage: outage, failure: failure)
+                let end = minutes * 60 - 10
+                // The longest wait between two tries, one that hangs, and an update.
+                let late = 60 + failure.rawValue + 2 * Self.interval
+                let most = outage.upperBound + late <= end ? 0 : max(0, outage.upperBound - end) + late
+                #expect(
+                    silent <= most, "\(minutes) min, \(seconds) s, \(begin), \(failure): \(silent) s, \(asked) fetches")
+                // It is told in docs/authorization.md.
+                if failure == .refuses, end >= outage.upperBound + 60 { #expect(silent == 0) }
+                #expect(asked <= 10 + seconds / 30 + (outage.upperBound + 3600) / renewal, "\(asked) fetches")
+            }
+        }
+    }
+
+    /// Fifty-five minutes right after a token of an hour came, or twenty-eight at any moment of it.
+    @Test(arguments: [(1, 55), (300, 54), (900, 44), (1439, 35), (1800, 28)])
+    func ofAnHoursTokenAreBridged(from: Int, minutes: Int) {
+        for failure in Failure.allCases {
+            let (silent, _) = Self.drive(life: 3600, outage: from..<from + minutes * 60, failure: failure)
+            #expect(silent == 0)
+        }
+    }
+
+    /// Drives until an hour after the outage; gives for how many seconds no update could go out, and how often the
+    /// issuer was asked.
+    private static func drive(life: Int, outage: Range<Int>, failure: Failure) -> (silent: Int, asked: Int) {
+        let van = AuthorizationContext(vehicleID: "v")
+        var cache = TokenCache()
+        var (silent, asked) = (0, 0)
+        var inProgress: Int?
+        func end(_ cache: inout TokenCache, _ begun: Int, _ now: Int) -> TokenCache.Outcome {
+            let outcome: TokenCache.Outcome =
+                outage.contains(begun)
+                ? .failure(AuthorizationError(.unavailable, "down"))
+                : .success(AuthorizationToken(value: "\(begun)", lifetime: .seconds(life)))
+            return cache.fetched(outcome, for: van, begun: .seconds(begun), now: .seconds(now), jitter: 1).answer
+        }
+        for second in 0..<outage.upperBound + 3600 {
+            if let begun = inProgress, second >= begun + failure.rawValue {
+                _ = end(&cache, begun, second)
+                inProgress = nil
+            }
+            guard second.isMultiple(of: interval) else { continue }
+            let answer = cache.request(van, now: .seconds(second))
+            var isSent = false
+            switch answer {
+            case .use: isSent = true
+            case .refuse, .wait: break
+            case .useAndRefresh, .fetch:
+                asked += 1
+                if case .useAndRefresh = answer { isSent = true }
+                if outage.contains(second), failure == .hangs {
+                    inProgress = second
+                } else if case .success = end(&cache, second, second) {
+                    isSent = true
+                }
+            }
+            if !isSent { silent += interval }
+        }
+        return (silent, asked)
+    }
+
+    /// The table of nine cells, for people: `cells` of each life and outage.
+    @Test func areToldAsATable() {
+        var lines: [String] = []
+        for begin in Begin.allCases {
+            for (minutes, renewal) in Self.lives {
+                let cells = [30, 300, 3000].map { seconds in
+                    let from = begin == .afterRenewal ? 1 : renewal
+                    return
+                        "\(Self.drive(life: minutes * 60, outage: from..<from + seconds, failure: .refuses).silent) s"
+                }
+                lines.append("tokens of \(minutes) min, outage \(begin): \(cells.joined(separator: ", "))")
+            }
+        }
+        print("issuer outages of 30 s, 5 min, 50 min: nothing sent for\n" + lines.joined(separator: "\n"))
+        #expect(lines.count == 6)
+    }
+}
