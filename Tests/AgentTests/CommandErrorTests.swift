@@ -80,17 +80,17 @@ struct CommandErrors {
             let outcome = try await BuiltProgram.run([command, "--config", config])
             #expect(outcome.ending == .exited(78))
             let complaint = lines(outcome.standardError)
-            #expect(complaint.allSatisfy { $0.hasPrefix("\(config): \"") }, "\(complaint)")
-            for key in ["vehicle.vehicleId", "receivr", "outbox.maximumMegabytes", "authorization.type"] {
-                #expect(complaint.contains { $0.contains("\"\(key)\"") }, "nothing of \(key)")
+            #expect(complaint.count == 4, "nothing is told twice: \(complaint)")
+            for key in ["vehicle.vehicleId", "receivr", "outbox.maximumMegabytes", "authorization"] {
+                #expect(complaint.contains { $0.hasPrefix("waypost: \(config): \"\(key)\" is ") }, "nothing of \(key)")
             }
             #expect(outcome.standardOutput.isEmpty)
         }
     }
 
     @Test(arguments: [
-        (["run", "--config", "/nowhere/config.json"], 78 as Int32, "/nowhere/config.json: there is no such file"),
-        (["run", "--config", "/"], 78, "/: is a folder"),
+        (["run", "--config", "/nowhere/config.json"], 78 as Int32, "waypost: /nowhere/config.json: there is no such file"),
+        (["run", "--config", "/"], 78, "waypost: /: is a folder"),
         (["rnu"], 64, "waypost: there is no command \"rnu\"; did you mean run?"),
         (["run"], 64, "waypost: run needs --config FILE"),
         (["map", "drive.nmea"], 64, "waypost: map needs -o FILE"),

@@ -191,8 +191,17 @@ import WaypostTestSupport
         (
             "\"file\"",
             "\"http\", \"url\": \"https://b/\", \"headers\": {\"X\": {\"file\": \"k\", \"scheme\": \"hush\"}}",
-            "\"authorization.headers.X\" is an object that cannot be used; use a text, {\"file\": PATH} or "
-                + "{\"environment\": NAME}, the latter two with \"scheme\" \"verbatim\", \"bearer\" or \"basic\""
+            "\"authorization.headers.X.scheme\" is not a scheme; use \"verbatim\", \"bearer\" or \"basic\""
+        ),
+        (
+            "\"file\"",
+            "\"http\", \"url\": \"https://b/\", \"headers\": {\"X\": {\"file\": \"k\", \"scheme\": \"Baerer\"}}",
+            "\"authorization.headers.X.scheme\" is not a scheme; use \"verbatim\", \"bearer\" or \"basic\"; did you mean "
+                + "\"bearer\"?"
+        ),
+        (
+            "\"file\"", "\"http\", \"url\": \"ftp://backend/\"",
+            "\"authorization.url\" is \"ftp://backend/\", which has the scheme \"ftp\"; use https, or http for a loopback host"
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": \"Bearer hush\"",
@@ -217,7 +226,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": \"10\"}}",
-            "\"reporting.intervalSeconds\" is \"10\"; use seconds from 5 to 60"
+            "\"reporting.intervalSeconds\" is \"10\"; use seconds from 5 to 60, without quotes"
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 20}}",
@@ -322,6 +331,28 @@ import WaypostTestSupport
         #expect(problems.first?.contains("127.0.0.1") == true)
     }
 
+    /// What replaces what in the smallest configuration, and all that is said of it.
+    @Test(arguments: [
+        ("\"v\"", "null", ["\"vehicle.vehicleId\" is null; use a text in quotes"]),
+        ("\"v\"", "[7]", ["\"vehicle.vehicleId\" is an array; use a text in quotes"]),
+        ("\"vehicleId\"", "\"vehicleID\"", ["\"vehicle.vehicleID\" is not a key of Waypost; did you mean \"vehicleId\"?"]),
+        ("\"receiver\"", "\"reciever\"", ["\"reciever\" is not a key of Waypost; did you mean \"receiver\"?"]),
+        ("\"stdin\"", "null", ["\"receiver.type\" is null; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\""]),
+        ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a text in quotes"]),
+        ("{\"type\": \"stdin\"}", "null", ["\"receiver\" is null; use an object in braces"]),
+        ("{\"type\": \"stdin\"}", "\"stdin\"", ["\"receiver\" is \"stdin\"; use an object in braces"]),
+        ("\"/run/token\"", "null", ["\"authorization.path\" is null; use a text in quotes"]),
+        (
+            "\"receiver\": {\"type\": \"stdin\"}, ", "",
+            ["\"receiver\" is missing; write an object in braces, as in config.example.json"]
+        ),
+        ("}}", "}, \"status\": null}", ["\"status\" is null; use an object in braces"]),
+    ])
+    func nothingIsToldTwice(find: String, replacement: String, problems: [String]) {
+        let text = Self.smallest.replacing("\n ", with: " ").replacing(find, with: replacement, maxReplacements: 1)
+        #expect(Self.problems(text) == problems.map { "config.json: \($0)" })
+    }
+
     @Test func everythingIsReportedAtOnce() {
         let problems = Self.problems(
             """
@@ -335,6 +366,7 @@ import WaypostTestSupport
         for key in about {
             #expect(problems.contains { $0.contains("\"\(key)\"") }, "nothing about \(key) in \(problems)")
         }
+        #expect(problems.count == about.count, "\(problems)")
     }
 
     @Test(arguments: [

@@ -11,7 +11,7 @@ enum WaypostCommand {
             Terminal.say("waypost: \(error)")
             return .usage
         } catch let error as ConfigurationError {
-            Terminal.say(error.description)
+            for problem in error.problems { Terminal.say("waypost: \(problem)") }
             return .badConfiguration
         } catch let error as AgentError {
             Terminal.say("waypost: \(error)")

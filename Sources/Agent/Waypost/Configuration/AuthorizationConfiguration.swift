@@ -131,10 +131,23 @@ extension ConfigurationSection {
     ) -> (secret: Secret, scheme: HeaderTemplate.Scheme)? {
         if let text = value.stringValue { return (.literal(text), .verbatim) }
         var members = value.objectValue ?? [:]
-        let scheme = schemes ? members.removeValue(forKey: "scheme") ?? .string("verbatim") : .string("verbatim")
-        if members.count == 1, let word = scheme.stringValue.flatMap(HeaderTemplate.Scheme.init) {
-            if let path = members["file"]?.stringValue, !path.isEmpty { return (.file(path), word) }
-            if let name = members["environment"]?.stringValue, !name.isEmpty { return (.environment(name), word) }
+        var scheme: HeaderTemplate.Scheme? = .verbatim
+        if schemes, let word = members.removeValue(forKey: "scheme") {
+            scheme = word.stringValue.flatMap(HeaderTemplate.Scheme.init)
+            let schemes = HeaderTemplate.Scheme.allCases.map(\.rawValue)
+            let guess = word.stringValue.flatMap { Spelling.nearest(to: $0, among: schemes) }
+            if scheme == nil {
+                report(
+                    "\(key).scheme",
+                    "is not a scheme; use \(Self.alternatives(schemes.map { "\"\($0)\"" }))"
+                        + (guess.map { "; did you mean \"\($0)\"?" } ?? ""))
+            }
+        }
+        if members.count == 1 {
+            if let path = members["file"]?.stringValue, !path.isEmpty { return scheme.map { (.file(path), $0) } }
+            if let name = members["environment"]?.stringValue, !name.isEmpty {
+                return scheme.map { (.environment(name), $0) }
+            }
         }
         // Never the value: it may be the secret.
         report(
