@@ -29,10 +29,13 @@ struct CommandErrors {
     ]
     static let cases =
         logs.flatMap { log, says in
-            ["fixes LOG", "map LOG -o -", "replay LOG --config CONFIG", "replay --json --config CONFIG LOG"].map {
+            ["fixes LOG", "fixes LOG --summary", "fixes LOG --explain 1", "map LOG -o -", "replay LOG --config CONFIG", "replay --json --config CONFIG LOG"].map {
                 Case(words: $0, log: log, code: 65, says: says)
             }
         } + [
+            Case(words: "demo LOG", log: .missing, code: 65, says: "does not exist"),
+            Case(words: "demo LOG", log: .folder, code: 65, says: "is a folder"),
+            Case(words: "demo LOG", log: .prose, code: 65, says: "holds no fix"),
             Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
             Case(words: "fixes LOG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
             Case(words: "map LOG -o -", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),

@@ -1,4 +1,5 @@
 import LinuxPlatform
+import LocationReporting
 import RunRecording
 import Waypost
 
@@ -16,7 +17,7 @@ enum WaypostCommand {
         } catch let error as AgentError {
             Terminal.say("waypost: \(error)")
             return ExitStatus(error.code)
-        } catch let error as RecordingError {
+        } catch where error is RecordingError || error is FixSourceError {
             Terminal.say("waypost: \(error)")
             return .badInput
         } catch let error as SystemError where error.isBrokenPipe {

@@ -3,6 +3,7 @@ import GNSS
 import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
+import ReportedText
 import SQLiteOutbox
 
 /// Tells the log what an operator needs to read: changes at once, repetitions now and then, routine at debug level.
@@ -30,7 +31,7 @@ package final class EventLog: ReportingObserver {
             }
         case .delivered(let batch, let traffic, let took):
             if end("trouble") {
-                log.write(.info, "delivery works again; \(batch.pending.count) updates delivered at once")
+                log.write(.info, "delivery works again; \(batch.pending.count.counted("update")) delivered at once")
             }
             log.write(
                 .debug,
@@ -60,7 +61,7 @@ package final class EventLog: ReportingObserver {
 
     private func tellTrouble(_ text: String, _ level: LogLevel) {
         guard let told = count(text, of: "trouble") else { return }
-        log.write(level, told > 0 ? "\(text) (\(told) more times since last logged)" : text)
+        log.write(level, told > 0 ? "\(text) (\(told.counted("more time")) since last logged)" : text)
     }
 
     private func count(_ words: String, of topic: String, again interval: Duration? = reminderInterval) -> Int? {

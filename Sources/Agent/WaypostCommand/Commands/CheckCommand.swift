@@ -16,15 +16,15 @@ struct CheckCommand {
 
     func run() async throws -> ExitStatus {
         try configuration.prove()
-        try StandardOutput.write(line: "ok    configuration  \(path) is complete: \(configuration.vehicle)")
+        try StandardOutput.write(verdict: "ok", "    configuration  \(path) is complete: \(configuration.vehicle)")
         if configuration.expectedUser != EffectiveUser.current {
             try StandardOutput.write(
-                line: "note  outbox         \(configuration.outbox.path) lies in a folder of "
+                verdict: "note", "  outbox         \(configuration.outbox.path) lies in a folder of "
                     + "\(FileStatus.words(configuration.expectedUser)), who must run the service")
         }
         if let window = configuration.outbox.durability.window {
             try StandardOutput.write(
-                line: "note  durability     economy: a crash may lose the updates of the last "
+                verdict: "note", "  durability     economy: a crash may lose the updates of the last "
                     + "\(window.span.spoken), \(window.updates) at most; \"full\" loses none")
         }
         guard isOnline else { return .done }
@@ -32,14 +32,16 @@ struct CheckCommand {
         var hasToken = false
         for check in OnlineCheck.allCases {
             if check == .fleetEngine, !hasToken {
-                try StandardOutput.write(line: "skip  Fleet Engine   not asked: there is no token")
+                try StandardOutput.write(verdict: "skip", "  Fleet Engine   not asked: there is no token")
                 continue
             }
             let finding = await check.run(configuration)
             hasFailed = hasFailed || !finding.isGood
             if check == .token { hasToken = finding.isGood }
             let name = check.rawValue + String(repeating: " ", count: 13 - check.rawValue.count)
-            try StandardOutput.write(line: "\(finding.isGood ? "ok  " : "FAIL")  \(name)  \(finding.text)")
+            try StandardOutput.write(
+                verdict: finding.isGood ? "ok" : "FAIL",
+                "\(finding.isGood ? "    " : "  ")\(name)  \(finding.text)")
         }
         return hasFailed ? .unavailable : .done
     }

@@ -1,5 +1,6 @@
 import HTTPMessages
 import LocationReporting
+import ReportedText
 import RunRecording
 import StrictJSON
 import TrackDrawing
@@ -32,11 +33,16 @@ struct ReplaySummary: Encodable {
     var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // numbers always encode
 
     var text: String {
+        let missing = accepted - delivered
         let verdict =
-            isComplete
-            ? "All \(accepted) accepted updates were delivered."
-            : "\(accepted - delivered) of \(accepted) accepted updates were not delivered: \(pending) pending, "
-                + "\(evicted) evicted, \(quarantined) quarantined."
+            switch (isComplete, accepted) {
+            case (true, 0): "No update was accepted, so none had to be delivered."
+            case (true, 1): "The 1 accepted update was delivered."
+            case (true, _): "All \(accepted.grouped) accepted updates were delivered."
+            case (false, _):
+                "\(missing.grouped) of \(accepted.counted("accepted update")) \(missing == 1 ? "was" : "were") not delivered: "
+                    + "\(pending) pending, \(evicted) evicted, \(quarantined) quarantined."
+            }
         let account = balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         return """
             \(FigureText.count(fixes, "fix", "fixes")) read in \(seconds) s; \(FigureText.count(requests, "request")), \(retries) of them retried; \
@@ -60,7 +66,7 @@ struct RunReenactmentSummary {
     var text: String {
         var lines = ["run of \(run.header.run), \(run.length.spoken) recorded"]
         for kind in comparison.kinds {
-            let verdict = kind.differences.isEmpty ? "as recorded" : "\(kind.differences.count) differ"
+            let verdict = kind.differences.isEmpty ? "as recorded" : kind.differences.count == 1 ? "1 differs" : "\(kind.differences.count) differ"
             lines.append("\(kind.name): \(kind.recorded) recorded, \(kind.replayed) replayed, \(verdict)")
             for difference in kind.differences.prefix(Self.longestList) {
                 lines.append(
@@ -75,8 +81,8 @@ struct RunReenactmentSummary {
                 lines.append("a stage stalled then: \(stage) \(number.value)")
             }
         }
-        if lost > 0 { lines.append("\(lost) entries are missing: the disk was too slow") }
-        if run.brokenLines > 0 { lines.append("\(run.brokenLines) lines are cut off") }
+        if lost > 0 { lines.append("missing: \(lost.counted("entry", "entries")); the disk was too slow") }
+        if run.brokenLines > 0 { lines.append("cut off: \(run.brokenLines.counted("line"))") }
         return lines.joined(separator: "\n")
     }
 
