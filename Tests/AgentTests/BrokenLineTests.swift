@@ -16,15 +16,30 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("{\n  \"log\": { \"level\": \"info\", }\n}", "  2 |   \"log\": { \"level\": \"info\", }", "    |                           ^"),
-        ("{\n  \"vehicle\": {\n    \"vehicleId\": \"van-7\"\n    \"service\": \"x\"\n  }\n}", "  3 |     \"vehicleId\": \"van-7\"", "    |                         ^"),
+        (
+            "{\n  \"log\": { \"level\": \"info\", }\n}", "  2 |   \"log\": { \"level\": \"info\", }",
+            "    |                           ^"
+        ),
+        (
+            "{\n  \"vehicle\": {\n    \"vehicleId\": \"van-7\"\n    \"service\": \"x\"\n  }\n}",
+            "  3 |     \"vehicleId\": \"van-7\"", "    |                         ^"
+        ),
         ("{\n\t\"log\": 1, // the log\n}", "  2 |  \"log\": …, …", "    |            ^"),
-        ("{ \"status\": { \"listen\": “x” } }", "  1 | { \"status\": { \"listen\": “…” } }", "    |                         ^"),
-        ("{ \"vehicle\": { 'vehicleId': 'van-7' } }", "  1 | { \"vehicle\": { 'vehicleId': '…' } }", "    |                ^"),
+        (
+            "{ \"status\": { \"listen\": “x” } }", "  1 | { \"status\": { \"listen\": “…” } }",
+            "    |                         ^"
+        ),
+        (
+            "{ \"vehicle\": { 'vehicleId': 'van-7' } }", "  1 | { \"vehicle\": { 'vehicleId': '…' } }",
+            "    |                ^"
+        ),
         ("{ vehicle: 1 }", "  1 | { vehicle: … }", "    |   ^"),
         ("{ \"log\": {", "  1 | { \"log\": {", "    |           ^"),
         ("{ \"vehicle\" = 1 }", "  1 | { \"vehicle\" = … }", "    |             ^"),
-        ("{ \"reporting\": { \"intervalSeconds\": 1,5 } }", "  1 | { \"reporting\": { \"intervalSeconds\": 1,… } }", "    |                                      ^"),
+        (
+            "{ \"reporting\": { \"intervalSeconds\": 1,5 } }", "  1 | { \"reporting\": { \"intervalSeconds\": 1,… } }",
+            "    |                                      ^"
+        ),
     ])
     func areShownWithAMarkBelowThePlace(text: String, line: String, mark: String) {
         #expect(Self.shown(text) == [line, mark])
@@ -75,7 +90,8 @@ import WaypostTestSupport
         let rows = page.split(separator: "\n").compactMap { row in row.firstMatch(of: /^\| `([\w.]+)`(?:, `(\w+)`)?/) }
         #expect(rows.count > 40)
         for row in rows {
-            for key in (row.1 + "." + (row.2 ?? row.1)).split(separator: ".") where !["serial", "tcp", "udp", "gpsd", "stdin", "file"].contains(key) {
+            for key in (row.1 + "." + (row.2 ?? row.1)).split(separator: ".")
+            where !["serial", "tcp", "udp", "gpsd", "stdin", "file"].contains(key) {
                 #expect(known.contains(String(key)), "\(key)")
             }
         }

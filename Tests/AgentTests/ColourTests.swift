@@ -16,7 +16,10 @@ import Testing
     @Test func belongToWhatWentWellOrWrong() {
         #expect(Colour(verdict: "ok")?.painting("ok") == "\u{1B}[32mok\u{1B}[0m")
         #expect(Colour(verdict: "FAIL")?.painting("FAIL") == "\u{1B}[31mFAIL\u{1B}[0m")
-        #expect([Colour(verdict: "note"), Colour(verdict: "skip"), Colour(verdict: "warning")] == [.yellow, .yellow, .yellow])
+        #expect(
+            [Colour(verdict: "note"), Colour(verdict: "skip"), Colour(verdict: "warning")] == [
+                .yellow, .yellow, .yellow,
+            ])
         #expect(Colour(verdict: "claim") == nil)
     }
 }

@@ -29,13 +29,17 @@ struct CommandErrors {
     ]
     static let cases =
         logs.flatMap { log, says in
-            ["fixes LOG", "fixes LOG --summary", "fixes LOG --explain 1", "map LOG -o -", "replay LOG --config CONFIG", "replay --json --config CONFIG LOG"].map {
+            [
+                "fixes LOG", "fixes LOG --summary", "map LOG -o -",
+                "replay LOG --config CONFIG", "replay --json --config CONFIG LOG",
+            ].map {
                 Case(words: $0, log: log, code: 65, says: says)
             }
         } + [
             Case(words: "demo LOG", log: .missing, code: 65, says: "does not exist"),
             Case(words: "demo LOG", log: .folder, code: 65, says: "is a folder"),
-            Case(words: "demo LOG", log: .prose, code: 65, says: "holds no fix"),
+            Case(words: "fixes LOG --explain 1", log: .missing, code: 65, says: "does not exist"),
+            Case(words: "fixes LOG --explain 1", log: .utf16, code: 65, says: "is UTF-16 text"),
             Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
             Case(words: "fixes LOG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
             Case(words: "map LOG -o -", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
@@ -92,7 +96,10 @@ struct CommandErrors {
     }
 
     @Test(arguments: [
-        (["run", "--config", "/nowhere/config.json"], 78 as Int32, "waypost: /nowhere/config.json: there is no such file"),
+        (
+            ["run", "--config", "/nowhere/config.json"], 78 as Int32,
+            "waypost: /nowhere/config.json: there is no such file"
+        ),
         (["run", "--config", "/"], 78, "waypost: /: is a folder"),
         (["rnu"], 64, "waypost: there is no command \"rnu\"; did you mean run?"),
         (["run"], 64, "waypost: run needs --config FILE"),

@@ -29,7 +29,10 @@ import Testing
         ("start", "there is no command \"start\"; did you mean run?"),
         ("serve", "there is no command \"serve\"; did you mean run?"),
         ("logs", "there is no command \"logs\"; did you mean journalctl -u waypost?"),
-        ("--config c run", "there is no command \"--config\"; the command comes first, as in waypost run --config FILE"),
+        (
+            "--config c run",
+            "there is no command \"--config\"; the command comes first, as in waypost run --config FILE"
+        ),
         ("check -c c", "check has no option -c; did you mean --config?"),
         ("check -f c", "check has no option -f; did you mean --config?"),
         ("fixes -f l", "fixes has no option -f; did you mean --format?"),
@@ -46,7 +49,10 @@ import Testing
         ("status /etc/c.json", "status takes no \"/etc/c.json\"; did you mean status --config /etc/c.json?"),
         ("status now", "status takes no \"now\""),
         ("watch trip-7 --config c", "watch takes no \"trip-7\"; did you mean watch --trip trip-7?"),
-        ("simulator 127.0.0.1:80", "simulator takes no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"),
+        (
+            "simulator 127.0.0.1:80",
+            "simulator takes no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
+        ),
     ])
     func areRefusedWithTheWayOut(line: String, problem: String) {
         do {
@@ -107,10 +113,13 @@ import Testing
     }
 
     @Test func areGroupedWhereTheyAreMany() {
-        let page = HelpText.page(for: CommandCatalog.commands.first { $0.name == "simulator" } ?? CommandCatalog.commands[0])
+        let page = HelpText.page(
+            for: CommandCatalog.commands.first { $0.name == "simulator" } ?? CommandCatalog.commands[0])
         let headings = page.split(separator: "\n").filter { $0.hasSuffix(":") }
         #expect(
-            headings == ["what exists:", "tokens:", "faults of Fleet Engine:", "faults of the token issuer:", "examples:"])
+            headings == [
+                "what exists:", "tokens:", "faults of Fleet Engine:", "faults of the token issuer:", "examples:",
+            ])
     }
 
     @Test(

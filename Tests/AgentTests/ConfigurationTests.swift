@@ -335,9 +335,15 @@ import WaypostTestSupport
     @Test(arguments: [
         ("\"v\"", "null", ["\"vehicle.vehicleId\" is null; use a text in quotes"]),
         ("\"v\"", "[7]", ["\"vehicle.vehicleId\" is an array; use a text in quotes"]),
-        ("\"vehicleId\"", "\"vehicleID\"", ["\"vehicle.vehicleID\" is not a key of Waypost; did you mean \"vehicleId\"?"]),
+        (
+            "\"vehicleId\"", "\"vehicleID\"",
+            ["\"vehicle.vehicleID\" is not a key of Waypost; did you mean \"vehicleId\"?"]
+        ),
         ("\"receiver\"", "\"reciever\"", ["\"reciever\" is not a key of Waypost; did you mean \"receiver\"?"]),
-        ("\"stdin\"", "null", ["\"receiver.type\" is null; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\""]),
+        (
+            "\"stdin\"", "null",
+            ["\"receiver.type\" is null; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\""]
+        ),
         ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a text in quotes"]),
         ("{\"type\": \"stdin\"}", "null", ["\"receiver\" is null; use an object in braces"]),
         ("{\"type\": \"stdin\"}", "\"stdin\"", ["\"receiver\" is \"stdin\"; use an object in braces"]),

@@ -167,7 +167,8 @@ import WaypostTestSupport
         let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics.split(separator: "\n")
         // Every reason has its label from the first day on.
         for reason in ["thinned", "oldest", "age", "damage", "discarded"] {
-            #expect(lines.contains("waypost_updates_evicted_total{reason=\"\(reason)\"} \(reason == "thinned" ? 2 : 0)"))
+            #expect(
+                lines.contains("waypost_updates_evicted_total{reason=\"\(reason)\"} \(reason == "thinned" ? 2 : 0)"))
         }
         for line in [
             "waypost_updates_accepted_total 10", "waypost_updates_delivered_total 5",
@@ -192,7 +193,8 @@ import WaypostTestSupport
             case ("#", "TYPE"?):
                 #expect(words[2] == family, "\(line)")
                 kinds[family] = words[3]
-                #expect(["counter", "gauge"].contains(words[3]) && (words[3] == "counter") == family.hasSuffix("_total"))
+                #expect(
+                    ["counter", "gauge"].contains(words[3]) && (words[3] == "counter") == family.hasSuffix("_total"))
             default:
                 #expect(line.prefix { $0 != "{" && $0 != " " } == family && Int(words.last ?? "") != nil, "\(line)")
             }

@@ -4,7 +4,8 @@ import Testing
 @Suite struct Counted {
     @Test(
         arguments: [
-            (0, "0 lines", "0 fixes"), (1, "1 line", "1 fix"), (2, "2 lines", "2 fixes"), (999, "999 lines", "999 fixes"),
+            (0, "0 lines", "0 fixes"), (1, "1 line", "1 fix"), (2, "2 lines", "2 fixes"),
+            (999, "999 lines", "999 fixes"),
             (1000, "1,000 lines", "1,000 fixes"), (12_345, "12,345 lines", "12,345 fixes"),
             (1_234_567, "1,234,567 lines", "1,234,567 fixes"),
         ])

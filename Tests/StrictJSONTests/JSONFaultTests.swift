@@ -37,10 +37,19 @@ import Testing
         ("{\"a\": off}", "line 1, column 7: JSON writes false here"),
         ("{\"a\": (1)}", "line 1, column 7: a value is expected here"),
         // Brackets and ends.
-        ("{\"a\":[1}", "line 1, column 8: \"}\" where an array that begins in line 1 is still open; its \"]\" is missing"),
-        ("{\n\"a\":{\"b\":1]}", "line 2, column 11: \"]\" where an object that begins in line 2 is still open; its \"}\" is missing"),
+        (
+            "{\"a\":[1}",
+            "line 1, column 8: \"}\" where an array that begins in line 1 is still open; its \"]\" is missing"
+        ),
+        (
+            "{\n\"a\":{\"b\":1]}",
+            "line 2, column 11: \"]\" where an object that begins in line 2 is still open; its \"}\" is missing"
+        ),
         ("{\"a\"", "line 1, column 5: the text ends within an object that begins in line 1; its \"}\" is missing"),
-        ("{\n\"a\":{\"b\":[]", "line 2, column 12: the text ends within an object that begins in line 2; its \"}\" is missing"),
+        (
+            "{\n\"a\":{\"b\":[]",
+            "line 2, column 12: the text ends within an object that begins in line 2; its \"}\" is missing"
+        ),
         ("[1,", "line 1, column 4: the text ends within an array that begins in line 1; its \"]\" is missing"),
         ("{\"a\":1} x", "line 1, column 9: text after the end of the document"),
         ("{\"a\":1}}", "line 1, column 8: a \"}\" too many"),
@@ -93,8 +102,14 @@ import Testing
         ("{\"a\": 1.}", "line 1, column 9: a number that ends with its point; write a digit behind it"),
         ("{\"a\": 1,5}", "line 1, column 8: a decimal comma; JSON writes a point"),
         ("{\"a\": 9_600}", "line 1, column 8: an underscore in a number; leave it out"),
-        ("{\"a\": 10s}", "line 1, column 9: a number with more behind it; write its digits alone, or a text in double quotes"),
-        ("{\"a\": 1.2.3}", "line 1, column 10: a number with more behind it; write its digits alone, or a text in double quotes"),
+        (
+            "{\"a\": 10s}",
+            "line 1, column 9: a number with more behind it; write its digits alone, or a text in double quotes"
+        ),
+        (
+            "{\"a\": 1.2.3}",
+            "line 1, column 10: a number with more behind it; write its digits alone, or a text in double quotes"
+        ),
         ("-", "line 1, column 2: a digit is missing here"),
         ("[1e]", "line 1, column 4: a digit is missing here"),
         ("[1e999]", "line 1, column 2: a number that is too large: 1e999"),
@@ -105,7 +120,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ([0x7B, 0x0A, 0x22, 0xFC, 0x22] as [UInt8], "line 2, column 2: the byte 0xFC, which is not UTF-8; save the text as UTF-8"),
+        (
+            [0x7B, 0x0A, 0x22, 0xFC, 0x22] as [UInt8],
+            "line 2, column 2: the byte 0xFC, which is not UTF-8; save the text as UTF-8"
+        ),
         ([0xFF, 0xFE, 0x7B, 0, 0x7D, 0], "line 1, column 1: UTF-16 text; save it as UTF-8"),
         ([0xFE, 0xFF, 0, 0x7B, 0, 0x7D], "line 1, column 1: UTF-16 text; save it as UTF-8"),
         ([0x7B, 0, 0x7D, 0], "line 1, column 2: a NUL character; if this is UTF-16 text, save it as UTF-8"),
@@ -120,7 +138,9 @@ import Testing
     @Test func repeatNoValue() {
         let text = Array("{\"a\": [\"hush\", 1.5e3, {\"b\": \"hush\\n\"}], \"c\": null, \"d\": -0.5}".utf8)
         for end in text.indices {
-            for mistake in ["", ",", "}", "]", ":", "'", "“", "hush", "0", "x", "//", "\n", "\"", "\\", "\u{FEFF}", "\0"] {
+            for mistake in [
+                "", ",", "}", "]", ":", "'", "“", "hush", "0", "x", "//", "\n", "\"", "\\", "\u{FEFF}", "\0",
+            ] {
                 do { _ = try JSONValue(parsing: text[..<end] + Array(mistake.utf8)) } catch {
                     #expect(!error.description.contains("hush"), "\(error)")
                     #expect(!error.problem.isEmpty && error.line == 1 + (mistake == "\n" && error.offset > end ? 1 : 0))

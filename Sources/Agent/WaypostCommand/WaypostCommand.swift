@@ -17,7 +17,7 @@ enum WaypostCommand {
         } catch let error as AgentError {
             Terminal.say("waypost: \(error)")
             return ExitStatus(error.code)
-        } catch where error is RecordingError || error is FixSourceError {
+        } catch  where error is RecordingError || error is FixSourceError {
             Terminal.say("waypost: \(error)")
             return .badInput
         } catch let error as SystemError where error.isBrokenPipe {

@@ -1,7 +1,7 @@
 /// Finds the words for the place at which a text stops being JSON: what people write there instead, and the remedy.
 ///
-/// It is made only when a text is not JSON, so it may look at the text again; the parser keeps nothing for it. Its words
-/// repeat nothing of the text, which may be secret there, but for single characters and keys.
+/// It is made only when a text is not JSON, so it may look at the text again; the parser keeps nothing for it. Its
+/// words repeat nothing of the text, which may be secret there, but for single characters.
 struct JSONFault {
     /// What has to come at the place.
     enum Wanted {
@@ -41,7 +41,8 @@ struct JSONFault {
         var (parser, rest, offset) = (Unicode.UTF8.ForwardParser(), bytes.makeIterator(), 0)
         while case .valid(let scalar) = parser.parseScalar(from: &rest) { offset += scalar.count }
         let byte = offset < bytes.count ? " 0x" + String(bytes[offset], radix: 16, uppercase: true) : ""
-        return JSONValue.ParseError("the byte\(byte), which is not UTF-8; save the text as UTF-8", at: offset, in: bytes)
+        return JSONValue.ParseError(
+            "the byte\(byte), which is not UTF-8; save the text as UTF-8", at: offset, in: bytes)
     }
 
     private typealias Finding = (problem: String, place: Int)
@@ -88,7 +89,9 @@ struct JSONFault {
         case "nan", "inf", "infinity": return (Self.notANumber, offset)
         default: break
         }
-        return (isDocument ? "not JSON; a document begins with {" : "text without quotes; write it in double quotes", offset)
+        return (
+            isDocument ? "not JSON; a document begins with {" : "text without quotes; write it in double quotes", offset
+        )
     }
 
     private func missingKey(_ byte: Character) -> Finding {
@@ -123,7 +126,10 @@ struct JSONFault {
         case ";": return ("a semicolon; JSON separates with commas", offset)
         case ":":
             let isArray = opening.map { bytes[$0] == UInt8(ascii: "[") } ?? false
-            return (isArray ? "\":\" in an array; keys are for objects, in braces" : "a second \":\"; is a comma missing?", offset)
+            return (
+                isArray ? "\":\" in an array; keys are for objects, in braces" : "a second \":\"; is a comma missing?",
+                offset
+            )
         case "=": return ("\"=\", which JSON does not have", offset)
         default: break
         }
@@ -133,7 +139,8 @@ struct JSONFault {
 
     private var missingDigit: String {
         if ["nan", "inf", "infinity"].contains(word.lowercased()) { return Self.notANumber }
-        return previous == "." ? "a number that ends with its point; write a digit behind it" : "a digit is missing here"
+        return previous == "."
+            ? "a number that ends with its point; write a digit behind it" : "a digit is missing here"
     }
 
     private func excess(_ byte: Character) -> String {
@@ -181,7 +188,8 @@ struct JSONFault {
         case "\0": return "a NUL character; if this is UTF-16 text, save it as UTF-8"
         case "\u{FEFF}": return "a byte order mark; save the text as UTF-8 without it"
         case let space? where space.isWhitespace || space == "\u{200B}":
-            return "a space that is none of JSON's (U+\(String(space.unicodeScalars.first?.value ?? 0, radix: 16, uppercase: true))); write a plain one"
+            return
+                "a space that is none of JSON's (U+\(String(space.unicodeScalars.first?.value ?? 0, radix: 16, uppercase: true))); write a plain one"
         default: return nil
         }
     }
@@ -190,13 +198,16 @@ struct JSONFault {
         ("a trailing comma; JSON has none before \"\(bracket)\", remove it", previousOffset ?? offset)
     }
 
-    private var strayComma: String { previous == "," ? "a second comma; remove it" : "a comma before the first value; remove it" }
+    private var strayComma: String {
+        previous == "," ? "a second comma; remove it" : "a comma before the first value; remove it"
+    }
 
     private func mismatch(_ bracket: Character) -> String {
         guard let opening else { return "a \"\(bracket)\" too many" }
         let isObject = bytes[opening] == UInt8(ascii: "{")
         guard (bracket == "}") != isObject else { return "a value is missing before \"\(bracket)\"" }
-        return "\"\(bracket)\" where \(isObject ? "an object" : "an array") that begins in line \(line(of: opening)) is still open; "
+        return
+            "\"\(bracket)\" where \(isObject ? "an object" : "an array") that begins in line \(line(of: opening)) is still open; "
             + "its \"\(isObject ? "}" : "]")\" is missing"
     }
 
@@ -205,7 +216,9 @@ struct JSONFault {
         guard let byte = here, let last = previousOffset, last == offset - 1, Self.isDigit(bytes[last]),
             byte.isLetter || byte.isNumber || byte == "_" || byte == "."
         else { return nil }
-        let isZero = bytes[last] == UInt8(ascii: "0") && !(last > 0 && (Self.isDigit(bytes[last - 1]) || bytes[last - 1] == UInt8(ascii: ".")))
+        let isZero =
+            bytes[last] == UInt8(ascii: "0")
+            && !(last > 0 && (Self.isDigit(bytes[last - 1]) || bytes[last - 1] == UInt8(ascii: ".")))
         if isZero, byte == "x" || byte == "X" { return "a hexadecimal number; JSON has decimal ones only" }
         if isZero, byte.isNumber { return "a number with a leading zero; write it without" }
         return byte == "_"
@@ -214,7 +227,8 @@ struct JSONFault {
     }
 
     private static let notANumber = "NaN and Infinity are no numbers in JSON"
-    private static let strayQuote = "text right behind a quote; is a quote missing before, or one to be written as \\\"?"
+    private static let strayQuote =
+        "text right behind a quote; is a quote missing before, or one to be written as \\\"?"
 
     // MARK: The place
 
@@ -222,11 +236,14 @@ struct JSONFault {
 
     private var here: Character? {
         // A character is far shorter than this, and a combining mark behind a bracket is none of ours.
-        offset < bytes.count ? String(decoding: bytes[offset..<min(offset + 16, bytes.count)], as: UTF8.self).first : nil
+        offset < bytes.count
+            ? String(decoding: bytes[offset..<min(offset + 16, bytes.count)], as: UTF8.self).first : nil
     }
 
     private var word: String {
-        String(decoding: bytes[offset...].prefix { Self.isDigit($0) || $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }, as: UTF8.self)
+        String(
+            decoding: bytes[offset...].prefix { Self.isDigit($0) || $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A },
+            as: UTF8.self)
     }
 
     /// The last byte before that is no space.

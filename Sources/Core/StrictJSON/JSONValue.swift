@@ -26,7 +26,7 @@ package enum JSONValue: Sendable, Hashable {
         package let offset: Int
         /// Counted from 1.
         package let line: Int
-        /// In characters, counted from 1.
+        /// In characters (Unicode scalars), counted from 1.
         package let column: Int
 
         init(_ problem: String, at offset: Int, in bytes: [UInt8]) {
@@ -34,7 +34,7 @@ package enum JSONValue: Sendable, Hashable {
             let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
             (self.problem, self.offset) = (problem, before.endIndex)
             line = 1 + before.count { $0 == UInt8(ascii: "\n") }
-            column = 1 + String(decoding: before[start...], as: UTF8.self).count
+            column = 1 + before[start...].count { $0 & 0xC0 != 0x80 }
         }
 
         /// Fits behind the name of what was read: `config.json: line 3, column 7: …`.

@@ -10,7 +10,8 @@ package enum StandardError {
 
     /// Writes `bytes` soon; `notice` words it when earlier writes were dropped.
     package static func write(
-        _ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice = {
+        _ bytes: [UInt8],
+        notice: @escaping BackgroundOutput.Notice = {
             Array("waypost: \($0.counted("message")) dropped, nothing read standard error\n".utf8)
         }
     ) {

@@ -149,7 +149,7 @@ private struct LineReader {
         defer { index += count }
         guard index >= start else { return }
         if mark == nil, index + count > place {
-            let before = String(decoding: bytes[index..<max(index, place)], as: UTF8.self).count
+            let before = bytes[index..<max(index, place)].count { $0 & 0xC0 != 0x80 }
             mark = shown.count + min(before, max(0, text.count - 1))
         }
         shown += text

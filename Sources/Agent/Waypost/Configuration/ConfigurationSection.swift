@@ -180,7 +180,8 @@ struct ConfigurationSection {
     func finish() {
         for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
             let guess = Spelling.nearest(to: key, among: known.filter { !has($0) }.sorted())
-            problems.add(keyPath(key), "is not a key of Waypost; \(guess.map { "did you mean \"\($0)\"?" } ?? "remove it")")
+            problems.add(
+                keyPath(key), "is not a key of Waypost; \(guess.map { "did you mean \"\($0)\"?" } ?? "remove it")")
             if let guess { problems.excuse(keyPath(guess)) }
         }
     }

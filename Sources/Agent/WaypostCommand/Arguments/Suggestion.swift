@@ -21,7 +21,8 @@ enum Suggestion {
     static func command(for word: String) -> String {
         let names = CommandCatalog.commands.map(\.name)
         let guess =
-            otherCommands[word] ?? otherCommands[word.lowercased()] ?? only(names.filter { $0.hasPrefix(word) }, of: word)
+            otherCommands[word] ?? otherCommands[word.lowercased()] ?? only(
+                names.filter { $0.hasPrefix(word) }, of: word)
             ?? Spelling.nearest(to: word, among: names + ["--version", "--help"])
         if let guess { return question(guess) }
         return word.hasPrefix("-") ? "; the command comes first, as in waypost run --config FILE" : ""

@@ -19,12 +19,14 @@ struct CheckCommand {
         try StandardOutput.write(verdict: "ok", "    configuration  \(path) is complete: \(configuration.vehicle)")
         if configuration.expectedUser != EffectiveUser.current {
             try StandardOutput.write(
-                verdict: "note", "  outbox         \(configuration.outbox.path) lies in a folder of "
+                verdict: "note",
+                "  outbox         \(configuration.outbox.path) lies in a folder of "
                     + "\(FileStatus.words(configuration.expectedUser)), who must run the service")
         }
         if let window = configuration.outbox.durability.window {
             try StandardOutput.write(
-                verdict: "note", "  durability     economy: a crash may lose the updates of the last "
+                verdict: "note",
+                "  durability     economy: a crash may lose the updates of the last "
                     + "\(window.span.spoken), \(window.updates) at most; \"full\" loses none")
         }
         guard isOnline else { return .done }

@@ -185,7 +185,9 @@ final class DemoNarrator: ReportingObserver {
         }
         if isFirst { tell("a token was fetched and the first update is delivered") }
         if wasFailing {
-            tell("delivered again: the newest position first, with \(batch.past.count.counted("older one")) in the same request")
+            tell(
+                "delivered again: the newest position first, with \(batch.past.count.counted("older one")) in the same request"
+            )
         }
     }
 

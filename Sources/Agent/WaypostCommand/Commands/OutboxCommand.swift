@@ -156,7 +156,9 @@ struct QuarantineResult: Encodable {
     let notKept: Int64
 
     var text: String {
-        let older = notKept == 1 ? "1 older one is no longer kept and stays" : "\(notKept.grouped) older ones are no longer kept and stay"
+        let older =
+            notKept == 1
+            ? "1 older one is no longer kept and stays" : "\(notKept.grouped) older ones are no longer kept and stay"
         let rest = notKept > 0 ? "; \(older) quarantined" : ""
         return action == "requeue"
             ? "\(updates.counted("update")) requeued: pending again, to be delivered once more\(rest)"

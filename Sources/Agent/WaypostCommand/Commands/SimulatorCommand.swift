@@ -13,8 +13,10 @@ struct SimulatorCommand {
     ]
     private static let existing: [OptionSpec] = [
         OptionSpec.value("--provider", "ID", "the only provider that exists (default any)"),
-        OptionSpec.value("--vehicle", "ID", "a vehicle that exists; others answer 404 (default all exist)", isRepeatable: true),
-        OptionSpec.value("--trip", "ID=VEHICLE[:METERS]", "a trip that this vehicle drives (default 3000 m)", isRepeatable: true),
+        OptionSpec.value(
+            "--vehicle", "ID", "a vehicle that exists; others answer 404 (default all exist)", isRepeatable: true),
+        OptionSpec.value(
+            "--trip", "ID=VEHICLE[:METERS]", "a trip that this vehicle drives (default 3000 m)", isRepeatable: true),
     ].map { $0.under("what exists") }
     private static let tokens: [OptionSpec] = [
         OptionSpec.value("--token-shape", "SHAPE", "the token answer: guide, onDemandSample or scheduledSample"),

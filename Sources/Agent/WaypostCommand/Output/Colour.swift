@@ -1,5 +1,4 @@
 import LinuxPlatform
-import ReportedText
 
 /// The colour of a word that says how something went, where a person sees it on a terminal that shows colours.
 enum Colour: Int {
@@ -31,6 +30,6 @@ extension StandardOutput {
     static func write(verdict word: String, _ rest: String) throws(SystemError) {
         let isShown = Colour.isShown(isTerminal: isTerminal, environment: ProcessEnvironment.variables)
         guard isShown, let colour = Colour(verdict: word) else { return try write(line: word + rest) }
-        try write(Array("\(colour.painting(word))\(rest.printableLines)\n".utf8))
+        try write(colour.painting(word), line: rest)
     }
 }

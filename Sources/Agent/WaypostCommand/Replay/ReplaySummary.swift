@@ -66,7 +66,9 @@ struct RunReenactmentSummary {
     var text: String {
         var lines = ["run of \(run.header.run), \(run.length.spoken) recorded"]
         for kind in comparison.kinds {
-            let verdict = kind.differences.isEmpty ? "as recorded" : kind.differences.count == 1 ? "1 differs" : "\(kind.differences.count) differ"
+            let verdict =
+                kind.differences.isEmpty
+                ? "as recorded" : kind.differences.count == 1 ? "1 differs" : "\(kind.differences.count) differ"
             lines.append("\(kind.name): \(kind.recorded) recorded, \(kind.replayed) replayed, \(verdict)")
             for difference in kind.differences.prefix(Self.longestList) {
                 lines.append(

@@ -94,7 +94,8 @@ struct Fleet {
         let pastCount = message["pastLocations"]?.arrayValue?.count ?? 0
         if let maximumPastLocations, pastCount > maximumPastLocations {
             throw .invalid(
-                field: "pastLocations", "has \(pastCount.counted("element")); at most \(maximumPastLocations) may be sent")
+                field: "pastLocations",
+                "has \(pastCount.counted("element")); at most \(maximumPastLocations) may be sent")
         }
         try Self.checkAttributes(message["attributes"]?.arrayValue ?? [])
         return message
