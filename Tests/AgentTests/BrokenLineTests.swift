@@ -24,7 +24,7 @@ import WaypostTestSupport
             "{\n  \"vehicle\": {\n    \"vehicleId\": \"van-7\"\n    \"service\": \"x\"\n  }\n}",
             "  3 |     \"vehicleId\": \"van-7\"", "    |                         ^"
         ),
-        ("{\n\t\"log\": 1, // the log\n}", "  2 |  \"log\": …, …", "    |            ^"),
+        ("{\n\t\"log\": 1, // the log\n}", "  2 |  \"log\": …, // …", "    |            ^"),
         (
             "{ \"status\": { \"listen\": “x” } }", "  1 | { \"status\": { \"listen\": “…” } }",
             "    |                         ^"

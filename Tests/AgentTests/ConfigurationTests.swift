@@ -167,6 +167,19 @@ import WaypostTestSupport
             "\"stdin\"", "\"stdin\", \"acceptMissingChecksum\": \"yes\"",
             "\"receiver.acceptMissingChecksum\" is \"yes\"; use true or false, without quotes"
         ),
+        (
+            "\"stdin\"", "\"usb\"",
+            "\"receiver.type\" is \"usb\"; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\""
+        ),
+        (
+            "\"file\"", "\"command\", \"command\": \"/bin/sign hush\"",
+            "\"authorization.command\" is a string; use a list of texts, as [\"/usr/bin/program\", \"argument\"]"
+        ),
+        (
+            "\"/run/token\"", "\"/run/{vehicleId\"",
+            "\"authorization.path\" has a brace without its other one; write {vehicleId}"
+        ),
+        ("\"stdin\"", "\"serial\"", "\"receiver.device\" is missing; write a text in quotes, as \"/dev/ttyUSB0\""),
         ("\"stdin\"", "\"stdin\", \"follow\": true", "\"receiver.follow\" is not a key of Waypost"),
         (
             "\"stdin\"", "\"tcp\", \"host\": \"h\", \"port\": 70000",
@@ -200,6 +213,14 @@ import WaypostTestSupport
                 + "\"bearer\"?"
         ),
         (
+            "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"X Key\": \"hush\"}",
+            "\"authorization.headers.X Key\" is no name of a header; write letters, digits and hyphens, without spaces"
+        ),
+        (
+            "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"X\": \"hush\\n\"}",
+            "\"authorization.headers.X\" has a line break or another control character; leave it out"
+        ),
+        (
             "\"file\"", "\"http\", \"url\": \"ftp://backend/\"",
             "\"authorization.url\" is \"ftp://backend/\", which has the scheme \"ftp\"; use https, or http for a loopback host"
         ),
@@ -226,7 +247,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": \"10\"}}",
-            "\"reporting.intervalSeconds\" is \"10\"; use seconds from 5 to 60, without quotes"
+            "\"reporting.intervalSeconds\" is \"10\"; use seconds from 5 to 60; a number has no quotes"
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 20}}",
@@ -399,7 +420,7 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("recieverr", "receiver"), ("baudrate", "baudRate"), ("hearbeatSeconds", "heartbeatSeconds"),
-            ("zzzzzz", nil),
+            ("zzzzzz", nil), ("rec", "receiver"), ("heartbeatSecondsMaximum", "heartbeatSeconds"), ("xyz", nil),
             ("recevier", "receiver"),
         ] as [(String, String?)])
     func theNearestWordIsSuggested(word: String, expected: String?) {

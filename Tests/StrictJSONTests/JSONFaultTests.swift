@@ -53,6 +53,14 @@ import Testing
         ("[1,", "line 1, column 4: the text ends within an array that begins in line 1; its \"]\" is missing"),
         ("{\"a\":1} x", "line 1, column 9: text after the end of the document"),
         ("{\"a\":1}}", "line 1, column 8: a \"}\" too many"),
+        (
+            "{\"a\":{}},\"b\":1}",
+            "line 1, column 9: text after the end of the document; is the bracket before it one too many?"
+        ),
+        (
+            "{\"a\":1\n\n",
+            "line 1, column 7: the text ends within an object that begins in line 1; its \"}\" is missing"
+        ),
         ("\"a\": 1", "line 1, column 4: more follows than one value; put braces around the whole document"),
         (String(repeating: "[", count: 65), "line 1, column 65: nested deeper than 64 levels"),
         // What other languages have.

@@ -147,7 +147,10 @@ struct JSONFault {
         if let number = attachedToNumber { return number }
         return switch byte {
         case "}", "]": "a \"\(byte)\" too many"
-        case ":", ",": "more follows than one value; put braces around the whole document"
+        case ":", ",":
+            previous == "}" || previous == "]"
+                ? "text after the end of the document; is the bracket before it one too many?"
+                : "more follows than one value; put braces around the whole document"
         default: "text after the end of the document"
         }
     }
@@ -166,11 +169,12 @@ struct JSONFault {
 
     /// The text ends too early.
     private var unfinished: Finding {
-        guard let opening else { return ("the text ends where a value is expected", offset) }
+        let end = previousOffset.map { $0 + 1 } ?? offset  // not a line behind, which is empty
+        guard let opening else { return ("the text ends where a value is expected", end) }
         let isObject = bytes[opening] == UInt8(ascii: "{")
         return (
             "the text ends within \(isObject ? "an object" : "an array") that begins in line \(line(of: opening)); "
-                + "its \"\(isObject ? "}" : "]")\" is missing", offset
+                + "its \"\(isObject ? "}" : "]")\" is missing", end
         )
     }
 

@@ -81,9 +81,22 @@ extension HTTPTokenSettings {
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
             headers: section.secrets("headers", schemes: true).map { name, secret, scheme in
-                HeaderTemplate(name, secret, scheme: scheme)
+                section.reportHeader(name, secret)
+                return HeaderTemplate(name, secret, scheme: scheme)
             }, body: body, format: TokenAnswerFormat(&section))
         limits.total = section.seconds("timeoutSeconds", in: 1...120, default: 15)
+    }
+}
+
+extension ConfigurationSection {
+    /// Notes what no request can carry.
+    fileprivate func reportHeader(_ name: String, _ secret: Secret) {
+        if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
+            report("headers.\(name)", "is no name of a header; write letters, digits and hyphens, without spaces")
+        }
+        if case .literal(let text) = secret, text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
+            report("headers.\(name)", "has a line break or another control character; leave it out")
+        }
     }
 }
 
@@ -178,13 +191,18 @@ extension ConfigurationSection {
 extension ConfigurationSection {
     /// A text that may hold the section's placeholders; any other word in braces is a problem.
     mutating func template(_ key: String) -> String {
-        let text = string(key)
+        let text = string(key, as: "/run/vehicle-token.jwt")
         reportUnknownPlaceholders(in: text, key)
         return text
     }
 
     /// Notes each word in braces that the agent has no value for.
     func reportUnknownPlaceholders(in text: String, _ key: String) {
+        if text.replacing(/\{[^{}]*\}/, with: "").contains(where: { "{}".contains($0) }) {
+            report(
+                key,
+                "has a brace without its other one; write \(placeholders.map { "{\($0)}" }.joined(separator: " or "))")
+        }
         for match in text.matches(of: /\{([^{}]*)\}/) where !placeholders.contains(String(match.1)) {
             let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
             report(key, "has the placeholder {\(match.1)}; use \(known)")

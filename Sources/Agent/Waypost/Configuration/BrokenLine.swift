@@ -92,7 +92,7 @@ private struct LineReader {
             case UInt8(ascii: ":"):
                 expectsValue = true
                 emit(1, ":")
-            default: isComment ? emit(end - index, "…") : word()
+            default: isComment ? emit(end - index, byte == UInt8(ascii: "#") ? "# …" : "// …") : word()
             }
         }
         if place >= end, mark == nil { mark = shown.count }

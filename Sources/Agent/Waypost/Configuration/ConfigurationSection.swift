@@ -35,9 +35,11 @@ struct ConfigurationSection {
         return sub(key, nil)
     }
 
-    /// A text that is not empty; `fallback` when it is missing, which is a problem if there is no fallback.
-    mutating func string(_ key: String, default fallback: String? = nil) -> String {
-        if fallback == nil, member(key) == nil { missing(key, "write a text in quotes") }
+    /// A text that is not empty, as `example`; `fallback` when it is missing, which is a problem if there is none.
+    mutating func string(_ key: String, default fallback: String? = nil, as example: String? = nil) -> String {
+        if fallback == nil, member(key) == nil {
+            missing(key, "write a text in quotes" + (example.map { ", as \"\($0)\"" } ?? ""))
+        }
         return optionalString(key) ?? fallback ?? ""
     }
 
@@ -137,16 +139,19 @@ struct ConfigurationSection {
     /// A list of texts, at least one.
     mutating func strings(_ key: String) -> [String] {
         guard let value = member(key) else {
-            missing(key, "use a list of texts")
+            missing(key, Self.listAdvice)
             return []
         }
         let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
         guard !texts.isEmpty, texts.count == value.arrayValue?.count else {
-            wrong(key, value, "use a list of texts")
+            // Never a text: a command line may hold a secret.
+            problems.add(keyPath(key), "is \(value.kind); \(Self.listAdvice)")
             return []
         }
         return texts
     }
+
+    private static let listAdvice = "use a list of texts, as [\"/usr/bin/program\", \"argument\"]"
 
     /// The members of the object under `key`, whatever their names are; empty when it is missing. They may be secrets.
     mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
@@ -203,8 +208,8 @@ struct ConfigurationSection {
             case .string(let text): text.isEmpty ? "empty" : "\"\(ReportedText(text, limit: 60))\""
             case .null, .array, .object: value.kind
             }
-        let isQuoted = Double(value.stringValue ?? "") != nil && advice.contains("from")
-        problems.add(keyPath(key), "is \(shown); \(advice)\(isQuoted ? ", without quotes" : "")")
+        let isQuoted = Double(value.stringValue ?? "") != nil && advice.contains { $0.isNumber }
+        problems.add(keyPath(key), "is \(shown); \(advice)\(isQuoted ? "; a number has no quotes" : "")")
     }
 
     private func keyPath(_ key: String) -> String { path.isEmpty ? key : path + "." + key }
@@ -251,12 +256,18 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 
 /// Finds the word that was probably meant.
 package enum Spelling {
-    /// The word of `candidates` nearest to `word`; `nil` when none is near enough to be worth suggesting.
+    /// The word of `candidates` nearest to `word`, or the one of which either begins with the other; `nil` when none is
+    /// near enough to be worth suggesting.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let nearest = candidates.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
             .min { $0.distance < $1.distance }
-        guard let nearest, nearest.distance <= max(1, min(word.count, nearest.word.count) / 3 + 1) else { return nil }
-        return nearest.word
+        if let nearest {
+            let length = min(word.count, nearest.word.count)
+            // Words of three letters with one in common are strangers.
+            if nearest.distance <= (length > 3 ? length / 3 + 1 : 1) { return nearest.word }
+        }
+        let related = candidates.filter { $0.count > 2 && word.count > 2 && ($0.hasPrefix(word) || word.hasPrefix($0)) }
+        return related.count == 1 ? related.first : nil
     }
 
     /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.

@@ -21,8 +21,7 @@ enum Suggestion {
     static func command(for word: String) -> String {
         let names = CommandCatalog.commands.map(\.name)
         let guess =
-            otherCommands[word] ?? otherCommands[word.lowercased()] ?? only(
-                names.filter { $0.hasPrefix(word) }, of: word)
+            otherCommands[word] ?? otherCommands[word.lowercased()]
             ?? Spelling.nearest(to: word, among: names + ["--version", "--help"])
         if let guess { return question(guess) }
         return word.hasPrefix("-") ? "; the command comes first, as in waypost run --config FILE" : ""
@@ -43,10 +42,7 @@ enum Suggestion {
             let guess = names.first { $0.hasPrefix("--\(letters)") } ?? names.first { word == "-f" && $0 == "--config" }
             return guess.map(question) ?? ""
         }
-        let near =
-            only(names.filter { $0.hasPrefix(word) || word.hasPrefix($0) }, of: word)
-            ?? Spelling.nearest(to: word, among: names)
-        if let near { return question(near) }
+        if let near = Spelling.nearest(to: word, among: names) { return question(near) }
         let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
         return owners.isEmpty ? "" : "; that is an option of \(owners.joined(separator: ", "))"
     }
@@ -61,9 +57,4 @@ enum Suggestion {
     }
 
     static func question(_ guess: String) -> String { "; did you mean \(guess)?" }
-
-    /// The one candidate, of a word that is long enough to mean it.
-    private static func only(_ candidates: [String], of word: String) -> String? {
-        candidates.count == 1 && word.count > 1 ? candidates.first : nil
-    }
 }
