@@ -111,6 +111,15 @@ struct CommandErrors {
         (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow goes on for ever"),
         (["fixes", "--explain", "0", "x"], 64, "waypost: --explain is 0; lines count from 1"),
         (["fixes", "--explain", "7"], 64, "waypost: --explain with a line's number needs the one LOG"),
+        (
+            ["simulator", "--trust-key", "/etc/passwd"], 64,
+            "waypost: --trust-key /etc/passwd: the trusted key is not a public key"
+        ),
+        (
+            ["simulator", "--record", "/nowhere/record"], 1,
+            "waypost: /nowhere/record cannot be written: there is no folder /nowhere"
+        ),
+        (["demo", "/nowhere/drive.nmea"], 65, "waypost: /nowhere/drive.nmea does not exist"),
         (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must read STATUS:RATE"),
     ])
     func nameWhatIsWrongWithACommandLine(words: [String], code: Int32, says: String) async throws {

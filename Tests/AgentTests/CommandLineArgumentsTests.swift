@@ -18,6 +18,10 @@ import Testing
         ("demo a b", "demo takes one LOG, not 2"),
         ("outbox --config c", "outbox needs one of: list, export, requeue, discard"),
         ("outbox lst --config c", "outbox needs one of: list, export, requeue, discard; did you mean list?"),
+        (
+            "outbox list requeue --config c",
+            "outbox takes one of list, export, requeue, discard, not \"list requeue\""
+        ),
         ("check", "check needs --config FILE"),
         ("check --config a --config=b", "--config is given twice, a and b; leave one"),
         ("check --config --online", "--config needs a value: --config FILE"),

@@ -76,6 +76,11 @@ struct Arguments: Sendable, Equatable {
                 throw UsageError("\(command.name) takes one \(operand), not \(operands.count)", command: command.name)
             }
         case .oneOf(let choices):
+            guard operands.count < 2 else {
+                throw UsageError(
+                    "\(command.name) takes one of \(choices.joined(separator: ", ")), not \"\(operands.joined(separator: " "))\"",
+                    command: command.name)
+            }
             guard operands.count == 1, choices.contains(operands[0]) else {
                 let guess = operands.first.flatMap { Spelling.nearest(to: $0, among: choices) }
                 throw UsageError(

@@ -31,6 +31,7 @@ struct SimulatorCommand {
         }
 
     private let settings: SimulatorSettings
+    private let trustedKeyPath: String?
 
     init(_ arguments: Arguments) throws {
         var settings = SimulatorSettings()
@@ -51,7 +52,8 @@ struct SimulatorCommand {
             }
             settings.trips.append(trip)
         }
-        if let path = arguments.value("--trust-key") { settings.trustedKey = try Self.key(at: path) }
+        trustedKeyPath = arguments.value("--trust-key")
+        if let path = trustedKeyPath { settings.trustedKey = try Self.key(at: path) }
         if let word = arguments.value("--token-shape") {
             guard let shape = TokenAnswerShape(rawValue: word) else {
                 let words = TokenAnswerShape.allCases.map(\.rawValue).joined(separator: ", ")
@@ -78,6 +80,10 @@ struct SimulatorCommand {
     func run() async throws -> ExitStatus {
         let simulator: FleetEngineSimulator
         do { simulator = try FleetEngineSimulator(settings) } catch {
+            if case .signing(let reason) = error, let trustedKeyPath {
+                throw UsageError("--trust-key \(trustedKeyPath): \(reason)", command: "simulator")
+            }
+            if case .recordFile(let path, let cause) = error { throw UnwritableFile(path: path, cause: cause) }
             Terminal.say("waypost: \(error)")
             return .unavailable
         }
