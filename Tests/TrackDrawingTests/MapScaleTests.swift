@@ -128,7 +128,7 @@ import TimeAndChance
 
     @Test(arguments: [
         (0.0, "0 m"), (640, "640 m"), (999.6, "1.00 km"), (4567, "4.57 km"), (45_678, "45.7 km"),
-        (1_234_567, "1235 km"),
+        (1_234_567, "1,235 km"),
         (12_345_678, "12,346 km"),
     ])
     func sayDistancesWithSensibleDigits(meters: Double, text: String) { #expect(FigureText.distance(meters) == text) }

@@ -31,7 +31,8 @@ struct WatchCommand {
                 let line = SnapshotLine(snapshot, now: .system)
                 try StandardOutput.write(line: asJSON ? line.json : line.text)
             case .silent(let silence):
-                Terminal.say("waypost: nothing new for \(Int(silence / .seconds(1))) s; an active vehicle reports once a minute")
+                Terminal.say(
+                    "waypost: nothing new for \(Int(silence / .seconds(1))) s; an active vehicle reports once a minute")
             case .trouble(let words): Terminal.say("waypost: \(words) (retrying)")
             case .recovered: Terminal.say("waypost: it works again")
             }
