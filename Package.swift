@@ -51,7 +51,7 @@ let package = Package(
         room(
             "Core", "LocationReporting",
             ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
-        room("Core", "TrackDrawing", ["TimeAndChance", "GNSS", "CMath"]),
+        room("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
         // Adapters: one outside thing each.
         room("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux"]),

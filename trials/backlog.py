@@ -35,7 +35,7 @@ class Counts(NamedTuple):
     def of(cls, service: Service) -> Counts:
         figures = service.metrics() or {}
         return cls(time.monotonic(), *(figures.get(name, 0.0) for name in (
-            'waypost_updates{state="delivered"}', 'waypost_updates{state="pending"}', "waypost_sent_bytes_total")))
+            "waypost_updates_delivered_total", 'waypost_updates{state="pending"}', "waypost_sent_bytes_total")))
 
 
 class Start(NamedTuple):

@@ -19,8 +19,45 @@ import Testing
         ("demo a b", "demo takes one LOG, not 2"),
         ("outbox --config c", "outbox needs one of: list, export, requeue, discard"),
         ("outbox lst --config c", "outbox needs one of: list, export, requeue, discard; did you mean list?"),
+        (
+            "outbox list requeue --config c",
+            "outbox takes one of list, export, requeue, discard, not \"list requeue\""
+        ),
         ("check", "check needs --config FILE"),
         ("check --config a --config=b", "--config is given twice, a and b; leave one"),
+        ("check --config --online", "--config needs a value: --config FILE"),
+        // What people type who know other programs.
+        ("sim", "there is no command \"sim\"; did you mean simulator?"),
+        ("list", "there is no command \"list\"; did you mean outbox list?"),
+        ("version", "there is no command \"version\"; did you mean --version?"),
+        ("-V", "there is no command \"-V\"; did you mean --version?"),
+        ("start", "there is no command \"start\"; did you mean run?"),
+        ("serve", "there is no command \"serve\"; did you mean run?"),
+        ("logs", "there is no command \"logs\"; did you mean journalctl -u waypost?"),
+        (
+            "--config c run",
+            "there is no command \"--config\"; the command comes first, as in waypost run --config FILE"
+        ),
+        ("check -c c", "check has no option -c; did you mean --config?"),
+        ("check -f c", "check has no option -f; did you mean --config?"),
+        ("fixes -f l", "fixes has no option -f; did you mean --format?"),
+        ("run --conf c", "run has no option --conf; did you mean --config?"),
+        ("run --configuration c", "run has no option --configuration; did you mean --config?"),
+        ("run -v --config c", "run has no option -v; how much is logged is \"log.level\" of the configuration"),
+        ("run --verbose", "run has no option --verbose; how much is logged is \"log.level\" of the configuration"),
+        ("run -V", "run has no option -V; did you mean waypost --version?"),
+        ("check --json --config c", "check has no option --json; that is an option of replay, watch, status, outbox"),
+        ("fixes --json l", "fixes has no option --json; did you mean --format jsonl?"),
+        ("fixes --gpx l", "fixes has no option --gpx; did you mean --format gpx?"),
+        ("run --levitate", "run has no option --levitate"),
+        ("check c.json", "check takes no \"c.json\"; did you mean check --config c.json?"),
+        ("status /etc/c.json", "status takes no \"/etc/c.json\"; did you mean status --config /etc/c.json?"),
+        ("status now", "status takes no \"now\""),
+        ("watch trip-7 --config c", "watch takes no \"trip-7\"; did you mean watch --trip trip-7?"),
+        (
+            "simulator 127.0.0.1:80",
+            "simulator takes no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
+        ),
     ])
     func areRefusedWithTheWayOut(line: String, problem: String) {
         do {
@@ -71,6 +108,23 @@ import Testing
         for option in command.options { #expect(page.contains(option.name) && !option.help.isEmpty) }
         #expect(HelpText.overview.contains(command.summary))
         #expect(page.split(separator: "\n").allSatisfy { $0.count <= 140 })
+        #expect(command.examples.count >= 2)
+        for example in command.examples {
+            #expect(page.contains("\n  waypost \(example)"))
+            let line = String(example.prefix { $0 != ">" })
+            #expect(throws: Never.self) { _ = try Self.parse(line) }
+            #expect(line.hasPrefix(name))
+        }
+    }
+
+    @Test func areGroupedWhereTheyAreMany() {
+        let page = HelpText.page(
+            for: CommandCatalog.commands.first { $0.name == "simulator" } ?? CommandCatalog.commands[0])
+        let headings = page.split(separator: "\n").filter { $0.hasSuffix(":") }
+        #expect(
+            headings == [
+                "what exists:", "tokens:", "faults of Fleet Engine:", "faults of the token issuer:", "examples:",
+            ])
     }
 
     @Test(

@@ -167,6 +167,19 @@ import WaypostTestSupport
             "\"stdin\"", "\"stdin\", \"acceptMissingChecksum\": \"yes\"",
             "\"receiver.acceptMissingChecksum\" is \"yes\"; use true or false, without quotes"
         ),
+        (
+            "\"stdin\"", "\"usb\"",
+            "\"receiver.type\" is \"usb\"; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\""
+        ),
+        (
+            "\"file\"", "\"command\", \"command\": \"/bin/sign hush\"",
+            "\"authorization.command\" is a string; use a list of texts, as [\"/usr/bin/program\", \"argument\"]"
+        ),
+        (
+            "\"/run/token\"", "\"/run/{vehicleId\"",
+            "\"authorization.path\" has a brace without its other one; write {vehicleId}"
+        ),
+        ("\"stdin\"", "\"serial\"", "\"receiver.device\" is missing; write a text in quotes, as \"/dev/ttyUSB0\""),
         ("\"stdin\"", "\"stdin\", \"follow\": true", "\"receiver.follow\" is not a key of Waypost"),
         (
             "\"stdin\"", "\"tcp\", \"host\": \"h\", \"port\": 70000",
@@ -191,8 +204,25 @@ import WaypostTestSupport
         (
             "\"file\"",
             "\"http\", \"url\": \"https://b/\", \"headers\": {\"X\": {\"file\": \"k\", \"scheme\": \"hush\"}}",
-            "\"authorization.headers.X\" is an object that cannot be used; use a text, {\"file\": PATH} or "
-                + "{\"environment\": NAME}, the latter two with \"scheme\" \"verbatim\", \"bearer\" or \"basic\""
+            "\"authorization.headers.X.scheme\" is not a scheme; use \"verbatim\", \"bearer\" or \"basic\""
+        ),
+        (
+            "\"file\"",
+            "\"http\", \"url\": \"https://b/\", \"headers\": {\"X\": {\"file\": \"k\", \"scheme\": \"Baerer\"}}",
+            "\"authorization.headers.X.scheme\" is not a scheme; use \"verbatim\", \"bearer\" or \"basic\"; did you mean "
+                + "\"bearer\"?"
+        ),
+        (
+            "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"X Key\": \"hush\"}",
+            "\"authorization.headers.X Key\" is no name of a header; write letters, digits and hyphens, without spaces"
+        ),
+        (
+            "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"X\": \"hush\\n\"}",
+            "\"authorization.headers.X\" has a line break or another control character; leave it out"
+        ),
+        (
+            "\"file\"", "\"http\", \"url\": \"ftp://backend/\"",
+            "\"authorization.url\" is \"ftp://backend/\", which has the scheme \"ftp\"; use https, or http for a loopback host"
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": \"Bearer hush\"",
@@ -217,7 +247,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": \"10\"}}",
-            "\"reporting.intervalSeconds\" is \"10\"; use seconds from 5 to 60"
+            "\"reporting.intervalSeconds\" is \"10\"; use seconds from 5 to 60; a number has no quotes"
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 20}}",
@@ -322,6 +352,34 @@ import WaypostTestSupport
         #expect(problems.first?.contains("127.0.0.1") == true)
     }
 
+    /// What replaces what in the smallest configuration, and all that is said of it.
+    @Test(arguments: [
+        ("\"v\"", "null", ["\"vehicle.vehicleId\" is null; use a text in quotes"]),
+        ("\"v\"", "[7]", ["\"vehicle.vehicleId\" is an array; use a text in quotes"]),
+        (
+            "\"vehicleId\"", "\"vehicleID\"",
+            ["\"vehicle.vehicleID\" is not a key of Waypost; did you mean \"vehicleId\"?"]
+        ),
+        ("\"receiver\"", "\"reciever\"", ["\"reciever\" is not a key of Waypost; did you mean \"receiver\"?"]),
+        (
+            "\"stdin\"", "null",
+            ["\"receiver.type\" is null; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\""]
+        ),
+        ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a text in quotes"]),
+        ("{\"type\": \"stdin\"}", "null", ["\"receiver\" is null; use an object in braces"]),
+        ("{\"type\": \"stdin\"}", "\"stdin\"", ["\"receiver\" is \"stdin\"; use an object in braces"]),
+        ("\"/run/token\"", "null", ["\"authorization.path\" is null; use a text in quotes"]),
+        (
+            "\"receiver\": {\"type\": \"stdin\"}, ", "",
+            ["\"receiver\" is missing; write an object in braces, as in config.example.json"]
+        ),
+        ("}}", "}, \"status\": null}", ["\"status\" is null; use an object in braces"]),
+    ])
+    func nothingIsToldTwice(find: String, replacement: String, problems: [String]) {
+        let text = Self.smallest.replacing("\n ", with: " ").replacing(find, with: replacement, maxReplacements: 1)
+        #expect(Self.problems(text) == problems.map { "config.json: \($0)" })
+    }
+
     @Test func everythingIsReportedAtOnce() {
         let problems = Self.problems(
             """
@@ -335,6 +393,7 @@ import WaypostTestSupport
         for key in about {
             #expect(problems.contains { $0.contains("\"\(key)\"") }, "nothing about \(key) in \(problems)")
         }
+        #expect(problems.count == about.count, "\(problems)")
     }
 
     @Test(arguments: [
@@ -361,7 +420,7 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("recieverr", "receiver"), ("baudrate", "baudRate"), ("hearbeatSeconds", "heartbeatSeconds"),
-            ("zzzzzz", nil),
+            ("zzzzzz", nil), ("rec", "receiver"), ("heartbeatSecondsMaximum", "heartbeatSeconds"), ("xyz", nil),
             ("recevier", "receiver"),
         ] as [(String, String?)])
     func theNearestWordIsSuggested(word: String, expected: String?) {

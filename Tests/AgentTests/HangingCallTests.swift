@@ -202,7 +202,7 @@ import WaypostTestSupport
         #expect(StallRecord.read(from: path) == nil)
         try record.write(to: path)
         #expect(StallRecord.read(from: path) == record)
-        #expect(record.reason == "store: the outbox does not answer for 6 min")
+        #expect(record.reason == "store: the outbox does not answer for 7 min")
         var status = stat()
         #expect(unsafe stat(path, &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)

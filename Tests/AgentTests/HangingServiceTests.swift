@@ -139,7 +139,7 @@ import WaypostTestSupport
         // It writes in pieces of which not two find room, so that now it is within one.
         try await yieldTurns { try Self.isFull(reader) }
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
-        #expect(program.errors.text == "the stop took longer than 9.5 seconds and was cut short")
+        #expect(program.errors.text == "waypost: the stop took longer than 9.5 seconds and was cut short")
         _ = consume reader
     }
 

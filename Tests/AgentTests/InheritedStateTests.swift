@@ -146,7 +146,7 @@ import WaypostTestSupport
         for command in ["run", "check"] {
             let outcome = try await limited("ulimit -t 20", [command, "--config", path])
             #expect(outcome.ending == .exited(78))
-            #expect(String(decoding: outcome.standardError, as: UTF8.self) == "\(path): \(says)\n")
+            #expect(String(decoding: outcome.standardError, as: UTF8.self) == "waypost: \(path): \(says)\n")
         }
     }
 

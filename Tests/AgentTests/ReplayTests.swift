@@ -98,7 +98,7 @@ import WaypostTestSupport
 
     @Test(arguments: [
         (Ledger(accepted: 3, delivered: 3), true, "All 3 accepted updates were delivered."),
-        (Ledger(accepted: 3, delivered: 2, pending: 1), false, "1 of 3 accepted updates were not delivered"),
+        (Ledger(accepted: 3, delivered: 2, pending: 1), false, "1 of 3 accepted updates was not delivered"),
         (Ledger(accepted: 3, delivered: 2), false, "DOES NOT BALANCE"),
     ])
     func saysWhatBecameOfIt(ledger: Ledger, isComplete: Bool, words: String) throws {

@@ -37,7 +37,7 @@ import WaypostTestSupport
         #expect(status["tokenFetches"]?.integerValue == 1)
 
         let metrics = await RawExchange.get("/metrics", from: address)
-        #expect(metrics.body.contains("\nwaypost_updates{state=\"delivered\"} 1\n"))
+        #expect(metrics.body.contains("\nwaypost_updates_delivered_total 1\n"))
         #expect(metrics.body.contains("\nwaypost_healthy 1\n"))
         #expect(await RawExchange.get("/", from: address).status == "HTTP/1.1 404 Not Found")
         #expect(await service.terminate().ending == .exited(0))

@@ -180,16 +180,42 @@ import WaypostTestSupport
         let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics.split(separator: "\n")
         // Every reason has its label from the first day on.
         for reason in ["thinned", "oldest", "age", "damage", "discarded"] {
-            #expect(lines.contains("waypost_updates_evicted{reason=\"\(reason)\"} \(reason == "thinned" ? 2 : 0)"))
+            #expect(
+                lines.contains("waypost_updates_evicted_total{reason=\"\(reason)\"} \(reason == "thinned" ? 2 : 0)"))
         }
-        for (word, count) in [("accepted", 10), ("delivered", 5), ("pending", 2), ("evicted", 2), ("quarantined", 1)] {
-            #expect(lines.contains("waypost_updates{state=\"\(word)\"} \(count)"))
+        for line in [
+            "waypost_updates_accepted_total 10", "waypost_updates_delivered_total 5",
+            "waypost_updates{state=\"pending\"} 2", "waypost_updates{state=\"quarantined\"} 1",
+        ] {
+            #expect(lines.contains(Substring(line)))
         }
-        // The text format: every sample follows the TYPE of its family.
-        var family = ""
-        for line in lines {
-            if line.hasPrefix("# TYPE ") { family = String(line.split(separator: " ")[2]) }
-            if !line.hasPrefix("#") { #expect(line.hasPrefix(family)) }
+    }
+
+    /// What `promtool check metrics` asks for, and that no name is a gauge's and, with `_total` behind it, a counter's.
+    @Test func metricsKeepTheRulesOfPrometheus() {
+        var kinds: [Substring: Substring] = [:]
+        var family: Substring = ""
+        let monitor = monitor()
+        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
+        for line in report(monitor).metrics.split(separator: "\n") {
+            let words = line.split(separator: " ", maxSplits: 3)
+            switch (line.first, words.dropFirst().first) {
+            case ("#", "HELP"?):
+                family = words[2]
+                #expect(kinds[family] == nil && words[3].hasSuffix("."), "\(line)")
+            case ("#", "TYPE"?):
+                #expect(words[2] == family, "\(line)")
+                kinds[family] = words[3]
+                #expect(
+                    ["counter", "gauge"].contains(words[3]) && (words[3] == "counter") == family.hasSuffix("_total"))
+            default:
+                #expect(line.prefix { $0 != "{" && $0 != " " } == family && Int(words.last ?? "") != nil, "\(line)")
+            }
+        }
+        #expect(kinds.count == 19)
+        for (name, _) in kinds {
+            #expect(name.hasPrefix("waypost_") && name.wholeMatch(of: /[a-z_]+/) != nil)
+            #expect(kinds["\(name)_total"] == nil, "\(name) is two families for OpenMetrics")
         }
     }
 }
@@ -421,7 +447,7 @@ import WaypostTestSupport
     func tellsHowManyLinesNobodyTook(format: LogFormat, words: String) {
         let writer = LogWriter(level: .info, format: format, isReadByJournal: true)
         let notice = String(decoding: writer.notice(ofDropped: 3), as: UTF8.self)
-        #expect(notice.contains("\(words) were dropped, nothing read standard error"))
+        #expect(notice.contains("\(words) dropped, nothing read standard error"))
         #expect(notice.hasSuffix("\n"))
     }
 }

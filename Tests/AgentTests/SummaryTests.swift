@@ -19,7 +19,7 @@ import WaypostTestSupport
                 \(path)
                   receiver     not named in the log
                   talkers      GN several constellations, GP GPS
-                  sentences    1680 in 1680 lines, 91.9 kB
+                  sentences    1,680 in 1,680 lines, 91.9 kB
                                GNGGA 300  GNGLL 300  GNGSA 300  GNRMC 300  GNVTG 300  GPGSV 180
                   fixes        208 of 300 epochs; 92 without a position
                   time         2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s

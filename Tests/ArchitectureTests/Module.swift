@@ -24,7 +24,7 @@ let modules: [Module] = [
     // Pure: no I/O, no platform, no C but its mathematics.
     // What differs from run to run and is given to whoever uses it.
     Module("Core", "TimeAndChance", []),
-    // The one redaction: whoever shows what others say knows it.
+    // The one redaction: whoever shows what others say knows it. Beside it, how counts are shown.
     Module("Core", "ReportedText", []),
     Module("Core", "StrictJSON", []),
     Module("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
@@ -39,7 +39,7 @@ let modules: [Module] = [
         "Core", "LocationReporting",
         ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
     // What every page with a track on it looks like.
-    Module("Core", "TrackDrawing", ["TimeAndChance", "GNSS", "CMath"]),
+    Module("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
     // One outside thing each.
     Module("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux", "Glibc", "Synchronization"]),

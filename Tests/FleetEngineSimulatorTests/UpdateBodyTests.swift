@@ -52,8 +52,9 @@ private let wrongLocationFields: [(String, String)] = [
     }
 
     @Test(arguments: [
-        ("", "line 1, column 1: is empty"), ("{", "expects a key"), ("<html>", "expects a value"),
-        ("{\"lastLocation\":{},\"lastLocation\":{}}", "has the key \"lastLocation\" twice"),
+        ("", "line 1, column 1: nothing is here"), ("{", "the text ends within an object"),
+        ("<html>", "HTML or XML, not JSON"),
+        ("{\"lastLocation\":{},\"lastLocation\":{}}", "the key \"lastLocation\" stands twice"),
         ("{\"lastLocation\":{},\"last_location\":{}}", "the field is given twice, in both spellings"),
         ("[]", "expected an object, not an array"), ("{\"vehicle\":{}}", "Unknown name \"vehicle\""),
         ("{\"lastLocation\":[]}", "expected an object, not an array"), ("{\"pastLocations\":{}}", "expected an array"),

@@ -45,6 +45,6 @@ import Testing
         }
         #expect(found == differences)
         #expect(comparison.isEqual == differences.isEmpty)
-        #expect(comparison.kinds.map(\.name.rawValue) == ["updates", "waits", "set aside"], "the words of --json")
+        #expect(comparison.kinds.map(\.name.rawValue) == ["updates", "waits", "quarantined"], "the words of --json")
     }
 }

@@ -161,7 +161,7 @@ import TimeAndChance
 
     @Test(arguments: [
         (0.0, "0 m"), (640, "640 m"), (999.6, "1.00 km"), (4567, "4.57 km"), (45_678, "45.7 km"),
-        (1_234_567, "1235 km"),
+        (1_234_567, "1,235 km"),
         (12_345_678, "12,346 km"),
     ])
     func sayDistancesWithSensibleDigits(meters: Double, text: String) { #expect(FigureText.distance(meters) == text) }
@@ -175,7 +175,7 @@ import TimeAndChance
     @Test func sayOneAndMany() {
         #expect(FigureText.count(1, "fix", "fixes") == "1 fix")
         #expect(FigureText.count(0, "line") == "0 lines")
-        #expect(FigureText.grouped(1234) == "1234" && FigureText.grouped(1_234_567) == "1,234,567")
+        #expect(FigureText.grouped(1234) == "1,234" && FigureText.grouped(1_234_567) == "1,234,567")
         #expect(FigureText.bytes(91_926) == "91.9 kB" && FigureText.bytes(1) == "1 byte")
         #expect(FigureText.decimal(-0.04, 1) == "0.0" || FigureText.decimal(-0.04, 1) == "-0.0")
     }

@@ -5,8 +5,7 @@ package import LocationReporting
 package struct RunComparison: Sendable, Hashable {
     /// The decisions of one kind, side by side.
     package struct Kind: Sendable, Hashable, Encodable {
-        /// The words of the JSON output; the case names are those of the text output.
-        package enum Name: String, Sendable, Encodable { case updates, waits, quarantined = "set aside" }
+        package enum Name: String, Sendable, Encodable { case updates, waits, quarantined }
 
         package let name: Name
         package let recorded, replayed: Int

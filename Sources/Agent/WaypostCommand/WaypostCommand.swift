@@ -1,4 +1,5 @@
 import LinuxPlatform
+import LocationReporting
 import RunRecording
 import Waypost
 
@@ -18,7 +19,7 @@ enum WaypostCommand {
             Terminal.say("waypost: \(error)")
             return .usage
         } catch let error as ConfigurationError {
-            Terminal.say(error.description)
+            for problem in error.problems { Terminal.say("waypost: \(problem)") }
             return .badConfiguration
         } catch let error as SystemError where error.isBrokenPipe {
             return .done  // the reader has seen enough, as in `waypost fixes | head`
@@ -30,7 +31,7 @@ enum WaypostCommand {
         } catch let error as AgentError {
             Terminal.say("waypost: \(error)")
             return ExitStatus(error.code)
-        } catch let error as RecordingError {
+        } catch  where error is RecordingError || error is FixSourceError {
             Terminal.say("waypost: \(error)")
             return .badInput
         } catch {

@@ -16,12 +16,14 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         package var description: String {
             switch self {
             case .notAbsolute: "is not an absolute URL; write it as https://HOST/PATH"
-            case .unsupportedScheme(let scheme): "has the scheme \"\(scheme)\"; use https"
+            case .unsupportedScheme(let scheme):
+                "has the scheme \"\(scheme)\"; use https, or http for a loopback host"
             case .missingHost: "names no host"
             case .userInformation: "carries a user name or password; give credentials as a header from a file"
             case .invalidPort(let port): "has the port \"\(port)\"; use 1 to 65535"
             case .invalidCharacter(let byte):
-                "contains the byte 0x\(String(byte, radix: 16)), which must be percent-encoded"
+                "contains \(byte == 0x20 ? "a space" : "the byte 0x" + String(byte, radix: 16)); write it percent-encoded, as "
+                    + "%\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16, uppercase: true))"
             case .unencrypted(let host):
                 "would send to \(host) unencrypted; use https (http is for loopback hosts only)"
             }

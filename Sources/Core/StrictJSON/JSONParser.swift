@@ -9,17 +9,19 @@ struct JSONParser {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func document() throws(JSONValue.ParseError) -> JSONValue {
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw error("is not UTF-8 text") }
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw JSONFault.encodingError(of: bytes) }
         skipSpace()
-        guard index < bytes.count else { throw error("is empty; a JSON document is expected") }
-        let value = try value(depth: 0)
+        guard index < bytes.count else { throw error("nothing is here; a JSON document is expected") }
+        let value = try value(depth: 0, .document)
         skipSpace()
-        guard index == bytes.count else { throw error("continues after the end of the document") }
+        guard index == bytes.count else { throw unexpected(.end) }
         return value
     }
 
-    private mutating func value(depth: Int) throws(JSONValue.ParseError) -> JSONValue {
-        guard let first = peek else { throw error("ends in the middle of the document") }
+    private mutating func value(
+        depth: Int, _ wanted: JSONFault.Wanted = .value
+    ) throws(JSONValue.ParseError) -> JSONValue {
+        guard let first = peek else { throw unexpected(wanted) }
         switch first {
         case UInt8(ascii: "{"): return try object(depth: depth + 1)
         case UInt8(ascii: "["): return try array(depth: depth + 1)
@@ -29,7 +31,7 @@ struct JSONParser {
             if take("true") { return .bool(true) }
             if take("false") { return .bool(false) }
             if take("null") { return .null }
-            throw error("expects a value here")
+            throw unexpected(wanted)
         }
     }
 
@@ -41,16 +43,18 @@ struct JSONParser {
         repeat {
             skipSpace()
             let start = index
-            guard peek == UInt8(ascii: "\"") else { throw error("expects a key in double quotes") }
+            guard peek == UInt8(ascii: "\"") else { throw unexpected(.key) }
             let key = try string()
-            guard members[key] == nil else { throw error("has the key \"\(key)\" twice in one object", at: start) }
+            guard members[key] == nil else {
+                throw error("the key \"\(key.prefix(60))\" stands twice in this object; remove one", at: start)
+            }
             skipSpace()
-            guard take(":") else { throw error("expects \":\" after the key \"\(key)\"") }
+            guard take(":") else { throw unexpected(.colon) }
             skipSpace()
             members[key] = try value(depth: depth)
             skipSpace()
         } while take(",")
-        guard take("}") else { throw error("expects a comma or \"}\"") }
+        guard take("}") else { throw unexpected(.separator) }
         return .object(members)
     }
 
@@ -64,13 +68,13 @@ struct JSONParser {
             elements.append(try value(depth: depth))
             skipSpace()
         } while take(",")
-        guard take("]") else { throw error("expects a comma or \"]\"") }
+        guard take("]") else { throw unexpected(.separator) }
         return .array(elements)
     }
 
     /// Past the opening bracket.
     private mutating func enter(_ depth: Int) throws(JSONValue.ParseError) {
-        guard depth <= Self.maximumDepth else { throw error("is nested deeper than \(Self.maximumDepth) levels") }
+        guard depth <= Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth) levels") }
         index += 1
     }
 
@@ -86,7 +90,7 @@ struct JSONParser {
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         if let integer = Int64(text) { return .integer(integer) }
         guard let number = Double(text), number.isFinite else {
-            throw error("has a number that is too large: \(text.prefix(40))", at: start)
+            throw error("a number that is too large: \(text.prefix(40))", at: start)
         }
         // Beyond 2^53 a double no longer distinguishes neighbouring whole numbers.
         if abs(number) <= 9_007_199_254_740_992, let integer = Int64(exactly: number) { return .integer(integer) }
@@ -96,7 +100,7 @@ struct JSONParser {
     private mutating func digits() throws(JSONValue.ParseError) {
         let start = index
         while let byte = peek, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { index += 1 }
-        guard index > start else { throw error("expects a digit") }
+        guard index > start else { throw unexpected(.digit) }
     }
 
     private mutating func string() throws(JSONValue.ParseError) -> String {
@@ -114,11 +118,11 @@ struct JSONParser {
                 text += String(decoding: bytes[plain..<index], as: UTF8.self)
                 text.unicodeScalars.append(try escape())
                 plain = index
-            case ..<0x20: throw error("has a control character in a string; write it as an escape")
+            case ..<0x20: throw unexpected(.text(opening: opening))
             default: index += 1
             }
         }
-        throw error("has a string without its closing quote", at: opening)
+        throw unexpected(.text(opening: opening))
     }
 
     /// One escape, a surrogate pair counting as one.
@@ -141,8 +145,8 @@ struct JSONParser {
                 if (0xDC00..<0xE000).contains(low) { code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00) }
             }
             if let scalar = Unicode.Scalar(code) { return scalar }
-            throw error("has half of a surrogate pair in a string", at: start)
-        default: throw error("has an unknown escape in a string", at: start)
+            throw error("half of a surrogate pair in a string", at: start)
+        default: throw error("an unknown escape in a string; a backslash of its own is written as \\\\", at: start)
         }
     }
 
@@ -150,7 +154,7 @@ struct JSONParser {
         var code: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw error("has \"\\u\" without four hexadecimal digits", at: start)
+                throw error("\\u without four hexadecimal digits", at: start)
             }
             code = code << 4 | UInt32(digit)
             index += 1
@@ -172,10 +176,10 @@ struct JSONParser {
     }
 
     private func error(_ problem: String, at offset: Int? = nil) -> JSONValue.ParseError {
-        let offset = min(offset ?? index, bytes.count)
-        let before = bytes[..<offset]
-        return JSONValue.ParseError(
-            problem: problem, line: 1 + before.count { $0 == UInt8(ascii: "\n") },
-            column: offset - (before.lastIndex(of: UInt8(ascii: "\n")) ?? -1))
+        JSONValue.ParseError(problem, at: offset ?? index, in: bytes)
+    }
+
+    private func unexpected(_ wanted: JSONFault.Wanted) -> JSONValue.ParseError {
+        JSONFault(bytes, at: index, wanted).error
     }
 }

@@ -20,12 +20,22 @@ package enum JSONValue: Sendable, Hashable {
 
     /// Why a text is not an acceptable JSON document.
     package struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
-        /// What is wrong, as a predicate: `expects a comma or "}"`.
+        /// What is wrong there, and the remedy: `a trailing comma; JSON has none before "}", remove it`.
         package let problem: String
+        /// Where, in bytes from 0.
+        package let offset: Int
         /// Counted from 1.
         package let line: Int
-        /// In bytes, counted from 1.
+        /// In characters (Unicode scalars), counted from 1.
         package let column: Int
+
+        init(_ problem: String, at offset: Int, in bytes: [UInt8]) {
+            let before = bytes[..<min(offset, bytes.count)]
+            let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+            (self.problem, self.offset) = (problem, before.endIndex)
+            line = 1 + before.count { $0 == UInt8(ascii: "\n") }
+            column = 1 + before[start...].count { $0 & 0xC0 != 0x80 }
+        }
 
         /// Fits behind the name of what was read: `config.json: line 3, column 7: …`.
         package var description: String { "line \(line), column \(column): \(problem)" }

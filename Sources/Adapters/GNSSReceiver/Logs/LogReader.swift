@@ -2,6 +2,7 @@ package import GNSS
 import Glibc
 import LinuxPlatform
 package import LocationReporting
+import ReportedText
 
 /// Logs through a decoder, one after another: recorded ones to their ends, the last one for ever if it is followed.
 ///
@@ -236,6 +237,6 @@ package actor LogReader {
     }
 
     private func readFailed(_ error: SystemError) -> FixSourceError {
-        FixSourceError(.readFailed, "\(logName): \(error.reason) after \(bytesRead) bytes")
+        FixSourceError(.readFailed, "\(logName): \(error.reason) after \(bytesRead.counted("byte"))")
     }
 }

@@ -1,5 +1,6 @@
 package import GNSS
 package import LocationReporting
+import ReportedText
 package import TimeAndChance
 
 /// Recorded logs, delivered as if the vehicle were driving now.
@@ -77,7 +78,7 @@ package struct LogReplay: FixSource {
         throw FixSourceError(
             .notALog,
             withoutChecksum > 0
-                ? "\(name) holds no fix, but \(withoutChecksum) sentences without checksum; if its receiver has "
+                ? "\(name) holds no fix, but \(withoutChecksum.counted("sentence")) without checksum; if its receiver has "
                     + "none, accept them: --accept-missing-checksum, or receiver.acceptMissingChecksum"
                 : "\(name) holds no fix with a date; check that it is NMEA 0183 with RMC or ZDA sentences")
     }

@@ -124,7 +124,7 @@ package final class RecordedLog {
         } catch {
             throw error.number == ECANCELED
                 ? FixSourceError(.cancelled, "\(name): stopped")
-                : FixSourceError(.readFailed, "\(name): \(error.reason) after \(bytesRead) bytes")
+                : FixSourceError(.readFailed, "\(name): \(error.reason) after \(bytesRead.counted("byte"))")
         }
         taken = 0
         bytesRead += Int64(filled)

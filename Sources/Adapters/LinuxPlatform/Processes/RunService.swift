@@ -44,7 +44,7 @@ package func runService(_ service: @escaping @Sendable () async -> CInt?) -> Nev
             _exit(128 + received)
         }
     }
-    StandardError.write(Array("the stop took longer than \(patience) and was cut short\n".utf8))
+    StandardError.write(Array("waypost: the stop took longer than \(patience) and was cut short\n".utf8))
     StandardError.flush(within: .milliseconds(250))
     ChildTable.endAll()
     _exit(128 + first)

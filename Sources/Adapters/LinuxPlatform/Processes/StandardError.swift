@@ -1,4 +1,5 @@
 import Glibc
+import ReportedText
 
 /// Standard error, for logs and for people.
 ///
@@ -12,7 +13,10 @@ package enum StandardError {
 
     /// Writes `bytes` soon; `notice` words it when earlier writes were dropped.
     package static func write(
-        _ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice = { Array("(\($0) messages were dropped)\n".utf8) }
+        _ bytes: [UInt8],
+        notice: @escaping BackgroundOutput.Notice = {
+            Array("waypost: \($0.counted("message")) dropped, nothing read standard error\n".utf8)
+        }
     ) {
         let isInTheWay = hasDrawn.withLock { hasDrawn in
             defer { hasDrawn = false }

@@ -17,9 +17,10 @@ package enum StandardOutput {
         }
     }
 
-    /// Writes `text`, freed of what could steer a terminal, and a line feed.
-    package static func write(line text: String) throws(SystemError) {
-        try write(Array((text.printableLines + "\n").utf8))
+    /// Writes `text`, freed of what could steer a terminal, and a line feed; before it `own`, words of the program that
+    /// may steer one.
+    package static func write(_ own: String = "", line text: String) throws(SystemError) {
+        try write(Array((own + text.printableLines + "\n").utf8))
     }
 }
 

@@ -1,5 +1,6 @@
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 
 /// Recovers from a damaged store what can still be read, and accounts for the rest.
 ///
@@ -207,7 +208,7 @@ package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
         let count =
             lost.lowerBound == lost.upperBound ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
         let doubt = foundLedger ? "" : "; its ledger was unreadable, so some of these may have been delivered"
-        return "\(path) was damaged (\(reason)); \(place); \(salvaged) pending updates salvaged, "
+        return "\(path) was damaged (\(reason)); \(place); \(salvaged.counted("pending update")) salvaged, "
             + "\(count) lost\(doubt). Check the disk if this happens again"
     }
 }

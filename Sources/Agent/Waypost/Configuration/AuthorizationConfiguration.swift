@@ -81,9 +81,22 @@ extension HTTPTokenSettings {
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
             headers: section.secrets("headers", schemes: true).map { name, secret, scheme in
-                HeaderTemplate(name, secret, scheme: scheme)
+                section.reportHeader(name, secret)
+                return HeaderTemplate(name, secret, scheme: scheme)
             }, body: body, format: TokenAnswerFormat(&section))
         limits.total = section.seconds("timeoutSeconds", in: 1...120, default: 15)
+    }
+}
+
+extension ConfigurationSection {
+    /// Notes what no request can carry.
+    fileprivate func reportHeader(_ name: String, _ secret: Secret) {
+        if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
+            report("headers.\(name)", "is no name of a header; write letters, digits and hyphens, without spaces")
+        }
+        if case .literal(let text) = secret, text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
+            report("headers.\(name)", "has a line break or another control character; leave it out")
+        }
     }
 }
 
@@ -131,10 +144,23 @@ extension ConfigurationSection {
     ) -> (secret: Secret, scheme: HeaderTemplate.Scheme)? {
         if let text = value.stringValue { return (.literal(text), .verbatim) }
         var members = value.objectValue ?? [:]
-        let scheme = schemes ? members.removeValue(forKey: "scheme") ?? .string("verbatim") : .string("verbatim")
-        if members.count == 1, let word = scheme.stringValue.flatMap(HeaderTemplate.Scheme.init) {
-            if let path = members["file"]?.stringValue, !path.isEmpty { return (.file(path), word) }
-            if let name = members["environment"]?.stringValue, !name.isEmpty { return (.environment(name), word) }
+        var scheme: HeaderTemplate.Scheme? = .verbatim
+        if schemes, let word = members.removeValue(forKey: "scheme") {
+            scheme = word.stringValue.flatMap(HeaderTemplate.Scheme.init)
+            let schemes = HeaderTemplate.Scheme.allCases.map(\.rawValue)
+            let guess = word.stringValue.flatMap { Spelling.nearest(to: $0, among: schemes) }
+            if scheme == nil {
+                report(
+                    "\(key).scheme",
+                    "is not a scheme; use \(Self.alternatives(schemes.map { "\"\($0)\"" }))"
+                        + (guess.map { "; did you mean \"\($0)\"?" } ?? ""))
+            }
+        }
+        if members.count == 1 {
+            if let path = members["file"]?.stringValue, !path.isEmpty { return scheme.map { (.file(path), $0) } }
+            if let name = members["environment"]?.stringValue, !name.isEmpty {
+                return scheme.map { (.environment(name), $0) }
+            }
         }
         // Never the value: it may be the secret.
         report(
@@ -165,13 +191,18 @@ extension ConfigurationSection {
 extension ConfigurationSection {
     /// A text that may hold the section's placeholders; any other word in braces is a problem.
     mutating func template(_ key: String) -> String {
-        let text = string(key)
+        let text = string(key, as: "/run/vehicle-token.jwt")
         reportUnknownPlaceholders(in: text, key)
         return text
     }
 
     /// Notes each word in braces that the agent has no value for.
     func reportUnknownPlaceholders(in text: String, _ key: String) {
+        if text.replacing(/\{[^{}]*\}/, with: "").contains(where: { "{}".contains($0) }) {
+            report(
+                key,
+                "has a brace without its other one; write \(placeholders.map { "{\($0)}" }.joined(separator: " or "))")
+        }
         for match in text.matches(of: /\{([^{}]*)\}/) where !placeholders.contains(String(match.1)) {
             let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
             report(key, "has the placeholder {\(match.1)}; use \(known)")

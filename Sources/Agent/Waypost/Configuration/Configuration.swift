@@ -68,7 +68,7 @@ extension Configuration {
         // Editors on other systems put a byte order mark before the text (RFC 8259 section 8.1 lets a reader pass it).
         let text = json.starts(with: [0xef, 0xbb, 0xbf]) ? Array(json.dropFirst(3)) : json
         do { document = try JSONValue(parsing: text) } catch {
-            throw ConfigurationError(problems: ["\(file): \(error)"])
+            throw ConfigurationError(problems: ["\(file): \(error)\(BrokenLine(of: text, error).lines)"])
         }
         guard case .object(let members) = document else {
             throw ConfigurationError(problems: ["\(file): holds \(document.kind); write an object in braces"])

@@ -5,39 +5,42 @@ import StrictJSON
 /// were not read.
 struct ConfigurationSection {
     private let path: String
-    private let members: [String: JSONValue]
+    /// `nil` when there is no such section: what it lacks is then told once, of the section.
+    private let members: [String: JSONValue]?
     private let problems: ConfigurationProblems
     private var known: Set<String> = []
     /// The words that may stand in braces in a template.
     var placeholders = ["vehicleId", "providerId"]
 
-    init(path: String, members: [String: JSONValue], problems: ConfigurationProblems) {
+    init(path: String, members: [String: JSONValue]?, problems: ConfigurationProblems) {
         (self.path, self.members, self.problems) = (path, members, problems)
     }
 
     /// Whether there is anything under `key`.
-    func has(_ key: String) -> Bool { members[key] != nil }
+    func has(_ key: String) -> Bool { members?[key] != nil }
 
     /// Whatever is under `key`, if anything is; the key is known from now on.
     mutating func member(_ key: String) -> JSONValue? {
         known.insert(key)
-        return members[key]
+        return members?[key]
     }
 
-    /// The object under `key`; an empty one when it is missing, which is a problem if `isRequired`.
+    /// The object under `key`; one without members when it is missing, which is a problem if `isRequired`.
     mutating func section(_ key: String, isRequired: Bool = false) -> ConfigurationSection {
         switch member(key) {
         case .object(let members)?: return sub(key, members)
-        case nil:
-            if isRequired { problems.add(keyPath(key), "is missing; see config.example.json") }
+        case nil: if isRequired { missing(key, "write an object in braces, as in config.example.json") }
         case let other?: wrong(key, other, "use an object in braces")
         }
-        return sub(key, [:])
+        return sub(key, nil)
     }
 
-    /// A text that is not empty; `fallback` when it is missing, which is a problem if there is no fallback.
-    mutating func string(_ key: String, default fallback: String? = nil) -> String {
-        optionalString(key) ?? missing(key, fallback, "write a text in quotes") ?? ""
+    /// A text that is not empty, as `example`; `fallback` when it is missing, which is a problem if there is none.
+    mutating func string(_ key: String, default fallback: String? = nil, as example: String? = nil) -> String {
+        if fallback == nil, member(key) == nil {
+            missing(key, "write a text in quotes" + (example.map { ", as \"\($0)\"" } ?? ""))
+        }
+        return optionalString(key) ?? fallback ?? ""
     }
 
     /// A text that is not empty, if there is one.
@@ -52,15 +55,13 @@ struct ConfigurationSection {
     }
 
     /// A whole number within `range`.
-    mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int? = nil) -> Int {
+    mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int) -> Int {
         switch member(key) {
         case .integer(let value)? where range.contains(Int(value)): return Int(value)
-        case nil:
-            return missing(key, fallback, "use a whole number from \(range.lowerBound) to \(range.upperBound)")
-                ?? range.lowerBound
+        case nil: return fallback
         case let other?:
             wrong(key, other, "use a whole number from \(range.lowerBound) to \(range.upperBound)")
-            return range.lowerBound
+            return fallback
         }
     }
 
@@ -129,7 +130,7 @@ struct ConfigurationSection {
             if let choice = Choice(rawValue: text) { return choice }
             let guess = Spelling.nearest(to: text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
             problems.add(keyPath(key), "is \"\(text)\"; \(advice)\(guess)")
-        case nil: problems.add(keyPath(key), "is missing; \(advice)")
+        case nil: missing(key, advice)
         case let other?: wrong(key, other, advice)
         }
         return nil
@@ -138,16 +139,19 @@ struct ConfigurationSection {
     /// A list of texts, at least one.
     mutating func strings(_ key: String) -> [String] {
         guard let value = member(key) else {
-            problems.add(keyPath(key), "is missing; use a list of texts")
+            missing(key, Self.listAdvice)
             return []
         }
         let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
         guard !texts.isEmpty, texts.count == value.arrayValue?.count else {
-            wrong(key, value, "use a list of texts")
+            // Never a text: a command line may hold a secret.
+            problems.add(keyPath(key), "is \(value.kind); \(Self.listAdvice)")
             return []
         }
         return texts
     }
+
+    private static let listAdvice = "use a list of texts, as [\"/usr/bin/program\", \"argument\"]"
 
     /// The members of the object under `key`, whatever their names are; empty when it is missing. They may be secrets.
     mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
@@ -176,21 +180,23 @@ struct ConfigurationSection {
     /// Notes a problem of this section's own making.
     func report(_ key: String, _ says: String) { problems.add(keyPath(key), says) }
 
-    /// Notes every key that was not read, with the nearest one that exists.
+    /// Notes every key that was not read, with the nearest one that exists and is not there; that one is then not told
+    /// to be missing, too.
     func finish() {
-        for key in members.keys.sorted() where !known.contains(key) {
-            let guess = Spelling.nearest(to: key, among: known.sorted()).map { "did you mean \"\($0)\"?" }
-            problems.add(keyPath(key), "is not a key of Waypost; \(guess ?? "remove it")")
+        for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
+            let guess = Spelling.nearest(to: key, among: known.filter { !has($0) }.sorted())
+            problems.add(
+                keyPath(key), "is not a key of Waypost; \(guess.map { "did you mean \"\($0)\"?" } ?? "remove it")")
+            if let guess { problems.excuse(keyPath(guess)) }
         }
     }
 
-    private func sub(_ key: String, _ members: [String: JSONValue]) -> ConfigurationSection {
+    private func sub(_ key: String, _ members: [String: JSONValue]?) -> ConfigurationSection {
         ConfigurationSection(path: keyPath(key), members: members, problems: problems)
     }
 
-    private func missing<Value>(_ key: String, _ fallback: Value?, _ advice: String) -> Value? {
-        if fallback == nil { problems.add(keyPath(key), "is missing; \(advice)") }
-        return fallback
+    private func missing(_ key: String, _ advice: String) {
+        if members != nil { problems.add(keyPath(key), "is missing; \(advice)", isAbsence: true) }
     }
 
     private func wrong(_ key: String, _ value: JSONValue, _ advice: String) {
@@ -202,12 +208,14 @@ struct ConfigurationSection {
             case .string(let text): text.isEmpty ? "empty" : "\"\(ReportedText(text, limit: 60))\""
             case .null, .array, .object: value.kind
             }
-        problems.add(keyPath(key), "is \(shown); \(advice)")
+        let isQuoted = Double(value.stringValue ?? "") != nil && advice.contains { $0.isNumber }
+        problems.add(keyPath(key), "is \(shown); \(advice)\(isQuoted ? "; a number has no quotes" : "")")
     }
 
     private func keyPath(_ key: String) -> String { path.isEmpty ? key : path + "." + key }
 
-    private static func alternatives(_ words: [String]) -> String {
+    /// `a, b or c`.
+    static func alternatives(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " or " + last
     }
@@ -220,17 +228,24 @@ struct ConfigurationSection {
 /// Collects what is wrong while a configuration is read, so that all of it can be reported at once.
 final class ConfigurationProblems {
     private let file: String
-    private(set) var lines: [String] = []
+    private var found: [(path: String, says: String, isAbsence: Bool)] = []
+
+    var lines: [String] { found.map { "\(file): \"\($0.path)\" \($0.says)" } }
 
     init(file: String) { self.file = file }
 
     /// Notes that the value at `path` `says` something that it may not.
-    func add(_ path: String, _ says: String) { lines.append("\(file): \"\(path)\" \(says)") }
+    ///
+    /// `isAbsence`: there is nothing at `path`.
+    func add(_ path: String, _ says: String, isAbsence: Bool = false) { found.append((path, says, isAbsence)) }
+
+    /// What is said to be missing at `path` is there, under a wrong name.
+    func excuse(_ path: String) { found.removeAll { $0.isAbsence && $0.path == path } }
 }
 
 /// Everything that is wrong with a configuration, at once.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One line each: file, key path or line, value and remedy.
+    /// One each: file, key path or line and column, value and remedy; behind what is no JSON the line, with a mark.
     public let problems: [String]
 
     package init(problems: [String]) { self.problems = problems }
@@ -241,12 +256,18 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 
 /// Finds the word that was probably meant.
 package enum Spelling {
-    /// The word of `candidates` nearest to `word`; `nil` when none is near enough to be worth suggesting.
+    /// The word of `candidates` nearest to `word`, or the one of which either begins with the other; `nil` when none is
+    /// near enough to be worth suggesting.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let nearest = candidates.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
             .min { $0.distance < $1.distance }
-        guard let nearest, nearest.distance <= max(1, min(word.count, nearest.word.count) / 3 + 1) else { return nil }
-        return nearest.word
+        if let nearest {
+            let length = min(word.count, nearest.word.count)
+            // Words of three letters with one in common are strangers.
+            if nearest.distance <= (length > 3 ? length / 3 + 1 : 1) { return nearest.word }
+        }
+        let related = candidates.filter { $0.count > 2 && word.count > 2 && ($0.hasPrefix(word) || word.hasPrefix($0)) }
+        return related.count == 1 ? related.first : nil
     }
 
     /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.

@@ -36,11 +36,18 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case .serial:
             let baudRate = section.integer(
                 "baudRate", among: BaudRate.supported, or: "automatic", default: 9600)
-            return .serial(device: section.string("device"), baudRate: baudRate.map(BaudRate.fixed) ?? .automatic)
-        case .file: return .file(path: section.string("path"), follows: section.flag("follow", default: false))
+            return .serial(
+                device: section.string("device", as: "/dev/ttyUSB0"),
+                baudRate: baudRate.map(BaudRate.fixed) ?? .automatic)
+        case .file:
+            return .file(
+                path: section.string("path", as: "/var/log/drive.nmea"), follows: section.flag("follow", default: false)
+            )
         case .stdin: return .standardInput
         case .tcp:
-            return .tcp(host: section.string("host"), port: section.integer("port", in: 1...65535, default: 10110))
+            return .tcp(
+                host: section.string("host", as: "192.168.1.1"),
+                port: section.integer("port", in: 1...65535, default: 10110))
         case .udp:
             return .udp(
                 host: section.string("host", default: "127.0.0.1"),

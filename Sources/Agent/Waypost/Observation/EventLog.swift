@@ -3,6 +3,7 @@ import GNSS
 import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
+import ReportedText
 import SQLiteOutbox
 import TimeAndChance
 
@@ -52,8 +53,9 @@ package final class EventLog: ReportingObserver {
             if end("token") { log.write(.info, "there is a token again") }
             if !batch.pending.isEmpty, end("outbox") { log.write(.info, "the outbox works again") }
         case .delivered(let batch, let traffic, let took):
-            let number = batch.pending.count == 1 ? "1 update" : "\(batch.pending.count) updates"
-            if end("trouble") { log.write(.info, "delivery works again; \(number) delivered at once") }
+            if end("trouble") {
+                log.write(.info, "delivery works again; \(batch.pending.count.counted("update")) delivered at once")
+            }
             log.write(
                 .debug,
                 "delivered \(batch.pending.count) in \(took), \(traffic.bytesSent) bytes sent, "
@@ -104,7 +106,7 @@ package final class EventLog: ReportingObserver {
     private func tellTrouble(_ text: String, _ level: LogLevel) {
         // The figures in one trouble change: how long it took, when it is tried again.
         guard let told = count(text.filter { !$0.isNumber }, of: "trouble") else { return }
-        log.write(level, told > 0 ? "\(text) (\(told) more times since last logged)" : text)
+        log.write(level, told > 0 ? "\(text) (\(told.counted("more time")) since last logged)" : text)
     }
 
     private func count(_ words: String, of topic: String) -> Int? {

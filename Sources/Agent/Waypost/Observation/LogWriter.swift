@@ -32,7 +32,7 @@ package final class LogWriter: Sendable {
 
     /// The line in place of so many that were dropped.
     package func notice(ofDropped count: Int) -> [UInt8] {
-        line(.warning, "\(count) log lines were dropped, nothing read standard error")
+        line(.warning, "\(count.counted("log line")) dropped, nothing read standard error")
     }
 
     private func line(_ level: LogLevel, _ message: String) -> [UInt8] {

@@ -12,14 +12,16 @@ extension StatusReport {
             }
         }
         family(
-            "updates", "gauge", "Updates since the outbox was created, by state.",
-            [
-                ("state=\"accepted\"", Int(ledger.accepted)), ("state=\"delivered\"", Int(ledger.delivered)),
-                ("state=\"pending\"", Int(ledger.pending)), ("state=\"evicted\"", Int(ledger.evicted)),
-                ("state=\"quarantined\"", Int(ledger.quarantined)),
-            ])
+            "updates_accepted_total", "counter", "Updates accepted since the outbox was created.",
+            [("", Int(ledger.accepted))])
         family(
-            "updates_evicted", "gauge", "Updates evicted since the outbox was created, by reason.",
+            "updates_delivered_total", "counter", "Updates delivered since the outbox was created.",
+            [("", Int(ledger.delivered))])
+        family(
+            "updates", "gauge", "Updates in the outbox, by state.",
+            [("state=\"pending\"", Int(ledger.pending)), ("state=\"quarantined\"", Int(ledger.quarantined))])
+        family(
+            "updates_evicted_total", "counter", "Updates evicted since the outbox was created, by reason.",
             evictions.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", Int($0.value.count)) })
         family("fixes_total", "counter", "Fixes that were not rejected.", [("", fixes)])
         family(

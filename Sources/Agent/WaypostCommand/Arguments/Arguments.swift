@@ -23,13 +23,15 @@ struct Arguments: Sendable, Equatable {
             }
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let option = command.options.first(where: { $0.name == parts[0] }) else {
-                let guess = Spelling.nearest(to: parts[0], among: command.options.map(\.name))
                 throw UsageError(
-                    "\(command.name) has no option \(parts[0])" + (guess.map { "; did you mean \($0)?" } ?? ""),
+                    "\(command.name) has no option \(parts[0])\(Suggestion.option(for: parts[0], of: command))",
                     command: command.name)
             }
             if let valueName = option.valueName {
-                guard let value = parts.count > 1 ? parts[1] : rest.popFirst(), !value.isEmpty else {
+                // What is an option itself is not its value: that was forgotten.
+                let next = rest.first.flatMap { next in command.options.contains { $0.name == next } ? nil : next }
+                if parts.count == 1, next != nil { rest.removeFirst() }
+                guard let value = parts.count > 1 ? parts[1] : next, !value.isEmpty else {
                     throw UsageError("\(option.name) needs a value: \(option.name) \(valueName)", command: command.name)
                 }
                 if !option.isRepeatable, let earlier = values[option.name]?.last {
@@ -57,15 +59,16 @@ struct Arguments: Sendable, Equatable {
     func has(_ name: String) -> Bool { flags.contains(name) }
 
     private func check(_ command: CommandSpec) throws(UsageError) {
+        if case .none = command.operands, let extra = operands.first {
+            throw UsageError(
+                "\(command.name) takes no \"\(extra)\"\(Suggestion.operand(extra, of: command, self))",
+                command: command.name)
+        }
         for option in command.options where option.isRequired && values[option.name] == nil {
             throw UsageError(
                 "\(command.name) needs \(option.name) \(option.valueName ?? "")", command: command.name)
         }
         switch command.operands {
-        case .none:
-            if let extra = operands.first {
-                throw UsageError("\(command.name) takes no \"\(extra)\"", command: command.name)
-            }
         case .oneOrMore(let operand):
             if operands.isEmpty { throw UsageError("\(command.name) needs \(operand)", command: command.name) }
         case .optional(let operand):
@@ -73,13 +76,18 @@ struct Arguments: Sendable, Equatable {
                 throw UsageError("\(command.name) takes one \(operand), not \(operands.count)", command: command.name)
             }
         case .oneOf(let choices):
+            guard operands.count < 2 else {
+                throw UsageError(
+                    "\(command.name) takes one of \(choices.joined(separator: ", ")), not \"\(operands.joined(separator: " "))\"",
+                    command: command.name)
+            }
             guard operands.count == 1, choices.contains(operands[0]) else {
                 let guess = operands.first.flatMap { Spelling.nearest(to: $0, among: choices) }
                 throw UsageError(
                     "\(command.name) needs one of: \(choices.joined(separator: ", "))"
-                        + (guess.map { "; did you mean \($0)?" } ?? ""), command: command.name)
+                        + (guess.map(Suggestion.question) ?? ""), command: command.name)
             }
-        case .any: break
+        case .any, .none: break
         }
     }
 }

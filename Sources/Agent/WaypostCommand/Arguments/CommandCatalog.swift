@@ -19,6 +19,10 @@ enum CommandCatalog {
             options: [
                 config,
                 .value("--record", "DIR", "keep the run there for replay, 32 MiB at most, without tokens"),
+            ],
+            examples: [
+                "run --config /etc/waypost/config.json",
+                "run --config van.json --record /var/lib/waypost/recording",
             ]),
         CommandSpec(
             name: "replay", summary: "Report the fixes of recorded NMEA logs, or play a recorded run again.",
@@ -40,6 +44,10 @@ enum CommandCatalog {
                 .value("--outbox", "FILE", "continue this outbox with what is pending in it, or begin it there"),
                 .flag("--yes", "to a Fleet Engine on another machine: the vehicle is there for tests"),
                 .flag("--json", "print the summary as one JSON object on standard output"),
+            ],
+            examples: [
+                "replay drive.nmea --config try.json",
+                "replay monday.nmea.gz tuesday.nmea.gz --config try.json --speed 60 --json",
             ]),
         CommandSpec(
             name: "demo", summary: "See the whole product work in a minute, with no account and no network.",
@@ -51,11 +59,19 @@ enum CommandCatalog {
             options: [
                 .value("--listen", "HOST:PORT", "where the simulator's page is (default 127.0.0.1:0, a free port)"),
                 .flag("--keep-open", "leave the simulator's page up afterwards, until stopped"),
+            ],
+            examples: [
+                "demo",
+                "demo drive.nmea --listen 127.0.0.1:8080 --keep-open",
             ]),
         CommandSpec(
             name: "simulator", summary: "Run a strict Fleet Engine and a token issuer on this machine.",
             details: "Rejects what the real one rejects, and fails as ordered. Its page shows what arrived.",
-            operands: .none, options: SimulatorCommand.options),
+            operands: .none, options: SimulatorCommand.options,
+            examples: [
+                "simulator",
+                "simulator --trip trip-7=van-7:2000 --errors 503:0.3,401:0.05 --outage 10..30",
+            ]),
         CommandSpec(
             name: "fixes", summary: "Decode NMEA logs to fixes on standard output.",
             details: """
@@ -70,6 +86,10 @@ enum CommandCatalog {
                 .value("--explain", "LINE", "say what became of one line and why: its number in LOG, or its text"),
                 .flag("--follow", "wait for more at the end of the last LOG, until stopped"),
                 acceptMissingChecksum,
+            ],
+            examples: [
+                "fixes drive.nmea --format gpx > drive.gpx",
+                "fixes drive.nmea --summary",
             ]),
         CommandSpec(
             name: "map", summary: "Draw NMEA logs as one page: track, speed, stops and gaps.",
@@ -83,6 +103,10 @@ enum CommandCatalog {
             options: [
                 .value("-o", "FILE", "the page; - writes it to standard output", isRequired: true),
                 acceptMissingChecksum,
+            ],
+            examples: [
+                "map drive.nmea -o drive.html",
+                "map monday.nmea.gz tuesday.nmea.gz -o week.html",
             ]),
         CommandSpec(
             name: "watch", summary: "Follow a trip or vehicle as its passenger sees it.",
@@ -97,6 +121,10 @@ enum CommandCatalog {
                 .value("--trip", "ID", "the trip to follow"),
                 .value("--vehicle", "ID", "the vehicle to follow, of the configured service"),
                 .flag("--json", "print one JSON object a line"),
+            ],
+            examples: [
+                "watch --trip trip-7 --config try.json",
+                "watch --vehicle van-7 --config try.json --json",
             ]),
         CommandSpec(
             name: "check", summary: "Check a configuration before the vehicle leaves.",
@@ -106,7 +134,11 @@ enum CommandCatalog {
                 vehicle, and with consumerAuthorization fetches a trip's token, a line per check with its remedy. Exit \
                 code 78 when the configuration is wrong, 69 when another check failed.
                 """,
-            operands: .none, options: [config, .flag("--online", "try the receiver, the token and Fleet Engine too")]),
+            operands: .none, options: [config, .flag("--online", "try the receiver, the token and Fleet Engine too")],
+            examples: [
+                "check --config /etc/waypost/config.json",
+                "check --config van.json --online",
+            ]),
         CommandSpec(
             name: "token", summary: "Fetch a token and show what it says.",
             details: """
@@ -120,6 +152,10 @@ enum CommandCatalog {
                 .value("--trip", "ID", "the token for following that trip"),
                 .flag("--raw", "print the token itself, for another program; not to a terminal"),
                 .flag("--force", "with --raw: to a terminal too"),
+            ],
+            examples: [
+                "token --config /etc/waypost/config.json",
+                "token --config van.json --raw > token.jwt",
             ]),
         CommandSpec(
             name: "status", summary: "Show the status of the running service.",
@@ -128,11 +164,19 @@ enum CommandCatalog {
                 Exit code 0 when all is well, 1 when something is wrong, 69 when it does not run, with the reason why it \
                 ended, if it left one.
                 """,
-            operands: .none, options: [runningConfig, .flag("--json", "print what the service sends, in JSON")]),
+            operands: .none, options: [runningConfig, .flag("--json", "print what the service sends, in JSON")],
+            examples: [
+                "status",
+                "status --json --config /etc/waypost/config.json",
+            ]),
         CommandSpec(
             name: "why", summary: "Say why nothing is sent and what to do, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
-            operands: .none, options: [runningConfig]),
+            operands: .none, options: [runningConfig],
+            examples: [
+                "why",
+                "why --config /etc/waypost/config.json",
+            ]),
         CommandSpec(
             name: "outbox", summary: "Show what is pending and evicted; decide about what is quarantined.",
             details: """
@@ -148,17 +192,24 @@ enum CommandCatalog {
                     "--update", "N", "requeue, discard: the number of a quarantined update", isRepeatable: true),
                 .flag("--all", "requeue, discard: everything that is quarantined"),
                 .flag("--json", "list, requeue, discard: print one JSON object instead"),
+            ],
+            examples: [
+                "outbox list --config /etc/waypost/config.json",
+                "outbox requeue --update 4711 --update 4712 --config /etc/waypost/config.json",
             ]),
         CommandSpec(
             name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"),
-            options: []),
+            options: [],
+            examples: [
+                "help replay",
+                "help outbox",
+            ]),
     ]
 
     /// The command of that name.
     static func command(named name: String) throws(UsageError) -> CommandSpec {
         if let command = commands.first(where: { $0.name == name }) { return command }
-        let guess = Spelling.nearest(to: name, among: commands.map(\.name) + ["--version", "--help"])
-        throw UsageError("there is no command \"\(name)\"" + (guess.map { "; did you mean \($0)?" } ?? ""))
+        throw UsageError("there is no command \"\(name)\"\(Suggestion.command(for: name))")
     }
 }
 
@@ -183,6 +234,8 @@ struct CommandSpec: Sendable {
     let details: String
     let operands: Operands
     let options: [OptionSpec]
+    /// Command lines that a reader may try, the simplest first.
+    let examples: [String]
 
     /// The line behind `usage:`.
     var usage: String {
@@ -214,6 +267,8 @@ struct OptionSpec: Sendable {
     let isRequired: Bool
     /// Whether it may stand there more than once, each time with another value.
     let isRepeatable: Bool
+    /// The heading under which the help shows it, with those before and after that have the same.
+    var group: String?
 
     /// An option with a value.
     static func value(
@@ -225,5 +280,12 @@ struct OptionSpec: Sendable {
     /// An option without a value.
     static func flag(_ name: String, _ help: String) -> Self {
         Self(name: name, valueName: nil, help: help, isRequired: false, isRepeatable: false)
+    }
+
+    /// The same under the heading `group`.
+    func under(_ group: String) -> Self {
+        var option = self
+        option.group = group
+        return option
     }
 }

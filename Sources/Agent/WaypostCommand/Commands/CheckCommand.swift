@@ -56,7 +56,8 @@ struct CheckCommand {
 
     private func write(_ line: CheckLine) throws {
         Terminal.draw("")
+        let verdict = line.verdict.rawValue
         try StandardOutput.write(
-            line: "\(line.verdict.rawValue.filled(to: 4))  \(line.name.filled(to: 13))  \(line.text)")
+            verdict: verdict, "".filled(to: 6 - verdict.count) + "\(line.name.filled(to: 13))  \(line.text)")
     }
 }

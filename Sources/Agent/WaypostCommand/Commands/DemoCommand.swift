@@ -5,6 +5,7 @@ import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReceiverSimulator
+import ReportedText
 import Waypost
 
 /// `waypost demo`: the whole product in one process, with an outage in the middle.
@@ -94,7 +95,7 @@ struct DemoCommand {
             line: """
 
                 \(summary.text)
-                Fleet Engine holds \(arrived) distinct positions of \(configuration.vehicle.vehicleID), none of them older \
+                Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID), none of them older \
                 than the one before as last location: \(record?.lastLocationsBackInTime == 0 ? "right" : "WRONG").
                 """)
         let isRight = summary.isComplete && Int64(arrived) == summary.accepted && record?.lastLocationsBackInTime == 0
@@ -154,7 +155,7 @@ final class DemoNarrator: ReportingObserver {
     func open(page: String, drive: String, length: Duration, speed: Double) {
         Terminal.say(
             """
-            Waypost demo: \(drive), \(Int((length / .seconds(60)).rounded())) minutes, played \(Int(speed.rounded())) times as fast.
+            Waypost demo: \(drive), \(Int((length / .seconds(60)).rounded()).counted("minute")), played \(Int(speed.rounded())) times as fast.
             Fleet Engine and the token issuer are simulated on this machine. Watch the van: \(page)
 
             """)
@@ -167,7 +168,7 @@ final class DemoNarrator: ReportingObserver {
             return
         }
         let waiting = state.withLock { $0.accepted - $0.delivered }
-        tell("the outage is over; \(waiting) updates wait")
+        tell("the outage is over; \(waiting.counted("update")) \(waiting == 1 ? "waits" : "wait")")
     }
 
     /// Nothing more is reported.
@@ -193,7 +194,9 @@ final class DemoNarrator: ReportingObserver {
         }
         if isFirst { tell("a token was fetched and the first update is delivered") }
         if wasFailing {
-            tell("delivered again: the newest position first, with \(batch.past.count) older ones in the same request")
+            tell(
+                "delivered again: the newest position first, with \(batch.past.count.counted("older one")) in the same request"
+            )
         }
     }
 

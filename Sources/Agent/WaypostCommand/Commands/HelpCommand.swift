@@ -40,13 +40,16 @@ enum HelpText {
         if !command.options.isEmpty {
             let names = command.options.map { option in option.valueName.map { "\(option.name) \($0)" } ?? option.name }
             let width = names.map(\.count).max() ?? 0
-            text += "\n"
+            var group: String?
             for (name, option) in zip(names, command.options) {
-                text +=
-                    "  \(name)\(String(repeating: " ", count: width - name.count))  \(option.help)\(option.isRepeatable ? "; may be repeated" : "")\n"
+                if option.group != group || name == names.first {
+                    group = option.group
+                    text += "\n\(group.map { "\($0):\n" } ?? "")"
+                }
+                text += "  \(name.filled(to: width))  \(option.help)\(option.isRepeatable ? "; may be repeated" : "")\n"
             }
         }
-        return String(text.dropLast())
+        return text + "\nexamples:" + command.examples.map { "\n  waypost \($0)" }.joined()
     }
 
     /// At most 100 columns.

@@ -165,11 +165,13 @@ struct QuarantineResult: Encodable {
     let notKept: Int64
 
     var text: String {
-        let noun = updates == 1 ? "update" : "updates"
-        let rest = notKept > 0 ? "; \(notKept) older ones are no longer kept and stay quarantined" : ""
+        let older =
+            notKept == 1
+            ? "1 older one is no longer kept and stays" : "\(notKept.grouped) older ones are no longer kept and stay"
+        let rest = notKept > 0 ? "; \(older) quarantined" : ""
         return action == "requeue"
-            ? "\(updates) \(noun) requeued: pending again, to be delivered once more\(rest)"
-            : "\(updates) \(noun) discarded: counted as evicted"
+            ? "\(updates.counted("update")) requeued: pending again, to be delivered once more\(rest)"
+            : "\(updates.counted("update")) discarded: counted as evicted"
     }
 }
 

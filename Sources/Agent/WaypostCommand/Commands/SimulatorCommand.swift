@@ -5,22 +5,33 @@ import LinuxPlatform
 
 /// `waypost simulator`: token issuer and strict Fleet Engine, alone.
 struct SimulatorCommand {
-    static let options: [OptionSpec] =
-        [
-            .value("--listen", "HOST:PORT", "where to listen (default 127.0.0.1:8089; port 0 takes a free one)"),
-            .value("--provider", "ID", "the only provider that exists (default any)"),
-            .value(
-                "--vehicle", "ID", "a vehicle that exists; others answer 404 (default all exist)", isRepeatable: true),
-            .value(
-                "--trip", "ID=VEHICLE[:METERS]", "a trip that this vehicle drives (default 3000 m)",
-                isRepeatable: true),
-            .value("--trust-key", "FILE", "accept tokens of this key too: a public key in PEM"),
-            .value("--token-shape", "SHAPE", "the token answer: guide, onDemandSample or scheduledSample"),
-            .value("--record", "FILE", "write everything that arrives as JSON Lines"),
-            .value("--seed", "N", "decides where the faults fall (default 1)"),
-        ] + FaultPlan.options.map { .value($0.name, $0.placeholder, $0.help, isRepeatable: $0.isRepeatable) }
+    static let options = general + existing + tokens + faults
+
+    private static let general: [OptionSpec] = [
+        .value("--listen", "HOST:PORT", "where to listen (default 127.0.0.1:8089; port 0 takes a free one)"),
+        .value("--record", "FILE", "write everything that arrives as JSON Lines"),
+    ]
+    private static let existing: [OptionSpec] = [
+        OptionSpec.value("--provider", "ID", "the only provider that exists (default any)"),
+        OptionSpec.value(
+            "--vehicle", "ID", "a vehicle that exists; others answer 404 (default all exist)", isRepeatable: true),
+        OptionSpec.value(
+            "--trip", "ID=VEHICLE[:METERS]", "a trip that this vehicle drives (default 3000 m)", isRepeatable: true),
+    ].map { $0.under("what exists") }
+    private static let tokens: [OptionSpec] = [
+        OptionSpec.value("--token-shape", "SHAPE", "the token answer: guide, onDemandSample or scheduledSample"),
+        OptionSpec.value("--trust-key", "FILE", "accept tokens of this key too: a public key in PEM"),
+    ].map { $0.under("tokens") }
+    private static let faults: [OptionSpec] =
+        [OptionSpec.value("--seed", "N", "decides where the faults fall (default 1)").under("faults of Fleet Engine")]
+        + FaultPlan.options.map { option in
+            let culprit = TokenFaultPlan.options.contains(option) ? "the token issuer" : "Fleet Engine"
+            return OptionSpec.value(option.name, option.placeholder, option.help, isRepeatable: option.isRepeatable)
+                .under("faults of \(culprit)")
+        }
 
     private let settings: SimulatorSettings
+    private let trustedKeyPath: String?
 
     init(_ arguments: Arguments) throws {
         var settings = SimulatorSettings()
@@ -41,7 +52,8 @@ struct SimulatorCommand {
             }
             settings.trips.append(trip)
         }
-        if let path = arguments.value("--trust-key") { settings.trustedKey = try Self.key(at: path) }
+        trustedKeyPath = arguments.value("--trust-key")
+        if let path = trustedKeyPath { settings.trustedKey = try Self.key(at: path) }
         if let word = arguments.value("--token-shape") {
             guard let shape = TokenAnswerShape(rawValue: word) else {
                 let words = TokenAnswerShape.allCases.map(\.rawValue).joined(separator: ", ")
@@ -68,6 +80,10 @@ struct SimulatorCommand {
     func run() async throws -> ExitStatus {
         let simulator: FleetEngineSimulator
         do { simulator = try FleetEngineSimulator(settings) } catch {
+            if case .signing(let reason) = error, let trustedKeyPath {
+                throw UsageError("--trust-key \(trustedKeyPath): \(reason)", command: "simulator")
+            }
+            if case .recordFile(let path, let cause) = error { throw UnwritableFile(path: path, cause: cause) }
             Terminal.say("waypost: \(error)")
             return .unavailable
         }

@@ -1,6 +1,7 @@
 import GNSS
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import TimeAndChance
 import Waypost
 
@@ -58,8 +59,9 @@ struct StatusPage {
                 + "+ evicted \(ledger.evicted) + quarantined \(ledger.quarantined)")
         lines.add(
             "since start",
-            wrapped: "\(report.fixes) fixes, \(report.requests) requests, \(report.retries) retries, "
-                + "\(report.tokenFetches) tokens, \(report.bytesSent) bytes sent, \(report.bytesReceived) received")
+            wrapped: "\(report.fixes.counted("fix", "fixes")), \(report.requests.counted("request")), "
+                + "\(report.retries.counted("retry", "retries")), \(report.tokenFetches.counted("token")), "
+                + "\(report.bytesSent.counted("byte")) sent, \(report.bytesReceived.grouped) received")
         let repairs = report.repairs.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         lines.add("repairs", wrapped: repairs.joined(separator: ", "))
         if let stall = report.lastStall {

@@ -33,9 +33,10 @@ struct WatchCommand {
                 let line = SnapshotLine(snapshot, now: .system)
                 try StandardOutput.write(line: asJSON ? line.json : line.text)
             case .silent(let silence):
-                Terminal.say("nothing new for \(Int(silence / .seconds(1))) s; an active vehicle reports once a minute")
-            case .trouble(let words): Terminal.say("\(words) (retrying)")
-            case .recovered: Terminal.say("it works again")
+                Terminal.say(
+                    "waypost: nothing new for \(Int(silence / .seconds(1))) s; an active vehicle reports once a minute")
+            case .trouble(let words): Terminal.say("waypost: \(words) (retrying)")
+            case .recovered: Terminal.say("waypost: it works again")
             }
         }
         if Task.isCancelled { throw Interruption("\(FigureText.count(changes, "change")) of \(subject.words) seen") }

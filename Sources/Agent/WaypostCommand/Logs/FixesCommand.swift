@@ -108,7 +108,10 @@ struct FixesCommand {
         let (logs, total, decoding) = await LogSummary.survey(try reader)
         Terminal.draw("")
         if decoding.isInterrupted { throw decoding.interruption("a summary needs all of it") }
-        try StandardOutput.write(line: FixesSummary(logs: logs, total: total).text)
+        // Where the first log cannot be read there is nothing to sum up.
+        if decoding.failure == nil || logs.contains(where: { $0.statistics.bytes > 0 }) {
+            try StandardOutput.write(line: FixesSummary(logs: logs, total: total).text)
+        }
         return try decoding.conclude()
     }
 }

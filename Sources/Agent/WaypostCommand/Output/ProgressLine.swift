@@ -40,7 +40,9 @@ struct ProgressLine {
 /// Standard error as a person sees it: messages, and one line that is drawn over during the work.
 struct Terminal: Sendable {
     /// Whether lines can be drawn over.
-    static var isInteractive: Bool { StandardError.isTerminal }
+    static var isInteractive: Bool {
+        StandardError.isTerminal && ProcessEnvironment.variables["TERM"] != "dumb"
+    }
 
     /// Prints a line, or several, for people; freed of what could steer the terminal.
     static func say(_ text: String) { StandardError.writeNow(Array("\(text.printableLines)\n".utf8)) }

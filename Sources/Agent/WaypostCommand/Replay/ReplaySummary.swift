@@ -1,5 +1,6 @@
 import HTTPMessages
 import LocationReporting
+import ReportedText
 import RunRecording
 import StrictJSON
 import TrackDrawing
@@ -33,11 +34,16 @@ struct ReplaySummary: Encodable {
 
     /// For people: the account and its verdict.
     var text: String {
+        let missing = accepted - delivered
         let verdict =
-            isComplete
-            ? "All \(accepted) accepted updates were delivered."
-            : "\(accepted - delivered) of \(accepted) accepted updates were not delivered: \(pending) pending, "
-                + "\(evicted) evicted, \(quarantined) quarantined."
+            switch (isComplete, accepted) {
+            case (true, 0): "No update was accepted, so none had to be delivered."
+            case (true, 1): "The 1 accepted update was delivered."
+            case (true, _): "All \(accepted.grouped) accepted updates were delivered."
+            case (false, _):
+                "\(missing.grouped) of \(accepted.counted("accepted update")) \(missing == 1 ? "was" : "were") not delivered: "
+                    + "\(pending) pending, \(evicted) evicted, \(quarantined) quarantined."
+            }
         return "\(figures)\n\(verdict)"
     }
 
@@ -65,7 +71,9 @@ struct RunReenactmentSummary {
     var text: String {
         var lines = ["run of \(run.header.run), \(run.length.spoken) recorded"]
         for kind in comparison.kinds {
-            let verdict = kind.differences.isEmpty ? "as recorded" : "\(kind.differences.count) differ"
+            let verdict =
+                kind.differences.isEmpty
+                ? "as recorded" : kind.differences.count == 1 ? "1 differs" : "\(kind.differences.count) differ"
             lines.append("\(kind.name): \(kind.recorded) recorded, \(kind.replayed) replayed, \(verdict)")
             for difference in kind.differences.prefix(Self.longestList) {
                 lines.append(
@@ -80,8 +88,8 @@ struct RunReenactmentSummary {
                 lines.append("a stage stalled then: \(stage) \(number.value)")
             }
         }
-        if lost > 0 { lines.append("\(lost) entries are missing: the disk was too slow") }
-        if run.brokenLines > 0 { lines.append("\(run.brokenLines) lines are cut off") }
+        if lost > 0 { lines.append("missing: \(lost.counted("entry", "entries")); the disk was too slow") }
+        if run.brokenLines > 0 { lines.append("cut off: \(run.brokenLines.counted("line"))") }
         return lines.joined(separator: "\n")
     }
 

@@ -34,11 +34,11 @@ struct SentenceExplanation {
         case .interrupted:
             let byte = sentence.following.first ?? 0
             let what = byte == UInt8(ascii: "$") ? "another $" : "byte 0x\(Self.hexadecimal(byte)), which is no text,"
-            return "\(refusal): \(what) comes after \(sentence.bytes.count) bytes"
+            return "\(refusal): \(what) comes after \(sentence.bytes.count.counted("byte"))"
         case .tooLong:
             let run = sentence.following.prefix { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "$") }
             let isWhole = run.count < sentence.following.count
-            return "\(refusal): \(isWhole ? "" : "more than ")\(sentence.bytes.count + run.count) bytes"
+            return "\(refusal): \(isWhole ? "" : "more than ")\((sentence.bytes.count + run.count).counted("byte"))"
         case .malformedField, .outOfRange:
             guard let (number, text) = reading.faultyField else {
                 return "\(refusal): a latitude without a longitude, or the reverse"
@@ -58,7 +58,7 @@ struct SentenceExplanation {
             return ["behind a tag block\(time)"]
         }
         let text = Self.shown(sentence.prefix)
-        return ["behind \(Self.counted(sentence.prefix.count, "byte")) of something else: \"\(text)\""]
+        return ["behind \(sentence.prefix.count.counted("byte")) of something else: \"\(text)\""]
     }
 
     private var fateLines: [String] {
@@ -81,7 +81,6 @@ struct SentenceExplanation {
         ReportedText(bytes: bytes.map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: ".") }, limit: 60)
     }
 
-    private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }
 
 /// Where a sentence stands in its log.

@@ -1,23 +1,16 @@
 package import GNSS
+import ReportedText
 package import TimeAndChance
 
 /// Figures as a person reads them: as many digits as they are worth, with their unit.
 package enum FigureText {
     /// `1 fix`, `2 fixes`, `12,345 fixes`; the plural is `noun` with an s unless given.
     package static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
-        "\(grouped(number)) \(number == 1 ? noun : plural ?? noun + "s")"
+        number.counted(noun, plural)
     }
 
-    /// `12,345`; four digits stand together.
-    package static func grouped(_ number: Int) -> String {
-        let digits = Array(String(number.magnitude))
-        var text = number < 0 ? "-" : ""
-        for (index, digit) in digits.enumerated() {
-            if digits.count > 4, index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
-            text.append(digit)
-        }
-        return text
-    }
+    /// `1,234`.
+    package static func grouped(_ number: Int) -> String { number.grouped }
 
     /// Rounded to exactly `places` decimals, as `4.0`.
     package static func decimal(_ value: Double, _ places: Int) -> String {

@@ -153,7 +153,7 @@ extension FaultPlan {
         let value = FaultOptionValue(option, text)
         switch option {
         case "--errors":
-            errors = try value.rates("STATUS:RATE, as 503:0.3") { status in
+            errors = try value.rates("STATUS:RATE, as 503:0.3, with a status from 400 to 599") { status in
                 Int(status).flatMap { (400...599).contains($0) ? $0 : nil }
             }.map { ErrorRate(status: $0.kind, rate: $0.rate) }
         case "--resets": resets = try value.rate()

@@ -68,7 +68,8 @@ package struct TokenFaultPlan: Sendable, Hashable {
         var words: [String] = []
         switch outage {
         case .seconds(let range): words.append("no tokens from \(range.lowerBound) to \(range.upperBound) s")
-        case .first(let count): words.append("the first \(count) token requests fail")
+        case .first(let count):
+            words.append("the first \(count == 1 ? "token request fails" : "\(count) token requests fail")")
         case nil: break
         }
         words += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.fault.words)" }
@@ -120,7 +121,8 @@ package enum TokenFault: Sendable, Hashable {
 }
 
 extension TokenFaultPlan {
-    static let options = [
+    /// Those of `FaultPlan.options` that order something here.
+    package static let options = [
         FaultPlan.Option("--token-outage", "COUNT|FROM..TO", "token requests fail: the first ones, or seconds"),
         FaultPlan.Option(
             "--token-errors", "FAULT:RATE,...",

@@ -1,4 +1,5 @@
 import FleetEngine
+import ReportedText
 import StrictJSON
 import TimeAndChance
 
@@ -93,7 +94,8 @@ struct Fleet {
         let pastCount = message["pastLocations"]?.arrayValue?.count ?? 0
         if let maximumPastLocations, pastCount > maximumPastLocations {
             throw .invalid(
-                field: "pastLocations", "\(pastCount) are more than the \(maximumPastLocations) that are accepted")
+                field: "pastLocations",
+                "has \(pastCount.counted("element")); at most \(maximumPastLocations) may be sent")
         }
         try Self.checkAttributes(message["attributes"]?.arrayValue ?? [])
         return message

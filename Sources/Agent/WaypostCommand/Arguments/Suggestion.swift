@@ -1,0 +1,60 @@
+import Waypost
+
+/// What somebody probably meant who typed a word that Waypost does not have: each the end of a sentence, with its
+/// semicolon; empty where there is no good guess.
+enum Suggestion {
+    /// Words for commands in other programs.
+    private static let otherCommands = [
+        "version": "--version", "-V": "--version", "-v": "--version", "-?": "help",
+        "start": "run", "serve": "run", "server": "run", "service": "run", "daemon": "run", "agent": "run",
+        "list": "outbox list", "ls": "outbox list", "queue": "outbox list", "pending": "outbox list",
+        "ledger": "outbox list", "export": "outbox export", "requeue": "outbox requeue", "discard": "outbox discard",
+        "validate": "check", "verify": "check", "test": "check", "lint": "check", "doctor": "check",
+        "decode": "fixes", "parse": "fixes", "convert": "fixes", "nmea": "fixes", "summary": "fixes --summary",
+        "explain": "fixes --explain", "draw": "map", "plot": "map", "follow": "watch", "trip": "watch",
+        "fake": "simulator", "mock": "simulator", "emulator": "simulator", "play": "replay", "health": "status",
+        "jwt": "token", "log": "journalctl -u waypost", "logs": "journalctl -u waypost",
+        "stop": "systemctl stop waypost", "restart": "systemctl restart waypost",
+    ]
+
+    /// For `word` in the place of a command.
+    static func command(for word: String) -> String {
+        let names = CommandCatalog.commands.map(\.name)
+        let guess =
+            otherCommands[word] ?? otherCommands[word.lowercased()]
+            ?? Spelling.nearest(to: word, among: names + ["--version", "--help"])
+        if let guess { return question(guess) }
+        return word.hasPrefix("-") ? "; the command comes first, as in waypost run --config FILE" : ""
+    }
+
+    /// For `word` in the place of an option of `command`.
+    static func option(for word: String, of command: CommandSpec) -> String {
+        let names = command.options.map(\.name)
+        let letters = word.drop { $0 == "-" }
+        if command.name == "fixes", let format = FixesFormat(rawValue: letters == "json" ? "jsonl" : String(letters)) {
+            return question("--format \(format.rawValue)")
+        }
+        if ["-v", "--verbose", "-q", "--quiet", "-d", "--debug", "--log-level"].contains(word) {
+            return "; how much is logged is \"log.level\" of the configuration"
+        }
+        if word == "-V" || word == "--version" { return question("waypost --version") }
+        if letters.count == 1 {
+            let guess = names.first { $0.hasPrefix("--\(letters)") } ?? names.first { word == "-f" && $0 == "--config" }
+            return guess.map(question) ?? ""
+        }
+        if let near = Spelling.nearest(to: word, among: names) { return question(near) }
+        let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
+        return owners.isEmpty ? "" : "; that is an option of \(owners.joined(separator: ", "))"
+    }
+
+    /// For `word`, given to `command`, which takes options only.
+    static func operand(_ word: String, of command: CommandSpec, _ given: Arguments) -> String {
+        let own = ["watch": "--trip", "simulator": "--listen"][command.name]
+        let isFile = word.contains("/") || word.hasSuffix(".json")
+        let config = command.options.first { $0.name == "--config" && ($0.isRequired || isFile) }?.name
+        guard let option = isFile ? config ?? own : own ?? config, given.value(option) == nil else { return "" }
+        return question("\(command.name) \(option) \(word)")
+    }
+
+    static func question(_ guess: String) -> String { "; did you mean \(guess)?" }
+}

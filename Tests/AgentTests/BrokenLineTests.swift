@@ -1,0 +1,99 @@
+import FoundationEssentials
+import Testing
+import WaypostTestSupport
+
+@testable import Waypost
+
+@Suite struct BrokenLines {
+    /// The problem of a text that is not JSON, without its first line's words.
+    static func shown(_ text: String) -> [String] {
+        do {
+            _ = try Configuration(json: Array(text.utf8), file: "config.json")
+            return ["it is read"]
+        } catch {
+            return error.problems.flatMap { $0.split(separator: "\n").dropFirst().map(String.init) }
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "{\n  \"log\": { \"level\": \"info\", }\n}", "  2 |   \"log\": { \"level\": \"info\", }",
+            "    |                           ^"
+        ),
+        (
+            "{\n  \"vehicle\": {\n    \"vehicleId\": \"van-7\"\n    \"service\": \"x\"\n  }\n}",
+            "  3 |     \"vehicleId\": \"van-7\"", "    |                         ^"
+        ),
+        ("{\n\t\"log\": 1, // the log\n}", "  2 |  \"log\": …, // …", "    |            ^"),
+        (
+            "{ \"status\": { \"listen\": “x” } }", "  1 | { \"status\": { \"listen\": “…” } }",
+            "    |                         ^"
+        ),
+        (
+            "{ \"vehicle\": { 'vehicleId': 'van-7' } }", "  1 | { \"vehicle\": { 'vehicleId': '…' } }",
+            "    |                ^"
+        ),
+        ("{ vehicle: 1 }", "  1 | { vehicle: … }", "    |   ^"),
+        ("{ \"log\": {", "  1 | { \"log\": {", "    |           ^"),
+        ("{ \"vehicle\" = 1 }", "  1 | { \"vehicle\" = … }", "    |             ^"),
+        (
+            "{ \"reporting\": { \"intervalSeconds\": 1,5 } }", "  1 | { \"reporting\": { \"intervalSeconds\": 1,… } }",
+            "    |                                      ^"
+        ),
+    ])
+    func areShownWithAMarkBelowThePlace(text: String, line: String, mark: String) {
+        #expect(Self.shown(text) == [line, mark])
+    }
+
+    /// Wherever a configuration full of secrets breaks, and by whatever mistake, none of them is shown.
+    @Test func showNoSecret() throws {
+        let text = """
+            {"vehicle": {"providerId": "p", "vehicleId": "v"}, "receiver": {"type": "stdin"},
+             "authorization": {"type": "http", "url": "https://hush@b/?k=hush", "method": "POST", "body": "hush",
+              "headers": {"X-Api-Key": "hush", "Cookie": "hush", "Authorization": "hush", "Y": {"environment": "hush"}, "Z": hush }},
+             "consumerAuthorization": {"type": "command", "command": ["a", "hush", "--key=hush"],
+              "environment": {"host": "hush", "KEY": "hush:hush"}}, "upload": {"endpoint": "https://b/hush"},
+             "heders": {"device": "hush"}, "autorization": {"path": "hush"}}
+            """
+        let bytes = Array(text.utf8)
+        let mistakes = ["", ",", "}", "]", ":", "'", "\"", "“", "x", "//", "#", "\n", "\\", "\t", "= ", "/*", "{"]
+        for place in bytes.indices {
+            for mistake in mistakes {
+                for dropped in [0, 1] where bytes[place] | 0x20 < 0x61 || bytes[place] > 0x7A {
+                    let broken = bytes[..<place] + Array(mistake.utf8) + bytes[(place + dropped)...]
+                    do { _ = try Configuration(json: Array(broken), file: "c") } catch {
+                        let isTold = error.problems.contains { $0.contains("hush") }
+                        #expect(!isTold, "\(error)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func areCutAroundThePlace() throws {
+        let secrets = (0..<200).map { "\"k\($0)\": \"v\"" }.joined(separator: ", ")
+        let shown = Self.shown("{ \"log\": {\(secrets),, \"level\": \"info\"} }")
+        try #require(shown.count == 2)
+        #expect(shown.allSatisfy { $0.count <= 110 }, "\(shown)")
+        #expect(Array(shown[0])[shown[1].count - 1] == ",")
+        #expect(shown[0].contains("| …") && shown[0].contains("\"k199\": \"…\",, \"level\""))
+    }
+
+    /// A key that is documented is known here, so that its value is shown or, knowingly, left out.
+    @Test func knowEveryKey() throws {
+        let known = BrokenLine.sections.union(BrokenLine.harmlessKeys).union(BrokenLine.secretKeys)
+        let text = String(
+            decoding: try Data(contentsOf: Fixtures.url("../config.example.json")), as: UTF8.self)
+        for match in text.matches(of: /"(\w+)":/) { #expect(known.contains(String(match.1)), "\(match.1)") }
+        let page = String(
+            decoding: try Data(contentsOf: Fixtures.url("../docs/configuration.md")), as: UTF8.self)
+        let rows = page.split(separator: "\n").compactMap { row in row.firstMatch(of: /^\| `([\w.]+)`(?:, `(\w+)`)?/) }
+        #expect(rows.count > 40)
+        for row in rows {
+            for key in (row.1 + "." + (row.2 ?? row.1)).split(separator: ".")
+            where !["serial", "tcp", "udp", "gpsd", "stdin", "file"].contains(key) {
+                #expect(known.contains(String(key)), "\(key)")
+            }
+        }
+    }
+}
