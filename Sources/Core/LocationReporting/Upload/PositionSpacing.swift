@@ -1,0 +1,73 @@
+import TimeAndChance
+
+/// When a new position of a vehicle may follow the last one: not within Fleet Engine's least time between two, however
+/// long that one had to wait for a token or an answer. Pure.
+///
+/// What counts is the arrival, which lies between request and answer: as long before the answer as the quickest answer
+/// took, so that requests which all take alike may follow each other from start to start.
+///
+/// Where positions come as fast as they may go, one that was late would make all after it late. So one that has to
+/// wait as long as the one before it leaves its turn to the next, which need not wait then, and goes behind that.
+///
+/// A drive that is played faster than it was driven is not held up: its positions go as far apart as it is played.
+struct PositionSpacing: Sendable {
+    /// The least time between two.
+    private static let least = ReportingPolicy.shortestInterval
+    /// A shorter wait matters to nobody.
+    private static let tolerance = Duration.seconds(1)
+    /// How far times of fix may get ahead of the clock before they are those of a recording.
+    private static let liveliness = Duration.milliseconds(500)
+
+    /// What arrived last, or may have, and whether that is certain.
+    private var latest: (update: LocationUpdate, isCertain: Bool)?
+    /// When another one may go out.
+    private var dueAt = Duration.zero
+    /// The shortest time that an answer took on this network; zero while it is unknown.
+    private var quickestAnswer = Duration.zero
+    /// What waits, since when, and until when.
+    private var held: (update: LocationUpdate, since: Duration, until: Duration)?
+    /// How long the last one that went out had waited.
+    private var lastHold = Duration.zero
+    /// The least age at which an update was accepted, on a scale of its own.
+    private var leastAge: Duration?
+    /// Whether times of fix pass as the clock does.
+    private var isLive = false
+
+    /// Notes that `update` has been accepted.
+    mutating func accepted(_ update: LocationUpdate, at now: Duration) {
+        let age = now - .milliseconds(update.timeOfFix.millisecondsSince1970)
+        isLive = leastAge.map { age >= $0 - Self.liveliness } ?? true
+        leastAge = leastAge.map { min($0, age) } ?? age
+    }
+
+    /// How long `update` has to wait still; zero for one that has been sent before.
+    mutating func timeToSend(_ update: LocationUpdate, at now: Duration) -> Duration {
+        guard isLive, latest?.update != update else { return .zero }
+        if held?.update != update {
+            let rest = dueAt - now
+            let isAsLate = rest >= Self.tolerance && lastHold >= Self.tolerance && rest >= lastHold * 0.9
+            held = (update, now, isAsLate ? dueAt + Self.least : dueAt)
+        }
+        return held.map { max(.zero, $0.until - now) } ?? .zero
+    }
+
+    /// Notes that `update` goes out.
+    mutating func willSend(_ update: LocationUpdate, at now: Duration) {
+        guard latest?.update != update else { return }
+        lastHold = held.map { $0.update == update && $0.until > $0.since ? now - $0.since : .zero } ?? .zero
+        held = nil
+    }
+
+    /// Notes that `update` has arrived, or may have where no answer came; the exchange `took` so long.
+    mutating func arrived(_ update: LocationUpdate, isCertain: Bool, took: Duration, at now: Duration) {
+        let isRepetition = latest.map { $0.update == update && $0.isCertain } ?? false
+        if !isRepetition {
+            latest = (update, isCertain)
+            dueAt = now - (isCertain ? min(took, quickestAnswer) : .zero) + Self.least
+        }
+        if isCertain { quickestAnswer = quickestAnswer > .zero ? min(quickestAnswer, took) : took }
+    }
+
+    /// Notes that the network has changed: what an answer takes is to be learned again.
+    mutating func networkReturned() { quickestAnswer = .zero }
+}
