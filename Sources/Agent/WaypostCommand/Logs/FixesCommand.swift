@@ -65,11 +65,12 @@ struct FixesCommand {
             format.appendHeader(to: &bytes)
             var hasFix = false
             var track = TrackContinuity()
+            var motion = DerivedMotion()
             let decoding = reader.decodeAll(progress: .besideResults) { chunk throws(SystemError) in
                 for fix in chunk.fixes {
                     var isBroken = false
                     if format.drawsTrack, case .broken = track.step(to: fix) { isBroken = true }
-                    format.append(fix, isFirst: !hasFix, isBroken: isBroken, to: &bytes)
+                    format.append(motion.completed(fix), isFirst: !hasFix, isBroken: isBroken, to: &bytes)
                     hasFix = true
                 }
                 try StandardOutput.write(bytes)
