@@ -19,6 +19,9 @@ package final class EventLog: ReportingObserver {
     package func observe(_ event: ReportingEvent) {
         switch event {
         case .receiver(let receiver): tell(receiver)
+        case .receiverWarning(.datedByHost):  // once: it is so as long as the receiver is what it is
+            let warning = ReceiverWarning.datedByHost
+            if count("", of: "reminder: \(warning.label)", again: nil) != nil { log.write(.info, "\(warning)") }
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
         case .refused(_, let refusal): remind(of: refusal.label, "fix rejected: \(refusal)")
         case .accepted(let stored):
