@@ -231,7 +231,8 @@ import WaypostTestSupport
             late + [
                 Row(10, accepted(2010), read(8)),
                 Row(10, found(newer(2010, past: 8)), .fetchToken),
-                Row(10, .tokenReceived(token), send(older, 3)),
+                // Nor does it wait for their answer for longer than for any.
+                Row(10, .tokenReceived(token), send(older, 3), due: 14.2),
                 Row(11, answered(.delivered), .acknowledge(older)),
                 Row(11, .told, read(8)),
                 Row(11, found(newer(2010)), .wait, due: 11.2),
@@ -248,7 +249,7 @@ import WaypostTestSupport
             [Row(0, accepted(2000), nil)] + exchanging(newer(2000)) + [
                 Row(2, lost, .wait, due: 3),
                 Row(3, .timeReached, read(8)),
-                Row(3, found(newer(2010)), .wait, due: 7),
+                Row(3, found(newer(2010)), .wait, due: 6),
                 Row(4, .updateAccepted(), read(8)),
                 Row(4, found(newer(2000)), .fetchToken),
             ]),

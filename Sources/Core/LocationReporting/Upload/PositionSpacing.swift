@@ -4,7 +4,8 @@ import TimeAndChance
 /// long that one had to wait for a token or an answer. Pure.
 ///
 /// What counts is the arrival, which lies between request and answer: as long before the answer as the quickest answer
-/// took, so that requests which all take alike may follow each other from start to start.
+/// took, so that requests which all take alike may follow each other from start to start. What got no answer counts
+/// from its start.
 ///
 /// Where positions come as fast as they may go, one that was late would make all after it late. So one that has to
 /// wait as long as the one before it leaves its turn to the next, which need not wait then, and goes behind that.
@@ -51,6 +52,9 @@ struct PositionSpacing: Sendable {
         return held.map { max(.zero, $0.until - now) } ?? .zero
     }
 
+    /// Until when a position waits; `nil` when none does.
+    var heldUntil: Duration? { held?.until }
+
     /// Notes that `update` goes out.
     mutating func willSend(_ update: LocationUpdate, at now: Duration) {
         guard latest?.update != update else { return }
@@ -63,7 +67,7 @@ struct PositionSpacing: Sendable {
         let isRepetition = latest.map { $0.update == update && $0.isCertain } ?? false
         if !isRepetition {
             latest = (update, isCertain)
-            dueAt = now - (isCertain ? min(took, quickestAnswer) : .zero) + Self.least
+            dueAt = now - (isCertain ? min(took, quickestAnswer) : took) + Self.least
         }
         if isCertain { quickestAnswer = quickestAnswer > .zero ? min(quickestAnswer, took) : took }
     }

@@ -277,6 +277,7 @@ extension UploadState {
         positionSpacing.willSend(batch.last.update, at: now)
         var exchange = Exchange(batch: batch, token: token, startedAt: now)
         if hasNewer { exchange.newerPositionWaits(at: now) }
+        if let end = positionSpacing.heldUntil { exchange.newerPositionWaits(at: max(end, now)) }
         phase = .exchanging(exchange)
         return UploadStep(
             .send(batch, token, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
