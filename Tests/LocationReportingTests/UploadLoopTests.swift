@@ -206,10 +206,10 @@ import WaypostTestSupport
             late + [
                 Row(10, accepted(2010), read(8)),
                 // Within which part of the tenth of a second the first one arrived is not known yet.
-                Row(10, found(newer(2010)), .wait, due: 11.2),
-                Row(11.2, .timeReached, read(8)),
-                Row(11.2, found(newer(2010)), .fetchToken),
-                Row(11.2, .tokenReceived(token), send(newer(2010))),
+                Row(10, found(newer(2010)), .wait, due: 11.22),
+                Row(11.22, .timeReached, read(8)),
+                Row(11.22, found(newer(2010)), .fetchToken),
+                Row(11.22, .tokenReceived(token), send(newer(2010))),
                 Row(11.3, answered(.delivered), .acknowledge(newer(2010))),
                 Row(11.3, .told, read(8)),
                 Row(11.3, found(nil, newest: .sample(2010)), .wait, due: 71.3),
@@ -220,11 +220,11 @@ import WaypostTestSupport
             "the newest one goes when its turn has come",
             late + [
                 Row(8, accepted(2008), read(8)),
-                Row(8, found(newer(2008)), .wait, due: 11.2),
+                Row(8, found(newer(2008)), .wait, due: 11.22),
                 Row(11, accepted(2011), read(8)),
-                Row(11, found(newer(2011)), .wait, due: 11.2),
-                Row(11.2, .timeReached, read(8)),
-                Row(11.2, found(newer(2011)), .fetchToken),
+                Row(11, found(newer(2011)), .wait, due: 11.22),
+                Row(11.22, .timeReached, read(8)),
+                Row(11.22, found(newer(2011)), .fetchToken),
             ]),
         Table(
             "older ones do not wait with it",
@@ -232,10 +232,10 @@ import WaypostTestSupport
                 Row(10, accepted(2010), read(8)),
                 Row(10, found(newer(2010, past: 8)), .fetchToken),
                 // Nor does it wait for their answer for longer than for any.
-                Row(10, .tokenReceived(token), send(older, 3), due: 14.2),
+                Row(10, .tokenReceived(token), send(older, 3), due: 14.22),
                 Row(11, answered(.delivered), .acknowledge(older)),
                 Row(11, .told, read(8)),
-                Row(11, found(newer(2010)), .wait, due: 11.2),
+                Row(11, found(newer(2010)), .wait, due: 11.22),
             ]),
         Table(
             "what was not taken keeps nobody waiting",
@@ -249,7 +249,7 @@ import WaypostTestSupport
             [Row(0, accepted(2000), nil)] + exchanging(newer(2000)) + [
                 Row(2, lost, .wait, due: 3),
                 Row(3, .timeReached, read(8)),
-                Row(3, found(newer(2010)), .wait, due: 6),
+                Row(3, found(newer(2010)), .wait, due: 6.02),
                 Row(4, .updateAccepted(), read(8)),
                 Row(4, found(newer(2000)), .fetchToken),
             ]),

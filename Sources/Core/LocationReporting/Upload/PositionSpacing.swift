@@ -14,10 +14,14 @@ import TimeAndChance
 struct PositionSpacing: Sendable {
     /// The least time between two.
     private static let least = ReportingPolicy.shortestInterval
+    /// What the ways of two requests may differ by.
+    private static let margin = Duration.milliseconds(20)
     /// A shorter wait matters to nobody.
     private static let tolerance = Duration.seconds(1)
     /// How far times of fix may get ahead of the clock before they are those of a recording.
     private static let liveliness = Duration.milliseconds(500)
+    /// So many in step with the clock are live ones again: a recording may pause.
+    private static let stepsOfLife = 6
 
     /// What arrived last, or may have, and whether that is certain.
     private var latest: (update: LocationUpdate, isCertain: Bool)?
@@ -31,19 +35,20 @@ struct PositionSpacing: Sendable {
     private var lastHold = Duration.zero
     /// The least age at which an update was accepted, on a scale of its own.
     private var leastAge: Duration?
-    /// Whether times of fix pass as the clock does.
-    private var isLive = false
+    /// How many updates in a row, as far as that matters, have passed as the clock did.
+    private var steps = stepsOfLife
 
     /// Notes that `update` has been accepted.
     mutating func accepted(_ update: LocationUpdate, at now: Duration) {
         let age = now - .milliseconds(update.timeOfFix.millisecondsSince1970)
-        isLive = leastAge.map { age >= $0 - Self.liveliness } ?? true
+        let isAhead = leastAge.map { age < $0 - Self.liveliness } ?? false
+        steps = isAhead ? 0 : min(steps + 1, Self.stepsOfLife)
         leastAge = leastAge.map { min($0, age) } ?? age
     }
 
     /// How long `update` has to wait still; zero for one that has been sent before.
     mutating func timeToSend(_ update: LocationUpdate, at now: Duration) -> Duration {
-        guard isLive, latest?.update != update else { return .zero }
+        guard leastAge != nil, steps == Self.stepsOfLife, latest?.update != update else { return .zero }
         if held?.update != update {
             let rest = dueAt - now
             let isAsLate = rest >= Self.tolerance && lastHold >= Self.tolerance && rest >= lastHold * 0.9
@@ -67,7 +72,7 @@ struct PositionSpacing: Sendable {
         let isRepetition = latest.map { $0.update == update && $0.isCertain } ?? false
         if !isRepetition {
             latest = (update, isCertain)
-            dueAt = now - (isCertain ? min(took, quickestAnswer) : took) + Self.least
+            dueAt = now - (isCertain ? min(took, quickestAnswer) : took) + Self.least + Self.margin
         }
         if isCertain { quickestAnswer = quickestAnswer > .zero ? min(quickestAnswer, took) : took }
     }
