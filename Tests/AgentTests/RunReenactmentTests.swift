@@ -24,7 +24,8 @@ import WaypostTestSupport
             if number == 17 { await bench.simulator.endOutage() }
             try receiver.send(epoch)
             try #require(await service.errors.line(saying: "accepted update \(number)") != nil)
-            if !(9..<17).contains(number) { try #require(await bench.arrival(of: epoch) != nil) }
+            // The first one waits for its token, and the second is accepted meanwhile: a drive that is played faster.
+            if number > 1, !(9..<17).contains(number) { try #require(await bench.arrival(of: epoch) != nil) }
             if number == 16 { try #require(await service.errors.line(saying: "next attempt in", times: 5) != nil) }
         }
         #expect(await service.terminate().ending == .exited(0))

@@ -1,6 +1,7 @@
 import GNSS
 import LocationReporting
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import GNSSReceiver
@@ -16,6 +17,42 @@ import WaypostTestSupport
         source = LiveReceiver(
             endpoint: SerialEndpoint(device: terminal.path, baudRate: 9600), decoder: SentenceDecoder(),
             positionPatience: .milliseconds(50))
+    }
+
+    /// Six seconds of a receiver that states no date.
+    private static let undated = (0..<7).map { second in
+        sentence("GPGGA,10150\(second).000,4800.5000,N,01131.2000,E,1,08,1.1,520.0,M,47.0,M,,")
+    }.joined()
+
+    private static func undating(_ terminal: PseudoTerminal, hostTime: UTCTime?) -> LiveReceiver {
+        let release = UTCTime(year: 2026, month: 1, day: 1)
+        let options = NMEADecoderOptions(
+            dates: .repaired(reference: { release }, earliest: release, hostTime: { hostTime }))
+        return LiveReceiver(
+            endpoint: SerialEndpoint(device: terminal.path, baudRate: 9600),
+            decoder: SentenceDecoder(NMEADecoder(options: options)))
+    }
+
+    @Test func isOneWithoutADate() async throws {
+        try await observe(Self.undating(terminal, hostTime: nil)) { observer in
+            await observer.state(saying: "open at")
+            try terminal.send(Self.undated)
+            let state = await observer.state(saying: "positions arrive without a date")
+            #expect(
+                state?.description.contains("have the receiver send RMC or ZDA, or synchronize the clock (NTP)") == true
+            )
+            for second in 20...22 { try terminal.send(epoch(second: second)) }
+            #expect(await observer.fix() != nil)
+        }
+    }
+
+    @Test func isNoneThatTheHostCanDate() async throws {
+        let host = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_906_000)
+        try await observe(Self.undating(terminal, hostTime: host)) { observer in
+            await observer.state(saying: "open at")
+            try terminal.send(Self.undated)
+            #expect(await observer.fix()?.timeOfFix.description.hasPrefix("2026-01-05T10:15:0") == true)
+        }
     }
 
     @Test func isToldOnceUntilThereIsOneAndAgainWhenItIsLost() async throws {

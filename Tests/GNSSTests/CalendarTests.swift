@@ -126,6 +126,77 @@ import WaypostTestSupport
         #expect(outcome.statistics.warnings(.dateTooEarly).count == 1)
     }
 
+    /// Positions without a date on a live line: their times of day, the host's time, what becomes of them.
+    struct Undated: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let stream: String
+        let host: UTCTime?
+        let times: [String]
+        var isWarned = true
+        var lacksDate = false
+    }
+
+    static let host = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_000)
+    /// A second before and after midnight.
+    private static let eve = UTCTime(year: 2026, month: 1, day: 4, millisecondOfDay: 86_399_000)
+    private static let newYear = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 1000)
+
+    static let undated: [Undated] = [
+        Undated(
+            testDescription: "by the host, once a date has been waited for",
+            stream: ["101520", "101522", "101524", "101526"].map { data("\($0).00") }.joined(), host: host,
+            times: ["20", "22", "24", "26"].map { "2026-01-05T10:15:\($0).000Z" }),
+        Undated(
+            testDescription: "not sooner", stream: data("101520.00") + data("101524.00"), host: host, times: [],
+            isWarned: false),
+        Undated(
+            testDescription: "not by a host that nothing keeps right", stream: data("101520.00") + data("101530.00"),
+            host: nil, times: [], isWarned: false, lacksDate: true),
+        Undated(
+            testDescription: "not when the receiver states a date after all",
+            stream: data("101520.00") + data("101523.00") + minimum("101524.00", "040126") + data("101540.00"),
+            host: host, times: ["20", "23", "24", "40"].map { "2026-01-04T10:15:\($0).000Z" }, isWarned: false),
+        Undated(
+            testDescription: "until the receiver states one",
+            stream: data("101520.00") + data("101530.00") + minimum("101531.00", "040126") + data("101540.00"),
+            host: host,
+            times: [
+                "2026-01-05T10:15:20.000Z", "2026-01-05T10:15:30.000Z", "2026-01-04T10:15:31.000Z",
+                "2026-01-04T10:15:40.000Z",
+            ]),
+        Undated(
+            testDescription: "a receiver ahead of the host at midnight",
+            stream: data("235955.00") + data("000000.00") + data("000001.00"), host: eve,
+            times: ["2026-01-04T23:59:55.000Z", "2026-01-05T00:00:00.000Z", "2026-01-05T00:00:01.000Z"]),
+        Undated(
+            testDescription: "a receiver behind the host at midnight",
+            stream: data("235950.00") + data("235959.00") + data("000000.00"), host: newYear,
+            times: ["2026-01-04T23:59:50.000Z", "2026-01-04T23:59:59.000Z", "2026-01-05T00:00:00.000Z"]),
+    ]
+
+    @Test(arguments: undated) func datesALiveReceiverThatStatesNone(row: Undated) {
+        let (release, host) = (UTCTime(year: 2026, month: 1, day: 1), row.host)
+        var decoder = NMEADecoder(
+            options: NMEADecoderOptions(
+                dates: .repaired(reference: { release }, earliest: release, hostTime: { host })))
+        var fixes: [Fix] = []
+        decoder.decode(Array(row.stream.utf8).span, receivedAt: .zero) { fixes.append($0) }
+        decoder.lineIsIdle(at: .seconds(1)) { fixes.append($0) }
+        #expect(decoder.lacksDate == row.lacksDate)
+        decoder.finish { fixes.append($0) }
+        #expect(fixes.map(\.timeOfFix.description) == row.times)
+        #expect((decoder.statistics.warnings(.datedByHost).count > 0) == row.isWarned)
+    }
+
+    /// A recorded log is dated by nothing but itself.
+    @Test func datesNoRecordingByTheHost() {
+        var decoder = NMEADecoder()
+        let stream = Self.data("101520.00") + Self.data("101540.00")
+        decoder.decode(Array(stream.utf8).span, receivedAt: .zero) { _ in Issue.record("a fix without a date") }
+        decoder.finish { _ in Issue.record("a fix without a date") }
+        #expect(decoder.statistics.undatedFixes == 2 && !decoder.lacksDate)
+    }
+
     @Test func keepsFixesForTheFirstDateWithinBounds() {
         let text = (0..<300).map { tick in
             let second = tick % 60 < 10 ? "0\(tick % 60)" : "\(tick % 60)"

@@ -41,9 +41,23 @@ import TimeAndChance
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         #expect(lines.count == 3)
         #expect(
-            lines[1] == "2026-01-05T10:15:30.250Z,-52.525,13.404166667,-0.5,46.9,5.1444,77.52,0.027,0.9,12,rtkFixed,3d")
-        #expect(lines[2] == "1970-01-01T00:00:00.000Z,0,-0.000000004,,,,,,,,gps,")
-        #expect(lines.allSatisfy { $0.filter { $0 == "," }.count == 11 })
+            lines[1]
+                == "2026-01-05T10:15:30.250Z,-52.525,13.404166667,-0.5,46.9,5.1444,77.52,0.027,0.9,12,rtkFixed,3d,,")
+        #expect(lines[2] == "1970-01-01T00:00:00.000Z,0,-0.000000004,,,,,,,,gps,,,")
+        #expect(lines.allSatisfy { $0.filter { $0 == "," }.count == 13 })
+    }
+
+    /// What is derived never stands in the place of what a receiver states.
+    @Test func writesWhatIsDerivedBehindWhatIsStated() {
+        var fix = Self.bare
+        (fix.derivedSpeedMetersPerSecond, fix.derivedHeadingDegrees) = (12.34567, 270.12345)
+        var (lines, rows) = ([UInt8](), [UInt8]())
+        JSONLinesFormat.append(fix, to: &lines)
+        CSVFormat.append(fix, to: &rows)
+        #expect(
+            String(decoding: lines, as: UTF8.self).hasSuffix(
+                #""quality":"gps","derivedSpeedMetersPerSecond":12.3457,"derivedHeadingDegrees":270.123}"# + "\n"))
+        #expect(String(decoding: rows, as: UTF8.self).hasSuffix(",,,,,,,,gps,,12.3457,270.123\n"))
     }
 
     @Test(arguments: FixQuality.allCases)

@@ -36,7 +36,9 @@ import WaypostTestSupport
     @Test func holdsNothingForAShortStop() {
         let speeds = [8.0, 4, 0.1, 0.1, 0.1, 4, 8]
         let fixes = speeds.indices.map { Fix.sample(Double($0), north: Double($0) * 3, speed: speeds[$0]) }
-        #expect(Self.filtered(fixes) == fixes)
+        let filtered = Self.filtered(fixes)
+        #expect(filtered.map(\.latitude) == fixes.map(\.latitude))
+        #expect(filtered.map(\.speedMetersPerSecond) == speeds)
     }
 
     @Test func takesAMuchBetterPlace() {
@@ -45,8 +47,25 @@ import WaypostTestSupport
         #expect(Self.filtered(rough + good).last?.latitude == good.last?.latitude)
     }
 
-    @Test func holdsNothingWithoutASpeed() {
-        let fixes = (0..<60).map { Fix.sample(Double($0), north: Self.wander[$0 % 12]) }
+    @Test func holdsAParkedVehicleWhoseReceiverStatesNoSpeed() {
+        let fixes = (0..<120).map { Fix.sample(Double($0), north: Self.wander[$0 % 12] / 4) }
+        let filtered = Self.filtered(fixes)
+        #expect(Set(filtered.dropFirst(40).map(\.latitude)).count == 1)
+        #expect(filtered.dropFirst(40).allSatisfy { $0.speedMetersPerSecond == 0 && $0.headingDegrees == nil })
+    }
+
+    @Test func reportsTheTracksMotionWhereNoneIsStated() {
+        let fixes = (0..<30).map { Fix.sample(Double($0), north: Double($0) * -12) }
+        let filtered = Self.filtered(fixes)
+        #expect(filtered.dropFirst(2).allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 })
+        #expect(filtered.dropFirst(2).allSatisfy { $0.headingDegrees == 180 })
+        // What is reported of a vehicle has one speed and one heading.
+        #expect(filtered.allSatisfy { $0.derivedSpeedMetersPerSecond == nil && $0.derivedHeadingDegrees == nil })
+        #expect(filtered.last.map { LocationUpdate($0).headingDegrees } == 180)
+    }
+
+    @Test func reportsNothingThatTheTrackDoesNotTell() {
+        let fixes = (0..<10).map { Fix.sample(Double($0) * 30, north: Double($0) * 300) }
         #expect(Self.filtered(fixes) == fixes)
     }
 

@@ -235,8 +235,8 @@ import WaypostTestSupport
         #expect(refuse() == .wait(.seconds(5)))
         #expect(refuse() == .wait(.seconds(10)))
         #expect(refuse(after: .seconds(90)) == .wait(.seconds(90)))
-        // Twenty seconds apart by now, and a tenth less after each that is taken.
-        for seconds in [20, 18] {
+        // Twenty seconds apart by now, and half of that after each that is taken.
+        for seconds in [10, 5] {
             #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))
             upload.take(.told)
             upload.take(.outboxRead(batch, newest: nil))

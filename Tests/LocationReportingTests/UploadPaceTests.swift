@@ -16,7 +16,7 @@ import Testing
         #expect(pace.timeToUpload(at: .seconds(10)) == .zero)
     }
 
-    @Test func widensTheIntervalAndRecoversSlowly() {
+    @Test func widensTheIntervalAndHalvesIt() {
         var pace = UploadPace(backlogUpdatesPerSecond: nil)
         let widened = (1...6).map { _ in
             pace.throttled(at: .zero)
@@ -25,12 +25,12 @@ import Testing
         #expect(widened == [5, 10, 20, 30, 30, 30].map { .seconds($0) })
         pace.willSend(past: 0, at: .seconds(100))
         #expect(pace.timeToUpload(at: .seconds(120)) == .seconds(10))
-        var deliveries = 0
-        while pace.interval > .zero {
+        let narrowed = (1...5).map { _ in
             pace.delivered()
-            deliveries += 1
+            return (pace.interval, pace.timeToUpload(at: .seconds(101)))
         }
-        #expect((25...40).contains(deliveries))
-        #expect(pace.timeToUpload(at: .seconds(130)) == .zero)
+        #expect(narrowed.map(\.0) == [15_000, 7500, 3750, 1875, 0].map { .milliseconds($0) })
+        // What is left of it counts from the last upload.
+        #expect(narrowed.map(\.1) == [14_000, 6500, 2750, 875, 0].map { .milliseconds($0) })
     }
 }

@@ -25,11 +25,13 @@ final class UploadStateDriver {
     private(set) var action: UploadAction?
     var now = Duration.zero
 
-    init(backlogUpdatesPerSecond rate: Double? = nil, heartbeat: Duration = .seconds(60)) throws {
+    init(
+        backlogUpdatesPerSecond rate: Double? = nil, maximumPastLocations: Int = 50, heartbeat: Duration = .seconds(60)
+    ) throws {
         let settings = UploadSettings(
             vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
-            endpoint: try HTTPURL("http://127.0.0.1:1"), state: .online, backlogUpdatesPerSecond: rate,
-            heartbeat: heartbeat)
+            endpoint: try HTTPURL("http://127.0.0.1:1"), state: .online, maximumPastLocations: maximumPastLocations,
+            backlogUpdatesPerSecond: rate, heartbeat: heartbeat)
         state = UploadState(settings, at: .zero)
     }
 

@@ -3,7 +3,8 @@ package import TimeAndChance
 
 /// One position solution of a GNSS receiver: everything that one epoch's sentences said, put together.
 ///
-/// A field is absent when the receiver did not say it; an absent heading is not a heading of 0.
+/// A field is absent when the receiver did not say it; an absent heading is not a heading of 0. What is derived from
+/// other fixes stands in fields of its own.
 package struct Fix: Sendable, Hashable {
     /// UTC of the solution, from the receiver.
     package var timeOfFix: UTCTime
@@ -18,6 +19,9 @@ package struct Fix: Sendable, Hashable {
     package var speedMetersPerSecond: Double?
     /// Course over ground in degrees from true north, 0..<360.
     package var headingDegrees: Double?
+    /// Speed and course by the track, where the receiver does not state them and the track tells (`DerivedMotion`).
+    package var derivedSpeedMetersPerSecond: Double?
+    package var derivedHeadingDegrees: Double?
     /// Where the vehicle's front points (HDT, THS), in degrees from true north, 0..<360: from a compass or a second
     /// antenna, true at standstill too; says nothing about its way.
     package var bodyHeadingDegrees: Double?
@@ -51,14 +55,19 @@ extension Fix {
     ///
     /// An equirectangular approximation: exact enough below a few hundred kilometres, and monotonic beyond, where only
     /// "impossibly far" matters.
-    package func distance(to other: Fix) -> Double {
+    package func distance(to other: Fix) -> Double { displacement(to: other).meters }
+
+    /// The way to `other`, as exact.
+    func displacement(to other: Fix) -> Displacement {
         let metersPerDegree = 111_195.0
         var east = other.longitude - longitude
         if east > 180 { east -= 360 } else if east < -180 { east += 360 }
         east *= cmath_cos((latitude + other.latitude) / 2 * .pi / 180)
-        let north = other.latitude - latitude
-        return (east * east + north * north).squareRoot() * metersPerDegree
+        return Displacement(east: east * metersPerDegree, north: (other.latitude - latitude) * metersPerDegree)
     }
+
+    /// From this time of fix to that of `other`.
+    func seconds(to other: Fix) -> Double { timeOfFix.duration(to: other.timeOfFix) / .seconds(1) }
 }
 
 extension Fix {
@@ -91,6 +100,11 @@ extension Fix {
         guard let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond else { return nil }
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
         let change = abs(after - before)
-        return change > seconds * Self.hardestAcceleration + Self.speedError ? change / seconds : nil
+        return Self.canChange(by: change, in: seconds) ? nil : change / seconds
+    }
+
+    /// Whether a vehicle's velocity can change by so many metres a second in that time.
+    static func canChange(by change: Double, in seconds: Double) -> Bool {
+        change <= seconds * hardestAcceleration + speedError
     }
 }

@@ -59,6 +59,13 @@ struct SentenceDecoder: LineDecoder {
             + "true"
     }
 
+    var complaint: String? {
+        guard decoder.lacksDate else { return nil }
+        return
+            "positions arrive without a date, and this machine's clock is not synchronized; have the receiver send RMC "
+            + "or ZDA, or synchronize the clock (NTP)"
+    }
+
     var hasBinaryFrames: Bool { decoder.statistics.binaryBytes > 0 }
     var idleDeadline: Duration? { decoder.idleDeadline }
 }

@@ -36,6 +36,9 @@ package final class EventLog: ReportingObserver {
     package func observe(_ event: ReportingEvent) {
         switch event {
         case .receiver(let receiver): state.withLock { $0.receiver.current = receiver }
+        case .receiverWarning(.datedByHost):  // once: it is so as long as the receiver is what it is
+            let warning = ReceiverWarning.datedByHost
+            if count("", of: "reminder: \(warning.label)", again: nil) != nil { log.write(.info, "\(warning)") }
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
         case .fix: tellAcceptance()
         case .refused(_, let refusal): tell(refusal)
@@ -109,9 +112,9 @@ package final class EventLog: ReportingObserver {
         log.write(level, told > 0 ? "\(text) (\(told.counted("more time")) since last logged)" : text)
     }
 
-    private func count(_ words: String, of topic: String) -> Int? {
+    private func count(_ words: String, of topic: String, again interval: Duration? = reminderInterval) -> Int? {
         let now = clock.now
-        return state.withLock { $0.topics.tell(words, of: topic, again: Self.reminderInterval, at: now) }
+        return state.withLock { $0.topics.tell(words, of: topic, again: interval, at: now) }
     }
 
     private func end(_ topic: String) -> Bool {

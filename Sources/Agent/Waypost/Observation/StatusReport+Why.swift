@@ -52,22 +52,6 @@ extension StatusReport {
         let (date, clock) = (text.prefix(10), text.dropFirst(11).prefix(5))
         return time.civilDate == now.civilDate ? "\(clock) UTC" : "\(date) \(clock) UTC"
     }
-
-    /// `1,204 updates`.
-    private static func updates(_ number: Int64) -> String {
-        number == 1 ? "1 update" : "\(grouped(number)) updates"
-    }
-
-    /// `1,204`.
-    static func grouped(_ number: Int64) -> String {
-        var digits = String(number)
-        var groups: [String] = []
-        while digits.count > 3 {
-            groups.insert(String(digits.suffix(3)), at: 0)
-            digits = String(digits.dropLast(3))
-        }
-        return ([digits] + groups).joined(separator: ",")
-    }
 }
 
 /// What keeps positions from being had.
@@ -182,7 +166,7 @@ extension StatusReport {
         let rest =
             switch ledger.pending {
             case ...1: "nothing is pending"
-            default: "\(Self.updates(ledger.pending)) are pending"
+            default: "\(ledger.pending.counted("update")) are pending"
             }
         return "All is well: the last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest)."
     }
@@ -202,14 +186,14 @@ extension StatusReport {
         switch ledger.pending {
         case 0: delivery.memoryOnly == nil ? "No update is pending." : ""
         case 1: "1 update is safe in the outbox."
-        default: "\(Self.updates(ledger.pending)) are safe in the outbox."
+        default: "\(ledger.pending.counted("update")) are safe in the outbox."
         }
     }
 
     private var aside: String {
         var texts: [String] = []
         if quarantine.count > 0 {
-            let (number, verb) = (Self.updates(quarantine.count), quarantine.count == 1 ? "is" : "are")
+            let (number, verb) = (quarantine.count.counted("update"), quarantine.count == 1 ? "is" : "are")
             texts.append("\(number) \(verb) quarantined; waypost outbox list says why.")
         }
         if let stall = lastStall, uptimeSeconds < Self.longestMemory {

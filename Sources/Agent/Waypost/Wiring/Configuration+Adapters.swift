@@ -17,12 +17,15 @@ extension Configuration {
 
     /// The receiver that is configured; a live one is heard by `tap`.
     ///
-    /// `present`: the present to within years, by which week roll-overs are repaired.
+    /// `present`: the present to within years, by which week roll-overs are repaired; `hostTime`: the host's time while
+    /// something keeps that right.
     func makeSource(
-        present: @escaping @Sendable () -> UTCTime, tap: (any ReceiverTap)? = nil
+        present: @escaping @Sendable () -> UTCTime,
+        hostTime: @escaping @Sendable () -> UTCTime? = { UTCTime.synchronizedSystem }, tap: (any ReceiverTap)? = nil
     ) -> any FixSource {
         let accepts = receiver.acceptsMissingChecksum
-        let dates = NMEADecoderOptions.Dates.repaired(reference: present, earliest: Release.date)
+        let dates = NMEADecoderOptions.Dates.repaired(
+            reference: present, earliest: Release.date, hostTime: hostTime)
         let live = NMEADecoder(options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts))
         return switch receiver.source {
         case .serial(let device, let baudRate):

@@ -65,11 +65,12 @@ struct FixesCommand {
             format.appendHeader(to: &bytes)
             var count = 0
             var track = TrackContinuity()
+            var motion = DerivedMotion()
             let decoding = reader.decodeAll(progress: .besideResults) { chunk throws(SystemError) in
                 for fix in chunk.fixes {
                     var isBroken = false
                     if format.drawsTrack, case .broken = track.step(to: fix) { isBroken = true }
-                    format.append(fix, isFirst: count == 0, isBroken: isBroken, to: &bytes)
+                    format.append(motion.completed(fix), isFirst: count == 0, isBroken: isBroken, to: &bytes)
                     count += 1
                 }
                 try StandardOutput.write(bytes)

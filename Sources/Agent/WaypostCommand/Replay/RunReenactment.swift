@@ -57,7 +57,10 @@ struct RunReenactment: Sendable {
 
     /// The receiver that is configured, with the line that was recorded.
     private func source(began: UTCTime, _ clock: MonotonicClock) -> any FixSource {
-        let dates = NMEADecoderOptions.Dates.repaired(reference: { began }, earliest: Release.date)
+        let isSynchronized = run.header.isSynchronized
+        let dates = NMEADecoderOptions.Dates.repaired(
+            reference: { began }, earliest: Release.date,
+            hostTime: { isSynchronized ? began.advanced(by: clock.now) : nil })
         if case .gpsd(_, _, let device) = configuration.receiver.source {
             return RecordedReceiver(gpsd: run.receiver, device: device, dates: dates, clock: clock)
         }

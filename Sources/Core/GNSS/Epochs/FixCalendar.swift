@@ -5,7 +5,8 @@ import TimeAndChance
 /// Only RMC, ZDA and PUBX,04 state dates. Every other time gets the date that puts it within twelve hours of the
 /// last dated instant, so that midnight counts once, whichever sentence crosses it first. Before any of them has come,
 /// the time of transmission in a tag block does for that instant; it is another clock's, so that it never counts beside
-/// a date of the receiver's own.
+/// a date of the receiver's own. Of a live receiver that states none for a while, the host's clock does, if it is kept
+/// right.
 struct FixCalendar {
     /// Where the last instant's date is from.
     enum Basis: UInt8 {
@@ -16,6 +17,7 @@ struct FixCalendar {
         /// The date before it.
         case lastDate
         case tagBlock
+        case hostClock
     }
 
     /// A date stated outside the position sentences; trusted once a fix stands beside it.
@@ -27,9 +29,16 @@ struct FixCalendar {
     private(set) var basis = Basis.lastDate
     private let dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
+    /// The first time of day that nothing has dated, and whether a date has been waited for long enough since.
+    private var undatedSince: TimeOfDay?
+    private var hasWaited = false
+    /// Whether it has, and there is nobody else to ask.
+    private(set) var lacksDate = false
 
     /// A date sentence this far from a fix still belongs to it: some receivers send it a second ahead.
     private static let offerToleranceMilliseconds: Int32 = 5000
+    /// How long a receiver may take to state a date: many do only every few seconds.
+    private static let patienceMilliseconds: Int32 = 5000
 
     init(dates: NMEADecoderOptions.Dates) { self.dates = dates }
 
@@ -51,6 +60,7 @@ struct FixCalendar {
     /// The instant of a valid fix; `nil` while no date is known. `dated` is the date that a valid sentence of the same
     /// epoch states, with its own time of day.
     mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
+        lacksDate = false
         if let dated, let stated = trusted(dated) {
             last = Self.nearest(to: stated, timeOfDay)
             basis = .ownEpoch
@@ -65,13 +75,37 @@ struct FixCalendar {
         } else if let transmitted {
             basis = .tagBlock
             return Self.nearest(to: transmitted, timeOfDay)
+        } else {
+            return datedByHost(timeOfDay)
         }
         return last
     }
 
+    /// The instant by the host's clock. Each is asked for anew: that clock is no date of the receiver's own.
+    private mutating func datedByHost(_ timeOfDay: TimeOfDay) -> UTCTime? {
+        guard case .repaired = dates else { return nil }
+        let since = undatedSince ?? timeOfDay
+        undatedSince = since
+        // Once it has, a day later the times of day are near each other again.
+        hasWaited = hasWaited || abs(timeOfDay.milliseconds(since: since)) >= Self.patienceMilliseconds
+        guard hasWaited else { return nil }
+        guard let host = hostTime else {
+            lacksDate = true
+            return nil
+        }
+        (basis, warning) = (.hostClock, .datedByHost)
+        return Self.nearest(to: host, timeOfDay)
+    }
+
     /// The instant of an earlier fix that came before the first date.
     func instant(ofEarlier timeOfDay: TimeOfDay) -> UTCTime? {
-        (last ?? transmitted).map { Self.nearest(to: $0, timeOfDay) }
+        (last ?? transmitted ?? hostTime).map { Self.nearest(to: $0, timeOfDay) }
+    }
+
+    /// The host's time, once it may date a fix and while it is kept right.
+    private var hostTime: UTCTime? {
+        guard hasWaited, case .repaired(_, _, let hostTime) = dates else { return nil }
+        return hostTime()
     }
 
     /// The stated instant, repaired where that is wanted; `nil` when it cannot be right.

@@ -123,6 +123,7 @@ struct TraceRecord {
         case .dateSentence: epoch.dateSource = offer
         case .lastDate: epoch.dateSource = lastDate
         case .tagBlock: epoch.dateSource = transmission
+        case .hostClock: break
         }
         if after.calendar.basis == .tagBlock { return epoch }
         lastDate = epoch.dateSource

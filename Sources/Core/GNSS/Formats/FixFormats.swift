@@ -6,7 +6,8 @@ package enum CSVFormat {
     package static func appendHeader(to bytes: inout [UInt8]) {
         DecimalText.append("time,latitude,longitude,altitudeMeters,geoidSeparationMeters,", to: &bytes)
         DecimalText.append("speedMetersPerSecond,headingDegrees,horizontalAccuracyMeters,hdop,", to: &bytes)
-        DecimalText.append("satellitesUsed,quality,mode\n", to: &bytes)
+        DecimalText.append("satellitesUsed,quality,mode,", to: &bytes)
+        DecimalText.append("derivedSpeedMetersPerSecond,derivedHeadingDegrees\n", to: &bytes)
     }
 
     /// Appends the row of `fix` with its line feed; allocates only when `bytes` must grow.
@@ -26,6 +27,8 @@ package enum CSVFormat {
         DecimalText.append(fix.quality.text, to: &bytes)
         bytes.append(UInt8(ascii: ","))
         if let mode = fix.mode { DecimalText.append(mode.text, to: &bytes) }
+        append(fix.derivedSpeedMetersPerSecond, FixPrecision.metersPerSecond, to: &bytes)
+        append(fix.derivedHeadingDegrees, FixPrecision.headingDegrees, to: &bytes)
         bytes.append(UInt8(ascii: "\n"))
     }
 
@@ -145,7 +148,12 @@ package enum JSONLinesFormat {
             DecimalText.append("\",\"mode\":\"", to: &bytes)
             DecimalText.append(mode.text, to: &bytes)
         }
-        DecimalText.append("\"}\n", to: &bytes)
+        DecimalText.append("\"", to: &bytes)
+        append(
+            ",\"derivedSpeedMetersPerSecond\":", fix.derivedSpeedMetersPerSecond, FixPrecision.metersPerSecond,
+            to: &bytes)
+        append(",\"derivedHeadingDegrees\":", fix.derivedHeadingDegrees, FixPrecision.headingDegrees, to: &bytes)
+        DecimalText.append("}\n", to: &bytes)
     }
 
     @inline(__always)

@@ -52,6 +52,10 @@ package struct NMEADecoder: Sendable {
         unsafe bytes.withUnsafeBufferPointer { unsafe decode($0, emit) }
     }
 
+    /// Whether positions of a live receiver have come for a while, and nothing dates them: neither the receiver nor a
+    /// host's clock that is kept right.
+    package var lacksDate: Bool { assembler.calendar.lacksDate }
+
     /// A kind of warning that has come since it was last taken; `nil` when all are. `statistics` counts each.
     package mutating func takeWarning() -> ReceiverWarning? {
         guard unreportedWarnings != 0 else { return nil }
@@ -178,8 +182,10 @@ package struct NMEADecoderOptions: Sendable {
         /// each date. Rejected is what then still lies more than two days before `earliest`, or has been moved to
         /// more than a year after `reference`. For live receivers.
         ///
-        /// `reference` is the present to within years, `earliest` a moment that has certainly passed.
-        case repaired(reference: @Sendable () -> UTCTime, earliest: UTCTime)
+        /// `reference` is the present to within years, `earliest` a moment that has certainly passed. `hostTime` is the
+        /// host's time while something keeps that right, else `nil`: it dates what a receiver states no date for.
+        case repaired(
+            reference: @Sendable () -> UTCTime, earliest: UTCTime, hostTime: @Sendable () -> UTCTime? = { nil })
     }
 
     package var dates: Dates
@@ -203,7 +209,7 @@ extension NMEADecoderOptions.Dates {
     /// The instant that a receiver means by a stated one, repaired where that is wanted, and what the stated one is
     /// guilty of; no instant when the stated one cannot be right.
     package func instant(meantBy stated: UTCTime) -> (instant: UTCTime?, warning: ReceiverWarning?) {
-        guard case .repaired(let reference, _) = self else { return (stated, nil) }
+        guard case .repaired(let reference, _, _) = self else { return (stated, nil) }
         let present = reference().millisecondsSince1970
         let gap = present - stated.millisecondsSince1970
         let half = Self.rolloverMilliseconds / 2
@@ -217,7 +223,7 @@ extension NMEADecoderOptions.Dates {
 
     /// Whether an instant is not before the earliest that can be true.
     func canBeTrue(_ instant: UTCTime) -> Bool {
-        guard case .repaired(_, let earliest) = self else { return true }
+        guard case .repaired(_, let earliest, _) = self else { return true }
         return instant.millisecondsSince1970 >= earliest.millisecondsSince1970 - Self.toleranceMilliseconds
     }
 }

@@ -47,6 +47,8 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
     case weekRolloverRepaired
     /// Dates before any that can be true, which no number of 1024 weeks explains.
     case dateTooEarly
+    /// No date for a while: the host's clock gives it, which is kept right.
+    case datedByHost
     /// Positions of a simulator or typed in by hand; they give no fix.
     case simulatedOrManual
     /// Position 0, 0: a gateway without data; gives no fix.
@@ -63,6 +65,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .transmitBufferFull: "transmit_buffer_full"
         case .weekRolloverRepaired: "week_rollover_repaired"
         case .dateTooEarly: "date_too_early"
+        case .datedByHost: "dated_by_host"
         case .simulatedOrManual: "simulated_or_manual"
         case .nullIsland: "zero_position"
         case .utf16Text: "utf16_text"
@@ -78,6 +81,8 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .weekRolloverRepaired:
             "the receiver's dates are off by a multiple of 1024 weeks: repaired; update its firmware"
         case .dateTooEarly: "the receiver states dates in the past: its fixes wait for a correct date"
+        case .datedByHost:
+            "the receiver states no date: its fixes are dated by this machine's clock, which is synchronized"
         case .simulatedOrManual: "the receiver sends simulated or manually entered positions: not used"
         case .nullIsland: "the receiver states the position 0, 0: not used"
         case .utf16Text: "the input is UTF-16 text: convert it to plain text, as with iconv -f UTF-16 -t ASCII"

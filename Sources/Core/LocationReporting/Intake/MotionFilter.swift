@@ -3,13 +3,18 @@ import TimeAndChance
 
 /// What a vehicle's motion says about its fixes: accepted fixes in, fixes worth reporting out.
 struct MotionFilter: Sendable {
+    private var track = DerivedMotion()
     private var deadReckoning = DeadReckoningAccuracy()
     private var place = StationaryHold()
     private var heading = HeadingHold()
 
-    /// `fix` with the accuracy, place and heading that it is reported with; its time never changes.
+    /// `fix` with the accuracy, place and motion that it is reported with; its time never changes.
     mutating func filtered(_ fix: Fix) -> Fix {
-        heading.steadied(place.held(deadReckoning.widened(fix)))
+        var fix = track.completed(fix)
+        fix.speedMetersPerSecond = fix.speedMetersPerSecond ?? fix.derivedSpeedMetersPerSecond
+        fix.headingDegrees = fix.headingDegrees ?? fix.derivedHeadingDegrees
+        (fix.derivedSpeedMetersPerSecond, fix.derivedHeadingDegrees) = (nil, nil)
+        return heading.steadied(place.held(deadReckoning.widened(fix)))
     }
 }
 

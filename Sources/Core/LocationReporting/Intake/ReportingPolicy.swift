@@ -35,6 +35,8 @@ package struct ReportingPolicy: Sendable {
         let due: Bool
         if elapsed < .zero {
             due = true  // the receiver's clock was set back, and Plausibility accepted it
+        } else if elapsed < Self.shortestInterval {
+            due = false
         } else if parking.isParked(at: fix.timeOfFix) {
             due = elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat
         } else {

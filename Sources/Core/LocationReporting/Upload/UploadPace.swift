@@ -12,7 +12,8 @@ struct UploadPace: Sendable, Hashable {
     /// The least time from one upload to the next; zero unless the server has asked for less.
     private(set) var interval = Duration.zero
     private var backlogDueAt = Duration.zero
-    private var uploadDueAt = Duration.zero
+    /// When an upload went out last, or was answered with 429.
+    private var uploadedAt = Duration.zero
 
     /// `backlogUpdatesPerSecond`: `nil` sends a backlog as fast as answers come.
     init(backlogUpdatesPerSecond: Double?) { self.backlogUpdatesPerSecond = backlogUpdatesPerSecond }
@@ -20,7 +21,7 @@ struct UploadPace: Sendable, Hashable {
     /// Notes that an upload with `past` locations goes out.
     mutating func willSend(past: Int, at now: Duration) {
         if let rate = backlogUpdatesPerSecond, past > 0 { backlogDueAt = now + .seconds(Double(past) / rate) }
-        uploadDueAt = now + interval
+        uploadedAt = now
     }
 
     /// Older positions wait for `delay`; the newest does not.
@@ -31,18 +32,19 @@ struct UploadPace: Sendable, Hashable {
     /// The server has answered 429.
     mutating func throttled(at now: Duration) {
         interval = min(max(interval * 2, Self.firstInterval), Self.longestInterval)
-        uploadDueAt = max(uploadDueAt, now + interval)
+        uploadedAt = now
     }
 
-    /// The server has taken an upload: a tenth nearer to the usual interval.
+    /// The server has taken an upload: as much nearer to the usual interval as a 429 leads away from it, so that a few
+    /// among many answers do not keep a backlog waiting that the server takes.
     mutating func delivered() {
-        interval = interval * 0.9
+        interval = interval / 2
         if interval < Self.shortestInterval { interval = .zero }
     }
 
     /// How long until anything may go out.
     func timeToUpload(at now: Duration) -> Duration {
-        interval == .zero ? .zero : max(.zero, uploadDueAt - now)
+        interval == .zero ? .zero : max(.zero, uploadedAt + interval - now)
     }
 
     /// How long until older positions may.

@@ -1,0 +1,140 @@
+import GNSS
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+@Suite struct DerivedMotions {
+    private static func derived(_ fixes: [Fix]) -> [Fix] {
+        var motion = DerivedMotion()
+        return fixes.map { motion.completed($0) }
+    }
+
+    /// A second apart at `speed` metres a second to the north.
+    private static func drive(_ seconds: Int, speed: Double, from start: Double = 0, at second: Int = 0) -> [Fix] {
+        (0..<seconds).map { .sample(Double(second + $0), north: start + speed * Double($0)) }
+    }
+
+    private static func near(_ value: Double?, _ expected: Double, _ tolerance: Double = 0.02) -> Bool {
+        value.map { abs($0 - expected) <= tolerance } ?? false
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let fixes: [Fix]
+        /// Of the last fix; `nil` where the track must not tell.
+        let speed: Double?
+        let heading: Double?
+    }
+
+    private static let drives: [Row] = [
+        Row(testDescription: "a single fix", fixes: [.sample(0)], speed: nil, heading: nil),
+        Row(testDescription: "two fixes, far apart", fixes: drive(2, speed: 20), speed: nil, heading: nil),
+        Row(testDescription: "three that agree", fixes: drive(3, speed: 20), speed: 20, heading: 0),
+        Row(
+            testDescription: "two fixes, nearer than their errors", fixes: drive(2, speed: 10), speed: nil, heading: nil
+        ),
+        Row(testDescription: "as many as it takes", fixes: drive(3, speed: 10), speed: 10, heading: 0),
+        Row(testDescription: "on foot", fixes: drive(20, speed: 1.5), speed: 1.5, heading: 0),
+        Row(testDescription: "south", fixes: drive(5, speed: -10), speed: 10, heading: 180),
+        Row(
+            testDescription: "ten times a second",
+            fixes: (0..<40).map { .sample(Double($0) / 10, north: Double($0) * 1.5) }, speed: 15, heading: 0),
+        Row(
+            testDescription: "every ten seconds",
+            fixes: (0..<4).map { .sample(Double($0) * 10, north: Double($0) * 100) },
+            speed: 10, heading: 0),
+        Row(
+            testDescription: "too seldom to tell",
+            fixes: (0..<4).map { .sample(Double($0) * 30, north: Double($0) * 300) },
+            speed: nil, heading: nil),
+        Row(testDescription: "standing", fixes: drive(15, speed: 0), speed: 0, heading: nil),
+        Row(testDescription: "standing, but not for long enough", fixes: drive(5, speed: 0), speed: nil, heading: nil),
+        Row(
+            testDescription: "standing, with errors that hide a drive",
+            fixes: (0..<15).map { .sample(Double($0), accuracy: 30) }, speed: nil, heading: nil),
+        Row(
+            testDescription: "after a gap", fixes: drive(10, speed: 10) + [.sample(40, north: 400)], speed: nil,
+            heading: nil),
+        Row(
+            testDescription: "after a jump", fixes: drive(10, speed: 0) + [.sample(10, north: 2000)], speed: nil,
+            heading: nil),
+        Row(
+            testDescription: "after a jump that is no farther than a car drives",
+            fixes: drive(10, speed: 0) + [.sample(10, north: 40)], speed: nil, heading: nil),
+        Row(
+            testDescription: "back from a wild fix",
+            fixes: drive(10, speed: 0) + [.sample(10, north: 40), .sample(11)], speed: nil, heading: nil),
+        Row(
+            testDescription: "a clock set back", fixes: drive(10, speed: 10, at: 100) + [.sample(0, north: 100)],
+            speed: nil, heading: nil),
+        Row(
+            testDescription: "come to rest a moment ago",
+            fixes: drive(5, speed: 10) + drive(4, speed: 0, from: 40, at: 5), speed: nil, heading: nil),
+        Row(
+            testDescription: "come to rest for good",
+            fixes: drive(5, speed: 10) + drive(15, speed: 0, from: 40, at: 5), speed: 0, heading: nil),
+        Row(
+            testDescription: "driven off", fixes: drive(60, speed: 0) + drive(3, speed: 12, from: 12, at: 60),
+            speed: 12,
+            heading: 0),
+    ]
+
+    @Test(arguments: drives) func tellsWhatTheTrackTells(row: Row) {
+        let last = Self.derived(row.fixes).last
+        #expect(last?.speedMetersPerSecond == nil && last?.headingDegrees == nil)
+        if let speed = row.speed {
+            #expect(Self.near(last?.derivedSpeedMetersPerSecond, speed))
+        } else {
+            #expect(last?.derivedSpeedMetersPerSecond == nil)
+        }
+        if let heading = row.heading {
+            #expect(Self.near(last?.derivedHeadingDegrees, heading, 0.1))
+        } else {
+            #expect(last?.derivedHeadingDegrees == nil)
+        }
+    }
+
+    @Test func addsNothingToWhatIsStated() {
+        let fixes = Self.drive(20, speed: 10).map { fix in
+            var fix = fix
+            (fix.speedMetersPerSecond, fix.headingDegrees) = (10, 0)
+            return fix
+        }
+        #expect(Self.derived(fixes) == fixes)
+    }
+
+    /// Speeds as stated, and whether a course is derived beside them.
+    @Test(arguments: [(20.0, true), (1.4, false), (0, false)]) func addsACourseToASpeedOfMotion(
+        speed: Double, isDerived: Bool
+    ) {
+        let fixes = (0..<20).map { Fix.sample(Double($0), north: Double($0) * 20, speed: speed) }
+        let last = Self.derived(fixes).last
+        #expect(last?.derivedSpeedMetersPerSecond == nil)
+        #expect((last?.derivedHeadingDegrees != nil) == isDerived)
+    }
+
+    /// How far a parked receiver's positions lie apart, in sevenths of what it states.
+    @Test(arguments: [1.0, 3, 5, 7]) func givesNoCourseToAParkedReceiversNoise(part: Double) {
+        var chance = SplitMix64(seed: 7)
+        func error() -> Double { (0..<12).reduce(-6) { sum, _ in sum + chance.unit() } * 4.5 / 1.51 * part / 7 }
+        let fixes = (0..<4000).map { second in
+            var fix = Fix.sample(Double(second), north: error(), accuracy: 4.5)
+            fix.longitude += error() / 71_474
+            return fix
+        }
+        let courses = Self.derived(fixes).count { $0.derivedHeadingDegrees != nil }
+        #expect(courses <= (part < 5 ? 0 : 4000 / 50), "\(courses) courses")
+    }
+
+    @Test func crossesTheDateLine() {
+        let fixes = (0..<5).map { second in
+            var fix = Fix.sample(Double(second))
+            fix.longitude = 179.9995 + Double(second) * 0.0003
+            if fix.longitude > 180 { fix.longitude -= 360 }
+            return fix
+        }
+        let last = Self.derived(fixes).last
+        #expect(Self.near(last?.derivedHeadingDegrees, 90, 0.1))
+        #expect(Self.near(last?.derivedSpeedMetersPerSecond, 21.44, 0.1))
+    }
+}
