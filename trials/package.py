@@ -231,8 +231,8 @@ class Packages(Trial):
         brought: list[object] = []
         for word in words:
             if isinstance(word, Path):
-                shutil.copy(word, self.system.file("/root/waypost.deb"))
-                word = "/root/waypost.deb"
+                shutil.copy(word, self.system.file("/waypost.deb"))
+                word = "/waypost.deb"
             brought.append(word)
         return self.system.attempt("dpkg", *brought)
 

@@ -55,8 +55,10 @@ import WaypostTestSupport
         #expect(authorization.discarded.map(\.value) == ["token-2"])
         #expect(
             transport.requests.map(\.url.target)
-                == ["/v1/providers/p/trips/t"]
-                + Array(repeating: "/v1/providers/p/trips/t?currentRouteSegmentVersion=v%201", count: 3))
+                == ["/v1/providers/p/trips/t?view=JOURNEY_SHARING_V1S"]
+                + Array(
+                    repeating: "/v1/providers/p/trips/t?view=JOURNEY_SHARING_V1S&currentRouteSegmentVersion=v%201",
+                    count: 3))
     }
 
     @Test func leavesAtOnceWhenCancelledAndTellsNoTrouble() async throws {

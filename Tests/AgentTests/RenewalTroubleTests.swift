@@ -51,7 +51,7 @@ import WaypostTestSupport
         #expect(trouble.renewalTrouble == "the backend answered 503")
         #expect(trouble.renewalTroubleSeconds == 1200 && trouble.tokenSecondsLeft == 590)
         #expect(lines.withLock { $0.count } == 1)
-        let told = "the token cannot be renewed; the one in hand is used for 29 min more: the backend answered 503"
+        let told = "the token cannot be renewed; the one in hand is used for 30 min more: the backend answered 503"
         #expect(lines.withLock { $0.first?.contains(told) } == true, "\(lines.withLock { $0 })")
 
         isDown.withLock { $0 = false }

@@ -26,6 +26,8 @@ import WaypostTestSupport
         var pending: Int64 = 0
         var quarantined: Int64 = 0
         var stall: StallRecord?
+        /// For how long the token in hand serves, from the last event on, while it cannot be renewed.
+        var tokenLasts: Duration?
         var isWell = false
         let text: String
         var testDescription: String { text }
@@ -54,6 +56,10 @@ import WaypostTestSupport
                     "All is well: the last delivery was 3 s ago, and nothing is pending. The last run ended itself at "
                     + "2026-11-21T09:26:00.000Z (receiver: the receiver's thread is stuck in a system call for 90 s); if "
                     + "that comes again, a device or a disk hangs (journalctl -k)."),
+            Case(
+                events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, tokenLasts: .seconds(1800),
+                text: "The token cannot be renewed since 09:25 UTC: the backend answered 503. The one in hand is used for "
+                    + "29 min more; then updates wait in the outbox. No update is pending."),
             Case(
                 events: [(0, receiving), (0, delivered), (290, .fix(fix))], until: 300, pending: 12,
                 text: "Nothing has been sent since 09:21 UTC, and no stage has reported why; look at the log "
@@ -251,6 +257,10 @@ import WaypostTestSupport
             monitor.observe(event)
         }
         clock.advance(by: .seconds(example.until - passed))
+        if let left = example.tokenLasts {
+            monitor.note(renewal: .fails(AuthorizationError(.unavailable, "the backend answered 503"), remaining: left))
+            clock.advance(by: .seconds(60))
+        }
         if let stall = example.stall { monitor.note(lastStall: stall) }
         var summary = StoreSummary(Ledger(accepted: example.pending, pending: example.pending))
         summary.quarantined.count = example.quarantined

@@ -1,4 +1,5 @@
 import LocationReporting
+import ReportedText
 package import TimeAndChance
 
 /// Whether positions reach Fleet Engine, and in a few sentences why not and what to do.
@@ -15,7 +16,9 @@ extension StatusReport {
     ///
     /// Of several troubles the one that began first comes first, for no other can have caused it.
     package func why(at now: UTCTime) -> Diagnosis {
-        let found = [receiverTrouble(at: now), outboxTrouble(at: now), deliveryTrouble(at: now)].compactMap(\.self)
+        let found = [
+            receiverTrouble(at: now), outboxTrouble(at: now), renewalTrouble(at: now), deliveryTrouble(at: now),
+        ].compactMap(\.self)
         let troubles = found.enumerated().sorted { ($1.element.seconds, $0.offset) < ($0.element.seconds, $1.offset) }
             .map(\.element.text)
         guard let first = troubles.first else { return Diagnosis(isWell: true, text: sentences([wellness, aside])) }
@@ -114,6 +117,18 @@ extension StatusReport {
             ? "Positions are sent, but since \(since) from memory only, so that one that cannot be sent is lost"
             : "The outbox has taken no position since \(since), so that only the newest is kept, in memory"
         return Trouble(seconds: seconds, text: ended("\(beginning): \(reason)"))
+    }
+
+    /// The next token does not come; nothing is late yet.
+    private func renewalTrouble(at now: UTCTime) -> Trouble? {
+        guard let reason = delivery.renewalTrouble, let left = delivery.tokenSecondsLeft else { return nil }
+        let seconds = delivery.renewalTroubleSeconds ?? 0
+        return Trouble(
+            seconds: seconds,
+            text: sentences([
+                ended("The token cannot be renewed since \(Self.moment(seconds, before: now)): \(reason)"),
+                "The one in hand is used for \(Duration.seconds(left).spoken) more; then updates wait in the outbox.",
+            ]))
     }
 
     private func deliveryTrouble(at now: UTCTime) -> Trouble? {
