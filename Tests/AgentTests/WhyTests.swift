@@ -58,8 +58,9 @@ import WaypostTestSupport
                     + "that comes again, a device or a disk hangs (journalctl -k)."),
             Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, tokenLasts: .seconds(1800),
-                text: "The token cannot be renewed since 09:25 UTC: the backend answered 503. The one in hand is used for "
-                    + "29 min more; then updates wait in the outbox. No update is pending."),
+                text:
+                    "The token cannot be renewed since 09:25 UTC: the backend answered 503. The one in hand is used "
+                    + "for 29 min more; then updates wait in the outbox. No update is pending."),
             Case(
                 events: [(0, receiving), (0, delivered), (290, .fix(fix))], until: 300, pending: 12,
                 text: "Nothing has been sent since 09:21 UTC, and no stage has reported why; look at the log "
@@ -225,7 +226,7 @@ import WaypostTestSupport
                 "Nothing has been sent since 09:20 UTC, because Fleet Engine cannot be reached: no connection. It is tried "
                 + "again by itself; if it stays so, check the vehicle's network and upload.endpoint. Besides, there is no new "
                 + "position since 09:25 UTC. Receiver /dev/gnss: silent for 5 s; check power and cable. The next attempt is in "
-                + "4 min. 8 updates are safe in the outbox."),
+                + "5 min. 8 updates are safe in the outbox."),
         Case(
             events: [
                 (0, .receiver(.waiting(source: "/dev/gnss", reason: "not there"))),
