@@ -35,11 +35,12 @@ enum RecordingName {
 
     /// The number of a file of either kind; `nil` for any other name.
     static func number(of name: String) -> Int? {
-        for (front, end) in [("receiver-", ".nmea"), ("recording-", ".jsonl")]
-        where name.hasPrefix(front) && name.hasSuffix(end) {
-            return Int(name.dropFirst(front.count).dropLast(end.count)).flatMap { numbers.contains($0) ? $0 : nil }
-        }
-        return nil
+        number(of: name, between: "receiver-", and: ".nmea") ?? number(of: name, between: "recording-", and: ".jsonl")
+    }
+
+    private static func number(of name: String, between front: String, and end: String) -> Int? {
+        guard name.hasPrefix(front), name.hasSuffix(end) else { return nil }
+        return Int(name.dropFirst(front.count).dropLast(end.count)).flatMap { numbers.contains($0) ? $0 : nil }
     }
 
     private static func padded(_ number: Int) -> String {
