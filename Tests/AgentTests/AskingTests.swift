@@ -40,7 +40,9 @@ import WaypostTestSupport
         for words in [["why"], ["status"], ["status", "--json"]] {
             let outcome = try await BuiltProgram.run(words + ["--config", config])
             #expect(outcome.ending == .exited(1), "\(words)")
-            #expect(String(decoding: outcome.standardOutput, as: UTF8.self).contains("it is opened again"))
+            // By then it may have been tried in vain.
+            let said = String(decoding: outcome.standardOutput, as: UTF8.self)
+            #expect(said.contains("it is opened again") || said.contains("not there"), "\(said)")
         }
         #expect(await service.terminate().ending == .exited(0))
 
