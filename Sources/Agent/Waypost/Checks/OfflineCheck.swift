@@ -1,6 +1,7 @@
 import BackendAuthorization
 import Glibc
 import LinuxPlatform
+import ReportedText
 import SQLiteOutbox
 import VehicleAuthorization
 
