@@ -1,6 +1,6 @@
 import LinuxPlatform
 import LocationReporting
-import TrackDrawing
+import ReportedText
 
 /// Where a replay keeps its updates: in an outbox of its own, which is gone when everything was delivered, or in one
 /// that it was told to continue.
@@ -24,7 +24,7 @@ struct ReplayOutbox: Sendable {
     func notice(of ledger: Ledger, newest: String?) -> String? {
         guard ledger.accepted > 0 else { return nil }
         let before = newest.map { "; what happened before its newest update (\($0)) is sent as past locations" } ?? ""
-        return "\(path) is continued: its ledger counts \(FigureText.count(Int(ledger.accepted), "update")) of before, "
+        return "\(path) is continued: its ledger counts \(ledger.accepted.counted("update")) of before, "
             + "\(ledger.pending) of them pending\(before)"
     }
 
@@ -34,7 +34,7 @@ struct ReplayOutbox: Sendable {
         if rest > 0 {
             let options = (vehicles > 1 ? "--vehicles \(vehicles) " : "") + "--outbox \(path)"
             return
-                "\(FigureText.count(rest, "update")) not delivered, and kept: a replay with \(options) delivers what is "
+                "\(rest.counted("update")) not delivered, and kept: a replay with \(options) delivers what is "
                 + "pending there, too"
         }
         await remove()

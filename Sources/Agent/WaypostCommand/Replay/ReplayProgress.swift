@@ -47,7 +47,7 @@ struct ProgressLine {
         var parts = [FileSystem.name(of: name)]
         if let progress { parts.append("\(Int(progress.share * 100)) %") }
         parts += [
-            FigureText.count(fixes, "fix", "fixes"), "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
+            fixes.counted("fix", "fixes"), "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
             "\(FigureText.decimal(Double(delivered) / seconds, 1))/s",
         ]
         if let left { parts.append("\(FigureText.duration(left)) left") }
