@@ -33,7 +33,7 @@ struct CheckCommand {
             part: "van-7", with: "${VAN}",
             line: "vehicle: vehicle.vehicleId is \"${VAN}\", a placeholder that nothing has "),
         Case(part: "van-7", with: "{{ van }}", line: "vehicle: vehicle.vehicleId is \"{{ van }}\", a placeholder"),
-        Case(part: "van-7", with: "van 7", line: "vehicle: vehicle.vehicleId is \"van 7\", with a space"),
+        Case(part: "van-7", with: "van-7 ", line: "vehicle: vehicle.vehicleId is \"van-7 \", with a space at its "),
         Case(part: "\"p\"", with: "\"my-cloud-project\"", line: "vehicle: vehicle.providerId is still the example's"),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
@@ -119,6 +119,14 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good)
         #expect(ending == .exited(0))
         #expect(lines == ["ok    configuration  \(folder.path("config.json")) is complete: providers/p/vehicles/van-7"])
+    }
+
+    /// Fleet Engine takes it.
+    @Test func notesASpaceWithinAnId() async throws {
+        let (lines, ending) = try await check(Self.good.replacing("van-7", with: "van 7"))
+        #expect(ending == .exited(0))
+        let note = "note  vehicle        vehicle.vehicleId is \"van 7\", with a space; make sure that the backend has "
+        #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
     }
 
     /// The service's environment has what this one lacks.

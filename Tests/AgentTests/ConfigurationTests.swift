@@ -367,7 +367,8 @@ import WaypostTestSupport
         ),
         ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a text in quotes"]),
         ("{\"type\": \"stdin\"}", "null", ["\"receiver\" is null; use an object in braces"]),
-        ("{\"type\": \"stdin\"}", "\"stdin\"", ["\"receiver\" is \"stdin\"; use an object in braces"]),
+        ("{\"type\": \"stdin\"}", "\"stdin\"", ["\"receiver\" is a string; use an object in braces"]),
+        ("{\"type\": \"stdin\"}", "\"hunter2\"", ["\"receiver\" is a string; use an object in braces"]),
         ("\"/run/token\"", "null", ["\"authorization.path\" is null; use a text in quotes"]),
         (
             "\"receiver\": {\"type\": \"stdin\"}, ", "",

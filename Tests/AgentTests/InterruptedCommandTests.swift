@@ -109,6 +109,18 @@ import WaypostTestSupport
         #expect(!program.output.text.contains("FAIL"))
     }
 
+    @Test func checksOfATripsToken() async throws {
+        let bench = try ServiceBench()
+        let asked = try LineFlow(namedPipe: folder.path("asked"))
+        let command = "echo >'\(folder.path("asked"))'; exec sleep 45"
+        let consumer = #"{"type": "command", "command": ["/bin/sh", "-c", "\#(command)"], "timeoutSeconds": 60}"#
+        let config = try bench.configure { $0.consumerAuthorization = consumer }
+        let program = try start(["check", "--online", "--config", config])
+        try #require(await asked.wait { !$0.isEmpty })
+        let said = await words(of: program, after: SIGTERM)
+        #expect(said.hasSuffix(", trip token"), "\(said)")
+    }
+
     @Test(arguments: signals) func followers(signal: Int32) async throws {
         let config = try ServiceSetup().write(in: folder)
         let program = try start(["watch", "--config", config, "--vehicle", "van-7"])

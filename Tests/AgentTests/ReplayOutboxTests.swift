@@ -80,6 +80,12 @@ import WaypostTestSupport
         #expect(output.contains("accepted \(42 + count) = delivered \(42 + count)"), "\(output)")
     }
 
+    /// Each vehicle has its own: the one that is named is there for none of them.
+    @Test func ofSeveralVehiclesAreNamedWithTheirNumber() async {
+        let rest = await ReplayOutbox(continuing: "/o", vehicles: 3).conclude(Ledger(accepted: 2, pending: 2))
+        #expect(rest?.contains("a replay with --vehicles 3 --outbox /o delivers") == true, "\(rest ?? "")")
+    }
+
     @Test func areNeverALogOrTheConfiguration() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure()

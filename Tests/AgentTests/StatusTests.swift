@@ -315,6 +315,27 @@ import WaypostTestSupport
         #expect(lines.all == ["<6>the first position of this run is delivered, one of the run before"])
     }
 
+    /// The next update was accepted between the reading of the batch and its upload.
+    @Test func tellsAFirstDeliveryThatANewerUpdateOvertook() {
+        let log = log(tellsFirstDelivery: true)
+        let first = Status.stored.update.timeOfFix
+        for time in [first, first.advanced(by: .seconds(5))] {
+            log.observe(.fix(Fix(timeOfFix: time, latitude: 50, longitude: 10)))
+            log.observe(.accepted(Status.stored))
+        }
+        log.observe(.uploading(Status.batch))
+        log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        #expect(lines.all == ["<6>the first position of this run is delivered"])
+    }
+
+    @Test func countsNoUpdateOfAHeartbeat() {
+        let log = log()
+        log.observe(.failed(.retry(reason: "503", after: nil), traffic: HTTPTraffic()))
+        let heartbeat = UploadBatch(last: Status.stored, lastIsPending: false, past: [])
+        log.observe(.delivered(heartbeat, traffic: HTTPTraffic(), took: .zero))
+        #expect(lines.all.last == "<6>delivery works again")
+    }
+
     @Test func tellsThatThereIsATokenAgain() {
         let log = log()
         log.observe(.noToken(AuthorizationError(.refused, "answered 403")))
@@ -341,6 +362,16 @@ import WaypostTestSupport
         log.observe(.refused(fix, .nullIsland))
         log.observe(.fix(fix))
         #expect(lines.all.dropFirst() == ["<6>fixes are accepted again, after 70 were rejected"])
+    }
+
+    /// Before a tunnel, say: nothing was wrong in it.
+    @Test func tellsNoEndOfASingleRejection() {
+        let log = log()
+        let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10)
+        log.observe(.refused(fix, .nullIsland))
+        clock.advance(by: .seconds(300))
+        log.observe(.fix(fix))
+        #expect(lines.all.count == 1)
     }
 
     @Test func tellsAReceiverThatComesAndGoesSeldomAndAtLastHowItStands() {

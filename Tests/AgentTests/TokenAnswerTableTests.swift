@@ -1,6 +1,7 @@
 import BackendAuthorization
 import HTTPMessages
 import LinuxPlatform
+import ReportedText
 import StrictJSON
 import Testing
 import TimeAndChance

@@ -44,6 +44,9 @@ import WaypostTestSupport
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, isWell: true,
                 text: "All is well: the last delivery was 3 s ago, and nothing is pending."),
             Case(
+                events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, pending: 1, isWell: true,
+                text: "All is well: the last delivery was 3 s ago, and 1 update is pending."),
+            Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, pending: 12_345, isWell: true,
                 text: "All is well: the last delivery was 3 s ago, and 12,345 updates are pending."),
             Case(

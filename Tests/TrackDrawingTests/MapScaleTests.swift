@@ -172,10 +172,7 @@ import TimeAndChance
     ])
     func sayHowLong(seconds: Double, text: String) { #expect(FigureText.duration(.seconds(seconds)) == text) }
 
-    @Test func sayOneAndMany() {
-        #expect(FigureText.count(1, "fix", "fixes") == "1 fix")
-        #expect(FigureText.count(0, "line") == "0 lines")
-        #expect(FigureText.grouped(1234) == "1,234" && FigureText.grouped(1_234_567) == "1,234,567")
+    @Test func saySizesAndDecimals() {
         #expect(FigureText.bytes(91_926) == "91.9 kB" && FigureText.bytes(1) == "1 byte")
         #expect(FigureText.decimal(-0.04, 1) == "0.0" || FigureText.decimal(-0.04, 1) == "-0.0")
     }

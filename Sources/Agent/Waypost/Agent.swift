@@ -83,6 +83,7 @@ public struct Agent: Sendable {
 
         manager.tell(["STOPPING=1", "STATUS=stopping"])
         await agent.shutDown()
+        tokens.withLock { $0 = nil }
         log.write(.info, "stopped")
         await StandardError.lastWords()  // an app may end with it
         if let failure = failure ?? nil { throw failure }

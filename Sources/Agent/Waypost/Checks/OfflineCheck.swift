@@ -1,6 +1,7 @@
 import BackendAuthorization
 import Glibc
 import LinuxPlatform
+import ReportedText
 import SQLiteOutbox
 import VehicleAuthorization
 
@@ -30,10 +31,11 @@ package struct CheckLine: Sendable, Hashable {
 package enum OfflineCheck {
     /// Everything that is wrong or worth knowing. Blocks; not for the shared pool.
     package static func lines(_ configuration: Configuration) -> [CheckLine] {
-        configuration.doubts.map { CheckLine(.fail, $0.section, $0.description) }
-            + proofs(configuration) + receiver(configuration.receiver.source) + outbox(configuration)
+        configuration.doubts.map { CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description) }
+            + proofs(configuration) + receiver(configuration) + outbox(configuration)
             + tokens(configuration.authorization, "authorization", configuration)
             + tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
+            + notes(configuration)
     }
 
     /// What only making can prove: certificate files are there, placeholders are known. What the service writes is only
@@ -54,11 +56,15 @@ package enum OfflineCheck {
         return lines
     }
 
-    private static func receiver(_ source: ReceiverConfiguration.Source) -> [CheckLine] {
+    private static func receiver(_ configuration: Configuration) -> [CheckLine] {
         func line(_ verdict: CheckLine.Verdict, _ text: String) -> [CheckLine] {
             [CheckLine(verdict, "receiver", text)]
         }
-        switch source {
+        switch configuration.receiver.source {
+        case .serial(let path, _) where isHidden(path):
+            return [hidden(path, "receiver.device", "receiver", configuration)]
+        case .file(let path, _) where isHidden(path):
+            return [hidden(path, "receiver.path", "receiver", configuration)]
         case .serial(let device, _):
             switch kind(behind: device) {
             case nil:
@@ -89,6 +95,23 @@ package enum OfflineCheck {
 
     /// What lies behind the links of `path`; `nil` when nothing does that can be seen.
     private static func kind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
+
+    /// Whether `path` lies in a folder that is closed to this user, who then cannot say what is there.
+    private static func isHidden(_ path: String) -> Bool {
+        do throws(SystemError) { _ = try FileStatus(behind: path) } catch { return error.number == EACCES }
+        return false
+    }
+
+    /// `key`: what names `path`.
+    private static func hidden(
+        _ path: String, _ key: String, _ section: String, _ configuration: Configuration
+    ) -> CheckLine {
+        let (user, isService) = (configuration.expectedUser, configuration.expectedUser == EffectiveUser.current)
+        let remedy = isService ? "open its folder to that user" : "run this as \(FileStatus.words(user))"
+        return CheckLine(
+            isService ? .fail : .note, section,
+            "\(key): \(path) cannot be seen by \(FileStatus.words(EffectiveUser.current)); \(remedy)")
+    }
 
     /// Whether the outbox can be made, or written, by whoever will do so; `proveOutbox` has judged what lies there.
     private static func outbox(_ configuration: Configuration) -> [CheckLine] {
@@ -131,7 +154,9 @@ package enum OfflineCheck {
                 prove { () throws(AuthorizationError) in try body.prove(for: "\(section).body") }
             }
         case .command(let arguments, let environment, _, _):
-            if let program = arguments.first, let problem = self.problem(ofProgram: program) {
+            if let program = arguments.first, isHidden(program) {
+                lines.append(hidden(program, "\(section).command", section, configuration))
+            } else if let program = arguments.first, let problem = problem(ofProgram: program) {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(problem)"))
             }
             for (name, secret) in environment.sorted(by: { $0.key < $1.key }) {
@@ -162,5 +187,25 @@ package enum OfflineCheck {
                 ? nil : "\(program) cannot be executed; run chmod +x \(program)"
         case let other?: return "\(program) is \(other.rawValue), not a program"
         }
+    }
+
+    /// What is worth knowing though nothing is wrong.
+    private static func notes(_ configuration: Configuration) -> [CheckLine] {
+        var notes: [CheckLine] = []
+        if configuration.expectedUser != EffectiveUser.current {
+            notes.append(
+                CheckLine(
+                    .note, "outbox",
+                    "\(configuration.outbox.path) lies in a folder of \(FileStatus.words(configuration.expectedUser)), "
+                        + "who must run the service"))
+        }
+        if let window = configuration.outbox.durability.window {
+            notes.append(
+                CheckLine(
+                    .note, "durability",
+                    "economy: a crash may lose the updates of the last \(window.span.spoken), \(window.updates) at most; "
+                        + "\"full\" loses none"))
+        }
+        return notes
     }
 }

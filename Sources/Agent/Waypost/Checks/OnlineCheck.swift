@@ -7,15 +7,18 @@ import LocationReporting
 import ReportedText
 import SQLiteOutbox
 import TimeAndChance
+import VehicleAuthorization
 
 /// What `waypost check --online` tries, side by side, with the code that the service uses.
 ///
 /// Where the service runs, receiver and outbox are in its hands, and it is asked how they are.
 package enum OnlineCheck {
-    /// What is tried in any case, in this order.
-    package static let names = ["outbox", "receiver", "token", "Fleet Engine"]
+    /// What is tried, in this order.
+    package static func names(_ configuration: Configuration) -> [String] {
+        ["outbox", "receiver", "token", "Fleet Engine"] + (hasTripTokens(configuration) ? ["trip token"] : [])
+    }
 
-    /// Tries everything; takes half a minute at most.
+    /// Tries everything; takes half a minute at most, and where the baud rate is unknown the time to find it.
     ///
     /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same.
     package static func run(
@@ -80,9 +83,7 @@ extension OnlineCheck {
         return CheckLine(.ok, "outbox", "\(path) is used by the service, \(pending(service.ledger))")
     }
 
-    private static func pending(_ ledger: Ledger) -> String {
-        ledger.pending == 1 ? "1 update pending" : "\(ledger.pending) updates pending"
-    }
+    private static func pending(_ ledger: Ledger) -> String { "\(ledger.pending.counted("update")) pending" }
 }
 
 /// The receiver.
@@ -137,27 +138,33 @@ extension OnlineCheck {
                 if last.withLock({ $0?.kind }) != .waiting { await clock.sleep(for: longest - patience.sentence) }
                 sink.finish()
             }
-            for await event in events {
-                if case .state(let state) = event { last.withLock { $0 = state } }
-                guard case .fix(let fix) = event else { continue }
-                group.cancelAll()
-                let quality = fix.satellitesUsed.map { "\($0) satellites" } ?? "quality \(fix.quality.rawValue)"
-                return CheckLine(
-                    .ok, "receiver", "fix of \(fix.timeOfFix), \(quality)\(discovery(last.withLock { $0 }))")
-            }
+            let fix = await firstFix(events, noting: last)
             group.cancelAll()
-            if let failure = failure.withLock({ $0 }) { return CheckLine(.fail, "receiver", failure) }
-            guard let last = last.withLock({ $0 }) else {
-                return CheckLine(.fail, "receiver", "no answer within \(longest.components.seconds) s")
+            let state = last.withLock { $0 }
+            guard let fix else {
+                let reason = failure.withLock { $0 } ?? absence(state, within: longest)
+                return CheckLine(.fail, "receiver", reason)
             }
-            if case .receiving = last {
-                return CheckLine(
-                    .fail, "receiver",
-                    "\(last), but no fix yet within \(longest.components.seconds) s; check the antenna's view of the sky"
-                )
-            }
-            return CheckLine(.fail, "receiver", last.description)
+            let quality = fix.satellitesUsed.map { $0.counted("satellite") } ?? "quality \(fix.quality.rawValue)"
+            return CheckLine(.ok, "receiver", "fix of \(fix.timeOfFix), \(quality)\(discovery(state))")
         }
+    }
+
+    private static func firstFix(_ events: AsyncStream<FixSourceEvent>, noting last: Locked<ReceiverState?>) async
+        -> Fix?
+    {
+        for await event in events {
+            if case .state(let state) = event { last.withLock { $0 = state } }
+            if case .fix(let fix) = event { return fix }
+        }
+        return nil
+    }
+
+    /// Why there is no fix.
+    private static func absence(_ state: ReceiverState?, within limit: Duration) -> String {
+        guard let state else { return "no answer within \(limit.components.seconds) s" }
+        guard case .receiving = state else { return state.description }
+        return "\(state), but no fix yet within \(limit.components.seconds) s; check the antenna's view of the sky"
     }
 
     /// What the receiver's line proved to be, if that had to be found out.
@@ -191,5 +198,31 @@ extension OnlineCheck {
             return CheckLine(
                 .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
         } catch { return CheckLine(.fail, "Fleet Engine", "\(error)") }
+    }
+}
+
+/// The token of a trip.
+extension OnlineCheck {
+    private static func hasTripTokens(_ configuration: Configuration) -> Bool {
+        configuration.consumerAuthorization != nil && configuration.vehicle.service == .onDemandTrips
+    }
+
+    /// Whether `consumerAuthorization` gives tokens; `nil` where there is nothing to try.
+    ///
+    /// The configuration names no trip, so one is asked for that does not exist: a backend that looks its trips up
+    /// refuses it, which proves that it answers and no more.
+    private static func tripToken(_ configuration: Configuration) async -> CheckLine? {
+        guard hasTripTokens(configuration) else { return nil }
+        let (verdict, text): (CheckLine.Verdict, String)
+        do throws(AgentError) {
+            switch try await TokenReport.ask(configuration, trip: "waypost-check") {
+            case .success(let report): (verdict, text) = (report.verdict.fits ? .ok : .fail, report.summary)
+            case .failure(let error) where error.code == .refused:
+                verdict = .note
+                text = "\(error); the trip asked for does not exist, try one that does: waypost token --trip ID"
+            case .failure(let error): (verdict, text) = (.fail, error.detail)
+            }
+        } catch { (verdict, text) = (.fail, error.detail) }
+        return CheckLine(verdict, "trip token", text)
     }
 }

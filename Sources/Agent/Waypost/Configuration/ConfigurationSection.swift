@@ -30,7 +30,7 @@ struct ConfigurationSection {
         switch member(key) {
         case .object(let members)?: return sub(key, members)
         case nil: if isRequired { missing(key, "write an object in braces, as in config.example.json") }
-        case let other?: wrong(key, other, "use an object in braces")
+        case let other?: wrongKind(key, other, Self.objectAdvice)
         }
         return sub(key, nil)
     }
@@ -144,13 +144,13 @@ struct ConfigurationSection {
         }
         let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
         guard !texts.isEmpty, texts.count == value.arrayValue?.count else {
-            // Never a text: a command line may hold a secret.
-            problems.add(keyPath(key), "is \(value.kind); \(Self.listAdvice)")
+            wrongKind(key, value, Self.listAdvice)
             return []
         }
         return texts
     }
 
+    private static let objectAdvice = "use an object in braces"
     private static let listAdvice = "use a list of texts, as [\"/usr/bin/program\", \"argument\"]"
 
     /// The members of the object under `key`, whatever their names are; empty when it is missing. They may be secrets.
@@ -159,7 +159,7 @@ struct ConfigurationSection {
         case .object(let members)?: return members.map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
         case nil: return []
         case let other?:
-            problems.add(keyPath(key), "is \(other.kind); use an object in braces")
+            wrongKind(key, other, Self.objectAdvice)
             return []
         }
     }
@@ -197,6 +197,11 @@ struct ConfigurationSection {
 
     private func missing(_ key: String, _ advice: String) {
         if members != nil { problems.add(keyPath(key), "is missing; \(advice)", isAbsence: true) }
+    }
+
+    /// Without the value: where a section or a list belongs it may be a secret.
+    private func wrongKind(_ key: String, _ value: JSONValue, _ advice: String) {
+        problems.add(keyPath(key), "is \(value.kind); \(advice)")
     }
 
     private func wrong(_ key: String, _ value: JSONValue, _ advice: String) {

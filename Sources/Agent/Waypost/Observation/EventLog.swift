@@ -14,15 +14,15 @@ package final class EventLog: ReportingObserver {
         var topics = RepetitionFilter()
         var first: FirstDelivery
         var receiver = ReceiverNews()
-        /// Since when fixes are rejected and none accepted, and how many.
-        var refused: (since: Duration, count: Int)?
+        /// When fixes were rejected for the first and the last time since one was accepted, and how many.
+        var refused: (first: Duration, last: Duration, count: Int)?
     }
 
     private let log: LogWriter
     private let clock: MonotonicClock
     /// How often a continuing trouble is logged again.
     private static let reminderInterval = Duration.seconds(600)
-    /// A single fix that is rejected is nothing that ends.
+    /// Fixes that are rejected for no longer than this are nothing that ends.
     private static let longestGlitch = Duration.seconds(60)
 
     private let state: Locked<State>
@@ -43,10 +43,7 @@ package final class EventLog: ReportingObserver {
         case .fix: tellAcceptance()
         case .refused(_, let refusal): tell(refusal)
         case .accepted(let stored):
-            let (isStored, isRead) = (end("unstored"), end("outbox"))
-            if isStored || isRead {
-                log.write(.info, isStored ? "the outbox accepts updates again" : "the outbox works again")
-            }
+            tellStorage()
             log.write(.debug, "accepted update \(stored.sequence)")
         case .notStored(let error):
             if count("\(error)", of: "unstored") != nil {
@@ -56,9 +53,7 @@ package final class EventLog: ReportingObserver {
             if end("token") { log.write(.info, "there is a token again") }
             if !batch.pending.isEmpty, end("outbox") { log.write(.info, "the outbox works again") }
         case .delivered(let batch, let traffic, let took):
-            if end("trouble") {
-                log.write(.info, "delivery works again; \(batch.pending.count.counted("update")) delivered at once")
-            }
+            tellDelivery(of: batch.pending.count)
             log.write(
                 .debug,
                 "delivered \(batch.pending.count) in \(took), \(traffic.bytesSent) bytes sent, "
@@ -75,6 +70,10 @@ package final class EventLog: ReportingObserver {
         case .stateSent(let vehicleState, _): log.write(.info, "vehicle is \(vehicleState.rawValue)")
         case .progress, .serverTime, .idle: break
         }
+        tellNews(after: event)
+    }
+
+    private func tellNews(after event: ReportingEvent) {
         let now = clock.now
         let (first, receiver) = state.withLock {
             ($0.first.line(after: event, at: now), $0.receiver.line(at: now, &$0.topics))
@@ -83,22 +82,34 @@ package final class EventLog: ReportingObserver {
         if let receiver { log.write(receiver.level, receiver.text) }
     }
 
+    private func tellStorage() {
+        let (isStored, isRead) = (end("unstored"), end("outbox"))
+        guard isStored || isRead else { return }
+        log.write(.info, isStored ? "the outbox accepts updates again" : "the outbox works again")
+    }
+
+    /// A heartbeat delivers no update.
+    private func tellDelivery(of updates: Int) {
+        guard end("trouble") else { return }
+        let news = updates > 0 ? "; \(updates.counted("update")) delivered at once" : ""
+        log.write(.info, "delivery works again\(news)")
+    }
+
     private func tell(_ refusal: FixRefusal) {
         let now = clock.now
         state.withLock { state in
-            state.refused = (state.refused?.since ?? now, (state.refused?.count ?? 0) + 1)
+            state.refused = (state.refused?.first ?? now, now, (state.refused?.count ?? 0) + 1)
         }
         remind(of: refusal.label, "fix rejected: \(refusal)")
     }
 
     private func tellAcceptance() {
-        let now = clock.now
         let refused = state.withLock { state in
             defer { state.refused = nil }
             return state.refused
         }
-        guard let refused, now - refused.since >= Self.longestGlitch else { return }
-        log.write(.info, "fixes are accepted again, after \(refused.count) were rejected")
+        guard let refused, refused.last - refused.first >= Self.longestGlitch else { return }
+        log.write(.info, "fixes are accepted again, after \(refused.count.grouped) were rejected")
     }
 
     /// Whatever its words: the figures in them change.
@@ -164,8 +175,9 @@ private struct ReceiverNews {
 /// The first delivery of a run, with the time from its fix to the acknowledgement.
 private struct FirstDelivery {
     var isTold: Bool
-    /// The last fix, the last of which an update was made, and the one on its way, by their times and when they came.
-    private var fix, update, sent: (time: UTCTime, at: Duration)?
+    /// The last fix, the first and the last of which an update was made, and the one on its way, by their times and
+    /// when they came.
+    private var fix, firstUpdate, update, sent: (time: UTCTime, at: Duration)?
 
     init(isTold: Bool) { self.isTold = isTold }
 
@@ -174,13 +186,18 @@ private struct FirstDelivery {
         guard !isTold else { return nil }
         switch event {
         case .fix(let new): fix = (new.timeOfFix, now)
-        case .accepted, .notStored: update = fix
+        case .accepted, .notStored:
+            update = fix
+            firstUpdate = firstUpdate ?? fix
         case .uploading(let batch): sent = update?.time == batch.last.update.timeOfFix ? update : nil
         case .delivered(let batch, _, _):
             isTold = true
-            let delay = sent.map { ", \(Self.text(now - $0.at)) after its fix" } ?? ", one of the run before"
+            // One that a newer one has overtaken on its way is of this run all the same.
+            let isOfThisRun = firstUpdate.map { $0.time <= batch.last.update.timeOfFix } ?? false
+            let origin = isOfThisRun ? "" : ", one of the run before"
+            let delay = sent.map { ", \(Self.text(now - $0.at)) after its fix" } ?? origin
             let others = batch.pending.count - (batch.lastIsPending ? 1 : 0)
-            let rest = others > 0 ? ", and \(others) earlier \(others == 1 ? "one" : "ones") with it" : ""
+            let rest = others > 0 ? ", and \(others.counted("earlier one")) with it" : ""
             return "the first position of this run is delivered\(delay)\(rest)"
         default: break
         }

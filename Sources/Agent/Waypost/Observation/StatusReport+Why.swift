@@ -178,12 +178,13 @@ extension StatusReport {
                 "Nothing has been sent yet: the service started \(Duration.seconds(uptimeSeconds).spoken) ago, and its "
                 + "first update is on its way. \(safety)"
         }
-        let rest =
-            switch ledger.pending {
-            case ...1: "nothing is pending"
-            default: "\(ledger.pending.counted("update")) are pending"
-            }
-        return "All is well: the last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest)."
+        let rest = ledger.pending == 0 ? "nothing is" : Self.subject(ledger.pending)
+        return "All is well: the last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest) pending."
+    }
+
+    /// `1 update is`, `12 updates are`.
+    private static func subject(_ updates: Int64) -> String {
+        "\(updates.counted("update")) \(updates == 1 ? "is" : "are")"
     }
 
     private var nextAttempt: String {
@@ -198,18 +199,14 @@ extension StatusReport {
     }
 
     private var safety: String {
-        switch ledger.pending {
-        case 0: delivery.memoryOnly == nil ? "No update is pending." : ""
-        case 1: "1 update is safe in the outbox."
-        default: "\(ledger.pending.counted("update")) are safe in the outbox."
-        }
+        guard ledger.pending == 0 else { return "\(Self.subject(ledger.pending)) safe in the outbox." }
+        return delivery.memoryOnly == nil ? "No update is pending." : ""
     }
 
     private var aside: String {
         var texts: [String] = []
         if quarantine.count > 0 {
-            let (number, verb) = (quarantine.count.counted("update"), quarantine.count == 1 ? "is" : "are")
-            texts.append("\(number) \(verb) quarantined; waypost outbox list says why.")
+            texts.append("\(Self.subject(quarantine.count)) quarantined; waypost outbox list says why.")
         }
         if let stall = lastStall, uptimeSeconds < Self.longestMemory {
             texts.append(

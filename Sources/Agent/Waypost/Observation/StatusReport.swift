@@ -84,32 +84,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
         vehicle: String, snapshot: AgentMonitor.Snapshot, outbox: StoreSummary, durability: OutboxDurability,
         at now: Duration
     ) {
-        func seconds(since moment: Duration?) -> Int? { moment.map { Int((now - $0) / .seconds(1)) } }
-        let refusal = snapshot.lastRefusal.flatMap { last in
-            now - last.at < Self.newestRefusal && last.at > (snapshot.lastFix?.at ?? .zero - .seconds(1))
-                ? last.refusal : nil
-        }
         version = Release.version
         self.vehicle = vehicle
         uptimeSeconds = Int(now / .seconds(1))
-        receiver = Receiver(
-            state: snapshot.receiver?.description ?? "starting",
-            kind: (snapshot.receiver?.kind ?? .starting).rawValue,
-            secondsSinceFix: seconds(since: snapshot.lastFix?.at),
-            timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, quality: snapshot.lastFix?.fix.quality.rawValue,
-            refusal: refusal?.description, refusalKind: refusal?.label,
-            warnings: snapshot.warningsAt.filter { now - $0.value < .seconds(600) }.map(\.key.description).sorted())
-        let renewal = snapshot.renewalTrouble.flatMap { $0.tokenUntil > now ? $0 : nil }
-        delivery = Delivery(
-            secondsSinceDelivery: seconds(since: snapshot.lastDelivery?.at),
-            timeOfFix: snapshot.lastDelivery?.timeOfFix.description, trouble: snapshot.trouble?.clause.description,
-            troubleKind: snapshot.trouble?.kind.rawValue,
-            troubleSeconds: seconds(since: snapshot.trouble?.since),
-            memoryOnly: snapshot.memoryOnly?.reason.description,
-            memoryOnlySeconds: seconds(since: snapshot.memoryOnly?.since),
-            nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? Int(($0 - now) / .seconds(1)) : nil },
-            renewalTrouble: renewal?.reason.description, renewalTroubleSeconds: seconds(since: renewal?.since),
-            tokenSecondsLeft: renewal.map { Int(($0.tokenUntil - now) / .seconds(1)) })
+        receiver = Receiver(snapshot, at: now)
+        delivery = Delivery(snapshot, at: now)
         ledger = outbox.ledger
         evictions = TallyReport.byReason(outbox.evictions)
         quarantine = TallyReport(outbox.quarantined)
@@ -126,9 +105,6 @@ package struct StatusReport: Sendable, Hashable, Codable {
         repairs = snapshot.storeRepairs > 0 ? [Stage.store.rawValue: snapshot.storeRepairs] : [:]
         lastStall = snapshot.lastStall
     }
-
-    /// Fixes come each second or so: the last one that was rejected longer ago than this says nothing of now.
-    private static let newestRefusal = Duration.seconds(30)
 
     /// Whether all is well: a receiver without a fix, a delivery in trouble, an outbox that accepts nothing are
     /// reasons against it, each after some minutes.
@@ -148,11 +124,60 @@ package struct StatusReport: Sendable, Hashable, Codable {
         let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? "nothing delivered yet"
         let trouble = delivery.trouble.map { "; \($0)" } ?? ""
         let memoryOnly = delivery.memoryOnly.map { "; positions are sent from memory only: \($0)" } ?? ""
-        let renewal = delivery.renewalTrouble.map {
-            "; the token lasts \(Duration.seconds(delivery.tokenSecondsLeft ?? 0).spoken) more and cannot be renewed: \($0)"
-        }
-        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)\(renewal ?? "")"
+        let token = delivery.tokenTrouble.map { "; the token \($0)" } ?? ""
+        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)\(token)"
     }
+}
+
+extension StatusReport.Receiver {
+    /// Fixes come each second or so: the last one that was rejected longer ago than this says nothing of now.
+    private static let newestRefusal = Duration.seconds(30)
+    /// A warning that came longer ago than this says nothing of now.
+    private static let newestWarning = Duration.seconds(600)
+
+    fileprivate init(_ snapshot: AgentMonitor.Snapshot, at now: Duration) {
+        let refusal = snapshot.lastRefusal.flatMap { last in
+            now - last.at < Self.newestRefusal && last.at > (snapshot.lastFix?.at ?? .zero - .seconds(1))
+                ? last.refusal : nil
+        }
+        self.init(
+            state: snapshot.receiver?.description ?? "starting",
+            kind: (snapshot.receiver?.kind ?? .starting).rawValue,
+            secondsSinceFix: seconds(from: snapshot.lastFix?.at, to: now),
+            timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, quality: snapshot.lastFix?.fix.quality.rawValue,
+            refusal: refusal?.description, refusalKind: refusal?.label,
+            warnings: snapshot.warningsAt.filter { now - $0.value < Self.newestWarning }.map(\.key.description).sorted()
+        )
+    }
+}
+
+extension StatusReport.Delivery {
+    fileprivate init(_ snapshot: AgentMonitor.Snapshot, at now: Duration) {
+        let renewal = snapshot.renewalTrouble.flatMap { $0.tokenUntil > now ? $0 : nil }
+        self.init(
+            secondsSinceDelivery: seconds(from: snapshot.lastDelivery?.at, to: now),
+            timeOfFix: snapshot.lastDelivery?.timeOfFix.description, trouble: snapshot.trouble?.clause.description,
+            troubleKind: snapshot.trouble?.kind.rawValue,
+            troubleSeconds: seconds(from: snapshot.trouble?.since, to: now),
+            memoryOnly: snapshot.memoryOnly?.reason.description,
+            memoryOnlySeconds: seconds(from: snapshot.memoryOnly?.since, to: now),
+            nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? seconds(from: now, to: $0) : nil },
+            renewalTrouble: renewal?.reason.description,
+            renewalTroubleSeconds: seconds(from: renewal?.since, to: now),
+            tokenSecondsLeft: renewal.flatMap { seconds(from: now, to: $0.tokenUntil) })
+    }
+
+    /// Why the token cannot be renewed, as what the token does: "lasts 29 min more and cannot be renewed: …".
+    package var tokenTrouble: String? {
+        renewalTrouble.map {
+            "lasts \(Duration.seconds(tokenSecondsLeft ?? 0).spoken) more and cannot be renewed: \($0)"
+        }
+    }
+}
+
+/// Whole seconds.
+private func seconds(from moment: Duration?, to later: Duration) -> Int? {
+    moment.map { Int((later - $0) / .seconds(1)) }
 }
 
 extension StatusReport.Durability {

@@ -3,6 +3,7 @@ import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
+import ReportedText
 
 /// Judges whether every stage makes progress. Pure.
 ///

@@ -6,6 +6,7 @@ import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import TimeAndChance
 package import VehicleAuthorization
 

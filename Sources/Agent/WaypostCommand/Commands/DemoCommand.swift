@@ -6,6 +6,7 @@ import LinuxPlatform
 import LocationReporting
 import ReceiverSimulator
 import ReportedText
+import TrackDrawing
 import Waypost
 
 /// `waypost demo`: the whole product in one process, with an outage in the middle.
@@ -210,8 +211,7 @@ final class DemoNarrator: ReportingObserver {
 
     private func tell(_ text: String) {
         guard state.withLock({ !$0.isClosed }) else { return }
-        let tenths = Int(clock.now / .milliseconds(100))
-        let time = "\(tenths / 10).\(tenths % 10)"
-        Terminal.say("\(String(repeating: " ", count: max(0, 5 - time.count)))\(time) s  \(text)")
+        let time = FigureText.decimal(clock.now / .seconds(1), 1)
+        Terminal.say("\(time.flushRight(in: 5)) s  \(text)")
     }
 }

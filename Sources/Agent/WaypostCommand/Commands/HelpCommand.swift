@@ -20,7 +20,7 @@ enum HelpText {
     static var overview: String {
         let width = CommandCatalog.commands.map(\.name.count).max() ?? 0
         let lines = CommandCatalog.commands.map { command in
-            "  \(command.name)\(String(repeating: " ", count: width - command.name.count))  \(command.summary)"
+            "  \(command.name.filled(to: width))  \(command.summary)"
         }
         return """
             Waypost \(Release.version): reports a vehicle's position to Fleet Engine.
@@ -36,7 +36,9 @@ enum HelpText {
 
     static func page(for command: CommandSpec) -> String {
         var text = "\(command.summary)\n\nusage: \(command.usage)\n"
-        if !command.details.isEmpty { text += "\n\(wrapped(command.details))\n" }
+        if !command.details.isEmpty {
+            text += "\n\(command.details.wrapped(to: LabelledLines.width).joined(separator: "\n"))\n"
+        }
         if !command.options.isEmpty {
             let names = command.options.map { option in option.valueName.map { "\(option.name) \($0)" } ?? option.name }
             let width = names.map(\.count).max() ?? 0
@@ -50,15 +52,5 @@ enum HelpText {
             }
         }
         return text + "\nexamples:" + command.examples.map { "\n  waypost \($0)" }.joined()
-    }
-
-    /// At most 100 columns.
-    private static func wrapped(_ text: String) -> String {
-        var lines = [""]
-        for word in text.split(separator: " ") {
-            if lines[lines.count - 1].count + word.count >= 100 { lines.append("") }
-            lines[lines.count - 1] += (lines[lines.count - 1].isEmpty ? "" : " ") + word
-        }
-        return lines.joined(separator: "\n")
     }
 }

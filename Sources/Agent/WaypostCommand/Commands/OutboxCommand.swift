@@ -5,7 +5,6 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 import TimeAndChance
-import TrackDrawing
 import Waypost
 
 /// `waypost outbox`: the ledger, what waits, and what becomes of quarantined updates; while the service runs and while
@@ -76,7 +75,7 @@ struct OutboxCommand {
         var count = 0
         try reader.forEachPending { update in
             if Task.isCancelled {
-                throw Interruption("\(FigureText.count(count, "update")) of \(path) written, not all")
+                throw Interruption("\(count.counted("update")) of \(path) written, not all")
             }
             try StandardOutput.write(line: Self.encoded(OutboxRow(update)))
             count += 1

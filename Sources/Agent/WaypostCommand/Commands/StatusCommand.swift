@@ -48,10 +48,7 @@ struct StatusPage {
         if let seconds = report.delivery.nextAttemptSeconds, seconds > 0 {
             lines.add("next attempt", ["in \(Duration.seconds(seconds).spoken)"])
         }
-        if let reason = report.delivery.renewalTrouble {
-            let left = Duration.seconds(report.delivery.tokenSecondsLeft ?? 0).spoken
-            lines.add("token", wrapped: "lasts \(left) more and cannot be renewed: \(reason)")
-        }
+        if let trouble = report.delivery.tokenTrouble { lines.add("token", wrapped: trouble) }
         let ledger = report.ledger
         lines.add(
             "ledger",

@@ -1,6 +1,7 @@
 import FleetEngine
 import GNSS
 import LinuxPlatform
+import ReportedText
 import StrictJSON
 import TimeAndChance
 import TrackDrawing
@@ -39,7 +40,7 @@ struct WatchCommand {
             case .recovered: Terminal.say("waypost: it works again")
             }
         }
-        if Task.isCancelled { throw Interruption("\(FigureText.count(changes, "change")) of \(subject.words) seen") }
+        if Task.isCancelled { throw Interruption("\(changes.counted("change")) of \(subject.words) seen") }
         return .done
     }
 }

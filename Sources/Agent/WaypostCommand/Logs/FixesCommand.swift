@@ -2,7 +2,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
-import TrackDrawing
+import ReportedText
 import Waypost
 
 /// `waypost fixes`: NMEA in, fixes out.
@@ -81,7 +81,7 @@ struct FixesCommand {
         }
         Terminal.draw("")
         if decoding.failure is SystemError { return try decoding.conclude() }
-        let interruption = decoding.interruption("\(FigureText.count(count, "fix", "fixes")) written")
+        let interruption = decoding.interruption("\(count.counted("fix", "fixes")) written")
         // A document that was cut off must not look whole; one that is followed has no other end.
         if decoding.isInterrupted, !follows { throw interruption }
         try StandardOutput.write(ending)
@@ -100,7 +100,7 @@ struct FixesCommand {
         throw AgentError(
             .inputData,
             unchecked > 0
-                ? "\(other.name) holds \(FigureText.count(unchecked, "sentence")) without checksum and none with a right "
+                ? "\(other.name) holds \(unchecked.counted("sentence")) without checksum and none with a right "
                     + "one; if its receiver has none, add --accept-missing-checksum"
                 : "\(other.name) holds no NMEA 0183 sentence with a right checksum")
     }

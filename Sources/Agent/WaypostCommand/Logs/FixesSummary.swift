@@ -1,4 +1,5 @@
 import GNSS
+import ReportedText
 import TrackDrawing
 
 /// `waypost fixes --summary`: what is in the logs, a section each, and what they come to together.
@@ -17,8 +18,8 @@ struct FixesSummary {
         }
         if logs.count != 1 {
             var lines = LabelledLines()
-            lines.add(heading: "total of \(FigureText.count(logs.count, "log"))")
-            lines.add("fixes", [total.statistics.fixes > 0 ? FigureText.grouped(total.statistics.fixes) : "none"])
+            lines.add(heading: "total of \(logs.count.counted("log"))")
+            lines.add("fixes", [total.statistics.fixes > 0 ? total.statistics.fixes.grouped : "none"])
             Self.describe(total, in: &lines)
             sections.append(lines.lines.joined(separator: "\n"))
         }
@@ -42,8 +43,8 @@ struct FixesSummary {
 
     /// Counts flush right, so that they can be compared.
     private static func aligned(_ rows: [(count: Int, text: String)]) -> [String] {
-        let width = rows.map { FigureText.grouped($0.count).count }.max() ?? 0
-        return rows.map { "\(FigureText.grouped($0.count).flushRight(in: width))  \($0.text)" }
+        let width = rows.map { $0.count.grouped.count }.max() ?? 0
+        return rows.map { "\($0.count.grouped.flushRight(in: width))  \($0.text)" }
     }
 
     private static let shownBreaks = 8

@@ -3,7 +3,6 @@ import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
 import ReportedText
-import TrackDrawing
 import Waypost
 
 /// `waypost fixes --explain LINE`: what became of one line, and why; of its text alone, or by its number in a log.
@@ -22,7 +21,7 @@ struct LineExplanation {
         let (trace, failure) = try await trace(of: number)
         if failure?.code == .cancelled {
             throw Interruption(
-                "\(FigureText.count(trace.lines, "line")) of \(log) read; line \(number) is not explained")
+                "\(trace.lines.counted("line")) of \(log) read; line \(number) is not explained")
         }
         if trace.lines >= number {
             let text = ReportedText(bytes: trace.text.filter { $0 >= 0x20 })
@@ -32,7 +31,7 @@ struct LineExplanation {
         if let failure { throw AgentError(.inputData, failure.description) }
         guard trace.lines >= number else {
             throw AgentError(
-                .inputData, "\(log) has no line \(number): it has \(FigureText.count(trace.lines, "line"))")
+                .inputData, "\(log) has no line \(number): it has \(trace.lines.counted("line"))")
         }
         return .done
     }

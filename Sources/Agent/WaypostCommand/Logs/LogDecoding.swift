@@ -2,6 +2,7 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import TrackDrawing
 import Waypost
 
@@ -35,11 +36,11 @@ struct LogDecoding: Sendable {
         let epochs = outcomes.reduce(0) { $0 + $1.statistics.epochs }
         let undated = outcomes.reduce(0) { $0 + $1.statistics.undatedFixes }
         if undated > 0 {
-            return "no fix with a date in \(names): \(FigureText.count(undated, "fix", "fixes")), "
+            return "no fix with a date in \(names): \(undated.counted("fix", "fixes")), "
                 + "but no RMC or ZDA sentence that dates them"
         }
         guard epochs > 0 else { return "no fix in \(names): no sentence there states a position with its time" }
-        return "no fix in \(names): \(FigureText.count(epochs, "epoch")), none with a position that its receiver "
+        return "no fix in \(names): \(epochs.counted("epoch")), none with a position that its receiver "
             + "vouches for"
     }
 }

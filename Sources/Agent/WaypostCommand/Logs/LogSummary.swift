@@ -53,13 +53,13 @@ struct LogAccount {
         receiver = Self.receiver(statistics)
         let known = Set(addresses.compactMap { Talker.talker(ofAddress: $0.address) })
         talkers = known.sorted().map { talker in Talker.meaning(of: talker).map { "\(talker) \($0)" } ?? talker }
-        var size = "\(FigureText.grouped(statistics.sentences)) in \(FigureText.count(statistics.lines, "line")), "
+        var size = "\(statistics.sentences.grouped) in \(statistics.lines.counted("line")), "
         size += FigureText.bytes(statistics.bytes)
         if statistics.binaryBytes > 0 {
             size += ", of them \(FigureText.bytes(statistics.binaryBytes)) of UBX and RTCM frames"
         }
         self.size = size
-        sentences = addresses.map { "\($0.address) \(FigureText.grouped($0.count))" }
+        sentences = addresses.map { "\($0.address) \($0.count.grouped)" }
         refusals = SentenceRefusal.allCases.map { ($0, statistics.refusals($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.count > $1.1.count }
             .map { reason, found in
@@ -70,7 +70,7 @@ struct LogAccount {
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.firstLine < $1.1.firstLine }
             .map { warning, found in
-                "\(warning) (\(found.count > 1 ? "\(FigureText.grouped(found.count)) times, first " : "")"
+                "\(warning) (\(found.count > 1 ? "\(found.count.grouped) times, first " : "")"
                     + "in line \(found.firstLine))"
             }
     }
@@ -90,14 +90,14 @@ struct LogAccount {
             (statistics.voidEpochs, "without a position"), (statistics.repeatedEpochs, "repeated"),
             (statistics.undatedFixes, "without a date"),
         ]
-        let rest = others.filter { $0.0 > 0 }.map { "\(FigureText.grouped($0.0)) \($0.1)" }
-        let epochs = FigureText.count(statistics.epochs, "epoch")
+        let rest = others.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }
+        let epochs = statistics.epochs.counted("epoch")
         guard statistics.fixes > 0 else {
             return "none in \(epochs)" + (rest.isEmpty ? "" : ": ") + rest.joined(separator: ", ")
         }
         let front =
             rest.isEmpty
-            ? FigureText.grouped(statistics.fixes) : "\(FigureText.grouped(statistics.fixes)) of \(epochs); "
+            ? statistics.fixes.grouped : "\(statistics.fixes.grouped) of \(epochs); "
         return front + rest.joined(separator: ", ")
     }
 }

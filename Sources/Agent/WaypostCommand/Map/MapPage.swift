@@ -1,6 +1,7 @@
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
+import ReportedText
 import TimeAndChance
 import TrackDrawing
 import Waypost
@@ -72,7 +73,7 @@ struct MapPage {
         } else {
             add("Top speed", "not stated")
         }
-        add("Fixes", FigureText.grouped(track.fixes), "of \(FigureText.count(epochs, "epoch"))")
+        add("Fixes", track.fixes.grouped, "of \(epochs.counted("epoch"))")
         if let mean = track.meanAccuracyMeters, let worst = track.worstAccuracyMeters {
             add("Accuracy", FigureText.accuracy(mean), "\(FigureText.accuracy(worst)) at worst")
         }
@@ -85,13 +86,13 @@ struct MapPage {
             case (_, 0): time
             default: "\(time); \(short) shorter"
             }
-        add("Stops", FigureText.grouped(stops.count), detail)
+        add("Stops", stops.count.grouped, detail)
         add(
-            "Gaps", FigureText.grouped(track.gapCount),
+            "Gaps", track.gapCount.grouped,
             track.gapCount > 0 ? FigureText.duration(track.gapTime) : "of more than 10 s")
-        if track.jumpCount > 0 { add("Jumps", FigureText.grouped(track.jumpCount), "not in the distance") }
+        if track.jumpCount > 0 { add("Jumps", track.jumpCount.grouped, "not in the distance") }
         if track.backwardSteps > 0 {
-            let times = "\(FigureText.grouped(track.backwardSteps)) times"
+            let times = "\(track.backwardSteps.grouped) times"
             add("Time goes back", track.backwardSteps == 1 ? "once" : times)
         }
         return figures
@@ -117,7 +118,7 @@ struct MapPage {
             ("Sentences", account.size), ("", account.sentences.joined(separator: ", ")), ("Fixes", account.fixes),
         ]
         rows += account.refusals.enumerated().map { index, refusal in
-            (index == 0 ? "Refused" : "", "\(FigureText.grouped(refusal.count)): \(refusal.text)")
+            (index == 0 ? "Refused" : "", "\(refusal.count.grouped): \(refusal.text)")
         }
         var section: Markup = "<section><details\(logs.count <= 3 ? " open" : "")>\n"
         section.add("<summary><h2><bdi>\(log.name)</bdi></h2></summary><dl>")

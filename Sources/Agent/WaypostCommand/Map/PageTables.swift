@@ -1,4 +1,5 @@
 import GNSS
+import ReportedText
 import TimeAndChance
 import TrackDrawing
 
@@ -48,7 +49,7 @@ struct PageTables {
 
     /// Says which of many are shown; `nil` where that is all of them.
     private func longest(of count: Int, shown: Int, _ things: String) -> String? {
-        shown < count ? "The \(shown) longest of \(FigureText.grouped(count)) \(things). " : nil
+        shown < count ? "The \(shown) longest of \(count.grouped) \(things). " : nil
     }
 
     private func addTable(

@@ -30,20 +30,24 @@ struct LabelledLines {
 
     /// A text, broken between its words where it is too long.
     mutating func add(_ label: String, wrapped text: String) {
-        guard !text.isEmpty else { return }
-        var broken = [""]
-        for word in text.split(separator: " ") {
-            let line = broken[broken.count - 1]
-            if !line.isEmpty, line.count + 1 + word.count > Self.width - Self.labelWidth - 2 { broken.append("") }
-            broken[broken.count - 1] += (broken[broken.count - 1].isEmpty ? "" : " ") + word
-        }
-        add(label, broken)
+        add(label, text.wrapped(to: Self.width - Self.labelWidth - 2))
     }
 }
 
 extension String {
     /// With spaces behind it, up to `width`.
     func filled(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+    /// Its words in lines of at most `width`; one that is longer has a line to itself.
+    func wrapped(to width: Int) -> [String] {
+        split(separator: " ").reduce(into: []) { lines, word in
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+    }
 
     /// With spaces before it, up to `width`.
     func flushRight(in width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }

@@ -23,16 +23,10 @@ struct ReplayCommand {
             if case .folder? = try? FileSystem.entry(at: log) { return try await replayRun(in: log) }
         }
         try requirePermission()
-        let outbox = ReplayOutbox(continuing: options.outbox)
-        var configuration = configuration
-        configuration.outbox.path = outbox.path
-        let replay: ReplayRun
-        do { replay = try await ReplayRun(configuration, options) } catch {
-            await outbox.remove()
-            throw error
-        }
-        let stock = try await replay.stock()
-        if let notice = outbox.notice(of: stock.ledger, newest: stock.newest) { Terminal.say("waypost: \(notice)") }
+        let outbox =
+            options.outbox.map { ReplayOutbox(continuing: $0, vehicles: options.vehicles) }
+            ?? ReplayOutbox(vehicles: options.vehicles)
+        let replay = try await open(outbox)
         let failure = await replay.run(progress: Terminal.isInteractive && !options.asJSON)
         let isInterrupted = Task.isCancelled
         let (summary, ledger) = try await replay.summary()
@@ -48,6 +42,21 @@ struct ReplayCommand {
         if isInterrupted { throw Interruption("\(replay.reached)\(failure.map { "; \($0)" } ?? "")") }
         if let failure { throw failure }
         return summary.isComplete ? .done : .failed
+    }
+
+    /// Says what is in the outbox already.
+    private func open(_ outbox: ReplayOutbox) async throws -> ReplayRun {
+        var configuration = configuration
+        configuration.outbox.path = outbox.path
+        do {
+            let replay = try await ReplayRun(configuration, options)
+            let stock = try await replay.stock()
+            if let notice = outbox.notice(of: stock.ledger, newest: stock.newest) { Terminal.say("waypost: \(notice)") }
+            return replay
+        } catch {
+            await outbox.remove()
+            throw error
+        }
     }
 
     /// Outside of this machine a replay drives a vehicle over other people's maps.

@@ -1,6 +1,6 @@
 import LinuxPlatform
 import LocationReporting
-import TrackDrawing
+import ReportedText
 
 /// Where a replay keeps its updates: in an outbox of its own, which is gone when everything was delivered, or in one
 /// that it was told to continue.
@@ -8,18 +8,23 @@ struct ReplayOutbox: Sendable {
     let path: String
     /// The folder of an outbox of its own.
     private let folder: String?
+    /// Several vehicles have an outbox each, beside `path`.
+    private let vehicles: Int
 
-    /// `path`: the outbox to be continued, or to be begun there.
-    init(continuing path: String?) {
-        folder = path == nil ? FileSystem.temporaryPath("waypost-replay") : nil
-        self.path = path ?? folder.map { $0 + "/outbox.sqlite" } ?? ""
+    /// One of its own.
+    init(vehicles: Int = 1) {
+        let folder = FileSystem.temporaryPath("waypost-replay")
+        (path, self.folder, self.vehicles) = (folder + "/outbox.sqlite", folder, vehicles)
     }
+
+    /// The outbox at `path`, to be continued, or to be begun there.
+    init(continuing path: String, vehicles: Int = 1) { (self.path, folder, self.vehicles) = (path, nil, vehicles) }
 
     /// What it means for a replay that the outbox is not new; `nil` when it is.
     func notice(of ledger: Ledger, newest: String?) -> String? {
         guard ledger.accepted > 0 else { return nil }
         let before = newest.map { "; what happened before its newest update (\($0)) is sent as past locations" } ?? ""
-        return "\(path) is continued: its ledger counts \(FigureText.count(Int(ledger.accepted), "update")) of before, "
+        return "\(path) is continued: its ledger counts \(ledger.accepted.counted("update")) of before, "
             + "\(ledger.pending) of them pending\(before)"
     }
 
@@ -27,8 +32,10 @@ struct ReplayOutbox: Sendable {
     func conclude(_ ledger: Ledger) async -> String? {
         let rest = Int(ledger.pending + ledger.quarantined)
         if rest > 0 {
-            return "\(FigureText.count(rest, "update")) not delivered, and kept: a replay with --outbox \(path) "
-                + "delivers what is pending there, too"
+            let options = (vehicles > 1 ? "--vehicles \(vehicles) " : "") + "--outbox \(path)"
+            return
+                "\(rest.counted("update")) not delivered, and kept: a replay with \(options) delivers what is "
+                + "pending there, too"
         }
         await remove()
         return nil

@@ -1,4 +1,7 @@
 import GNSSReceiver
+import LinuxPlatform
+import ReportedText
+import TrackDrawing
 
 /// How much of its logs' time a replay has played, and what its plan leaves.
 struct ReplayProgress: Sendable, Hashable {
@@ -23,5 +26,40 @@ struct ReplayProgress: Sendable, Hashable {
         share = parts.reduce(0) { $0 + $1.share } / Double(max(1, parts.count))
         left = parts.map(\.left).max() ?? .zero
         elapsed = parts.map(\.elapsed).max() ?? .zero
+    }
+}
+
+/// The one line that a terminal shows while a log is replayed.
+struct ProgressLine {
+    var name: String
+    /// `nil` before the first fix, and where there is no end.
+    var progress: ReplayProgress?
+    var fixes: Int
+    var accepted: Int
+    var delivered: Int
+    var elapsed: Duration
+    /// Why nothing is sent at this moment.
+    var trouble: ReportedText?
+
+    /// As `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`.
+    var text: String {
+        let seconds = max(elapsed / .seconds(1), 0.001)
+        var parts = [FileSystem.name(of: name)]
+        if let progress { parts.append("\(Int(progress.share * 100)) %") }
+        parts += [
+            fixes.counted("fix", "fixes"), "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
+            "\(FigureText.decimal(Double(delivered) / seconds, 1))/s",
+        ]
+        if let left { parts.append("\(FigureText.duration(left)) left") }
+        if let trouble { parts.append("(\(trouble.cut(to: 40)))") }
+        return parts.joined(separator: "  ")
+    }
+
+    /// What the plan leaves; without one, what all updates take that are to be expected, at the rate so far.
+    private var left: Duration? {
+        guard let progress, progress.share > 0.02 else { return nil }
+        if progress.left > .milliseconds(50) { return progress.left }
+        let rest = Double(accepted) / progress.share - Double(delivered)
+        return delivered > 0 && rest > 0.5 ? elapsed * (rest / Double(delivered)) : nil
     }
 }

@@ -3,9 +3,9 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
+import ReportedText
 import SQLiteOutbox
 import TimeAndChance
-import TrackDrawing
 import Waypost
 
 /// Recorded logs on their way to Fleet Engine, as one vehicle or as many.
@@ -106,7 +106,7 @@ struct ReplayRun: Sendable {
 
     /// How far the replay is, as `43 % of town.nmea played`.
     var reached: String {
-        let share = progress.map { "\(Int($0.share * 100)) %" } ?? FigureText.count(counts.fixes, "fix", "fixes")
+        let share = progress.map { "\(Int($0.share * 100)) %" } ?? counts.fixes.counted("fix", "fixes")
         return "\(share) of \(FileSystem.name(of: name)) played"
     }
 

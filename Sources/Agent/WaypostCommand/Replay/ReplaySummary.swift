@@ -3,7 +3,6 @@ import LocationReporting
 import ReportedText
 import RunRecording
 import StrictJSON
-import TrackDrawing
 import Waypost
 
 /// What a replay came to: for people as text, for machines as one JSON object.
@@ -51,8 +50,8 @@ struct ReplaySummary: Encodable {
     var figures: String {
         let account = balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         return """
-            \(FigureText.count(fixes, "fix", "fixes")) read in \(seconds) s; \(FigureText.count(requests, "request")), \(retries) of them retried; \
-            \(FigureText.count(tokenFetches, "token request")); \(bytesSent) bytes sent, \(bytesReceived) received.
+            \(fixes.counted("fix", "fixes")) read in \(seconds) s; \(requests.counted("request")), \(retries) of them retried; \
+            \(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.
             ledger: accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) \
             + quarantined \(quarantined), which \(account)
             """

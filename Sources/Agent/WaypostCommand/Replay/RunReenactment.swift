@@ -20,13 +20,17 @@ struct RunReenactment: Sendable {
 
     /// Plays everything and compares the decisions.
     func compare() async throws(AgentError) -> RunComparison {
-        let folder = FileSystem.temporaryPath("waypost-replay")
+        let outbox = ReplayOutbox()
         var own = configuration
-        own.outbox.path = folder + "/outbox.sqlite"
+        own.outbox.path = outbox.path
         let scaled = ScaledClock(factor: speed)
         let clock = MonotonicClock(scaled)
         let decisions = DecisionLog(clock: clock)
-        let agent = try await VehicleAgent(own, parts(scaled, clock, decisions))
+        let agent: VehicleAgent
+        do throws(AgentError) { agent = try await VehicleAgent(own, parts(scaled, clock, decisions)) } catch {
+            await outbox.remove()
+            throw error
+        }
         await withTaskGroup { group in
             group.addTask { do throws(AgentError) { try await agent.run() } catch {} }  // a live source throws nothing
             group.addTask { await reenactNetwork(agent, clock) }
@@ -35,7 +39,7 @@ struct RunReenactment: Sendable {
             group.cancelAll()
         }
         await agent.close()
-        await onThread(named: "replay-end") { FileSystem.removeFolder(at: folder) }
+        await outbox.remove()
         return RunComparison(recorded: run.entries, replayed: decisions.entries, end: run.length - Self.grace)
     }
 

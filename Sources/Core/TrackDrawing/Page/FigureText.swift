@@ -4,14 +4,6 @@ package import TimeAndChance
 
 /// Figures as a person reads them: as many digits as they are worth, with their unit.
 package enum FigureText {
-    /// `1 fix`, `2 fixes`, `12,345 fixes`; the plural is `noun` with an s unless given.
-    package static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
-        number.counted(noun, plural)
-    }
-
-    /// `1,234`.
-    package static func grouped(_ number: Int) -> String { number.grouped }
-
     /// Rounded to exactly `places` decimals, as `4.0`.
     package static func decimal(_ value: Double, _ places: Int) -> String {
         let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
@@ -28,7 +20,7 @@ package enum FigureText {
         case ..<999.5: "\(decimal(meters, 0)) m"
         case ..<9995: "\(decimal(meters / 1000, 2)) km"
         case ..<99_950: "\(decimal(meters / 1000, 1)) km"
-        default: "\(Int(exactly: (meters / 1000).rounded()).map(grouped) ?? "\(meters / 1000)") km"
+        default: "\(Int(exactly: (meters / 1000).rounded()).map(\.grouped) ?? "\(meters / 1000)") km"
         }
     }
 
@@ -43,7 +35,7 @@ package enum FigureText {
     /// `640 bytes`, `91.9 kB`, `4.57 MB`.
     package static func bytes(_ count: Int) -> String {
         switch count {
-        case ..<1000: self.count(count, "byte")
+        case ..<1000: count.counted("byte")
         case ..<999_950: "\(decimal(Double(count) / 1e3, 1)) kB"
         default: "\(decimal(Double(count) / 1e6, 1)) MB"
         }
@@ -59,7 +51,7 @@ package enum FigureText {
         case ..<60: return "\(whole) s"
         case ..<3600: return "\(whole / 60) min" + rest(whole % 60, "s")
         case ..<172_800: return "\(whole / 3600) h" + rest(whole / 60 % 60, "min")
-        default: return "\(grouped(whole / 86_400)) days" + rest(whole / 3600 % 24, "h")
+        default: return "\((whole / 86_400).grouped) days" + rest(whole / 3600 % 24, "h")
         }
     }
 
@@ -116,7 +108,7 @@ package enum TrackFigures {
     /// `2 stops, together 4 min`.
     package static func stops(count: Int, time: Duration) -> String {
         let together = count > 1 ? "together " : ""
-        return "\(FigureText.grouped(count)), \(together)\(FigureText.duration(time))"
+        return "\(count.grouped), \(together)\(FigureText.duration(time))"
     }
 
     /// `2 gaps, together 6 min 14 s; 1 jump`; empty for a track that does not break.
@@ -125,9 +117,9 @@ package enum TrackFigures {
         if figures.gapCount > 0 {
             let together = figures.gapCount > 1 ? ", together" : " of"
             parts.append(
-                "\(FigureText.count(figures.gapCount, "gap"))\(together) \(FigureText.duration(figures.gapTime))")
+                "\(figures.gapCount.counted("gap"))\(together) \(FigureText.duration(figures.gapTime))")
         }
-        if figures.jumpCount > 0 { parts.append(FigureText.count(figures.jumpCount, "jump")) }
+        if figures.jumpCount > 0 { parts.append(figures.jumpCount.counted("jump")) }
         if figures.backwardSteps > 0 {
             parts.append("time goes back \(figures.backwardSteps == 1 ? "once" : "\(figures.backwardSteps) times")")
         }

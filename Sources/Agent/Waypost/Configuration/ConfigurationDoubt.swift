@@ -9,15 +9,18 @@ package struct ConfigurationDoubt: Sendable, Hashable, CustomStringConvertible {
     package let section: String
     /// Key, value and remedy.
     package let description: String
+    /// Whether it may well be right: `waypost check` rejects all others.
+    package let isLikelyRight: Bool
 
-    init(_ key: String, _ says: String) {
+    init(_ key: String, _ says: String, isLikelyRight: Bool = false) {
         section = String(key.prefix { $0 != "." })
         description = "\(key) \(says)"
+        self.isLikelyRight = isLikelyRight
     }
 }
 
-/// What `waypost check` rejects, and the service warns of at its start: one and the same, though the service begins all
-/// the same, for somewhere it may be right.
+/// What `waypost check` rejects or notes, and the service warns of at its start: one and the same, though the service
+/// begins all the same, for somewhere it may be right.
 extension Configuration {
     /// All of them, from the values alone.
     package var doubts: [ConfigurationDoubt] { idDoubts + pathDoubts + hostDoubts }
@@ -27,20 +30,21 @@ extension Configuration {
 
     private var idDoubts: [ConfigurationDoubt] {
         let ids = [("vehicle.providerId", vehicle.providerID), ("vehicle.vehicleId", vehicle.vehicleID)]
-        return ids.flatMap { key, id in
-            var doubts: [ConfigurationDoubt] = []
+        return ids.compactMap { key, id in
             if Self.isPlaceholder(id) {
-                doubts.append(
-                    ConfigurationDoubt(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id"))
-            } else if id.contains(where: \.isWhitespace) {
-                doubts.append(
-                    ConfigurationDoubt(key, "is \"\(id)\", with a space; write the id as the backend has registered it")
-                )
-            } else if key == "vehicle.providerId", id == Self.exampleProvider {
-                doubts.append(
-                    ConfigurationDoubt(key, "is still the example's, \(id); write the id of your Google Cloud project"))
+                return ConfigurationDoubt(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id")
             }
-            return doubts
+            if id.first?.isWhitespace == true || id.last?.isWhitespace == true {
+                return ConfigurationDoubt(key, "is \"\(id)\", with a space at its beginning or end; leave it out")
+            }
+            if id.contains(where: \.isWhitespace) {
+                return ConfigurationDoubt(
+                    key, "is \"\(id)\", with a space; make sure that the backend has registered it so",
+                    isLikelyRight: true)
+            }
+            guard key == "vehicle.providerId", id == Self.exampleProvider else { return nil }
+            return ConfigurationDoubt(
+                key, "is still the example's, \(id); write the id of your Google Cloud project")
         }
     }
 
