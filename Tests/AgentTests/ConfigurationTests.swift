@@ -162,7 +162,7 @@ import WaypostTestSupport
             "\"stdin\"", "\"serial\", \"device\": \"/dev/x\", \"baudRate\": 12",
             "\"receiver.baudRate\" is 12; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600 or \"automatic\""
         ),
-        ("\"stdin\"", "\"stdin\", \"device\": \"/dev/x\"", "\"receiver.device\" is not a key of Waypost"),
+        ("\"stdin\"", "\"stdin\", \"device\": \"/dev/x\"", "\"receiver.device\" is not a key of \"type\": \"stdin\""),
         (
             "\"stdin\"", "\"stdin\", \"acceptMissingChecksum\": \"yes\"",
             "\"receiver.acceptMissingChecksum\" is \"yes\"; use true or false, without quotes"
@@ -180,7 +180,7 @@ import WaypostTestSupport
             "\"authorization.path\" has a brace without its other one; write {vehicleId}"
         ),
         ("\"stdin\"", "\"serial\"", "\"receiver.device\" is missing; write a text in quotes, as \"/dev/ttyUSB0\""),
-        ("\"stdin\"", "\"stdin\", \"follow\": true", "\"receiver.follow\" is not a key of Waypost"),
+        ("\"stdin\"", "\"stdin\", \"follow\": true", "\"receiver.follow\" is not a key of \"type\": \"stdin\""),
         (
             "\"stdin\"", "\"tcp\", \"host\": \"h\", \"port\": 70000",
             "\"receiver.port\" is 70000; use a whole number from 1 to 65535"

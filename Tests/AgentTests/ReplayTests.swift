@@ -100,9 +100,12 @@ import WaypostTestSupport
         (Ledger(accepted: 3, delivered: 3), true, "All 3 accepted updates were delivered."),
         (Ledger(accepted: 3, delivered: 2, pending: 1), false, "1 of 3 accepted updates was not delivered"),
         (Ledger(accepted: 3, delivered: 2), false, "DOES NOT BALANCE"),
+        (Ledger(), false, "No update was accepted, though fixes were read"),
     ])
     func saysWhatBecameOfIt(ledger: Ledger, isComplete: Bool, words: String) throws {
-        let summary = ReplaySummary(counts: DeliveryCounts(), ledger: ledger, duration: .milliseconds(1500))
+        var counts = DeliveryCounts()
+        counts.fixes = 600
+        let summary = ReplaySummary(counts: counts, ledger: ledger, duration: .milliseconds(1500))
         #expect(summary.isComplete == isComplete)
         #expect(summary.text.contains(words))
         let json = try JSONValue(parsing: Array(summary.json.utf8))

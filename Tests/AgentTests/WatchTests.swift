@@ -100,7 +100,7 @@ struct Watches {
             [BuiltProgram.waypost, "watch", "--config", config, "--trip", "other"],
             environment: BuiltProgram.environment)
         let line = try #require(await watch.errors.line(saying: "404 NOT_FOUND"))
-        #expect(line.text.contains("providers/p/trips/other"))
+        #expect(line.text.contains("providers/p/trips/other; correct the id"))
         #expect(await watch.terminate().ending == .exited(128 + SIGTERM))
     }
 

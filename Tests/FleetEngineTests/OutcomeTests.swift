@@ -77,7 +77,7 @@ import WaypostTestSupport
     /// Whoever reads the reason has never heard of the status.
     @Test(arguments: [
         (401, "check its clock"), (403, "name this vehicle in the token"), (403, "correct vehicle.providerId"),
-        (404, "let the backend create the vehicle"),
+        (404, "let the backend create the vehicle"), (404, "or upload.endpoint"),
         (429, "lower upload.backlogUpdatesPerSecond"), (501, "correct vehicle.service"), (503, "it passes by itself"),
         (410, "check upload.endpoint"),
     ])

@@ -65,7 +65,9 @@ struct TokenEndpointErrors {
         case .connectionFailed: (code, advice) = (.unavailable, "check \(section).url, and that the backend runs")
         case .timedOut: (code, advice) = (.unavailable, "check the network and the backend's load")
         case .connectionLost: (code, advice) = (.unavailable, "asked again later")
-        case .tlsFailed: (code, advice) = (.unavailable, "check \(section).url and the client certificate")
+        case .tlsFailed:
+            advice = "check that \(section).url names a port for https, and the client certificate"
+            code = .unavailable
         }
         // The name has the origin already.
         let words = failure.detail.description

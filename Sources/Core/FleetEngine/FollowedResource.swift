@@ -54,6 +54,9 @@ package enum ReadOutcome: Sendable, Hashable {
                 FollowedSnapshot($0, named: resource.description, without: request.secrets)
             }
         }
+        if response.status == 404, case .hold(let reason) = self {
+            self = .hold(reason: "\(reason); correct the id, or let the backend create it")
+        }
     }
 
     /// Judges an exchange that brought no answer.

@@ -81,7 +81,7 @@ extension UploadOutcome {
         case 404:
             """
             let the backend create the vehicle, as a driver's token cannot, or correct vehicle.vehicleId, \
-            vehicle.providerId or vehicle.service
+            vehicle.providerId, vehicle.service or upload.endpoint
             """
         case 429: "it passes by itself; if it comes often, lower upload.backlogUpdatesPerSecond"
         case 501: "let the Fleet Engine API be enabled for \(vehicle.providerID), or correct vehicle.service"

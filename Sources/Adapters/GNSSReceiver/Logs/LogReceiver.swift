@@ -53,7 +53,7 @@ extension LogReader {
 
 extension LogReader.Outcome {
     /// What is wrong with a log without any sentence, whose checksum may be missing.
-    fileprivate var emptiness: FixSourceError? {
+    package var emptiness: FixSourceError? {
         guard statistics.sentences == 0, statistics.refusals(.missingChecksum).count == 0 else { return nil }
         return FixSourceError(
             .notALog, "\(name) holds no NMEA 0183 sentence with a right checksum; check that it is a receiver's log")

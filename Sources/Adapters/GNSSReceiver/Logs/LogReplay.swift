@@ -62,7 +62,9 @@ package struct LogReplay: FixSource {
     /// The same of what the logs hold by now.
     private func surveyPresent() async throws(FixSourceError) -> LogSurvey {
         guard !isReadOnce else {
-            throw FixSourceError(.cannotOpen, "\(name) cannot be replayed: a pipe, and it is read twice; name files")
+            throw FixSourceError(
+                .cannotOpen,
+                "\(name) cannot be replayed: it would be read twice, and is not a file; record it into one")
         }
         var survey = LogSurvey()
         var withoutChecksum = 0

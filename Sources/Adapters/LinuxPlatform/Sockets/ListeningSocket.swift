@@ -127,6 +127,8 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .inUse(let address): "cannot listen on \(address): another process holds it; \(remedy(address))"
+        case .system(.loopback(_, let port), let error) where port < 1024 && error.number == EACCES:
+            "cannot listen on port \(port): \(error.reason); choose one from 1024 on"
         case .system(let address, let error): "cannot listen on \(address): \(error.reason)"
         }
     }

@@ -183,10 +183,15 @@ struct ConfigurationSection {
     /// Notes every key that was not read, with the nearest one that exists and is not there; that one is then not told
     /// to be missing, too.
     func finish() {
+        var owner = "Waypost"
+        // A key may belong to another type.
+        if known.contains("type"), case .string(let type)? = members?["type"] {
+            owner = "\"type\": \"\(ReportedText(type, limit: 60))\""
+        }
         for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
             let guess = Spelling.nearest(to: key, among: known.filter { !has($0) }.sorted())
             problems.add(
-                keyPath(key), "is not a key of Waypost; \(guess.map { "did you mean \"\($0)\"?" } ?? "remove it")")
+                keyPath(key), "is not a key of \(owner); \(guess.map { "did you mean \"\($0)\"?" } ?? "remove it")")
             if let guess { problems.excuse(keyPath(guess)) }
         }
     }

@@ -87,22 +87,11 @@ struct FixesCommand {
         try StandardOutput.write(ending)
         if decoding.isInterrupted { throw interruption }
         let status = try decoding.conclude()
-        if count == 0 { try explainAbsence(decoding) }
+        guard count == 0 else { return status }
+        // A receiver that never saw the sky gives a log without a fix; without a sentence it is not a log.
+        if let foreignLog = decoding.foreignLog { throw foreignLog }
+        Terminal.say("waypost: \(decoding.absence)")
         return status
-    }
-
-    /// A receiver that never saw the sky gives a log without a fix; without a sentence it is not a log.
-    private func explainAbsence(_ decoding: LogDecoding) throws(AgentError) {
-        guard let other = decoding.firstWithoutSentence else {
-            return Terminal.say("waypost: \(decoding.absence)")
-        }
-        let unchecked = other.statistics.refusals(.missingChecksum).count
-        throw AgentError(
-            .inputData,
-            unchecked > 0
-                ? "\(other.name) holds \(unchecked.counted("sentence")) without checksum and none with a right "
-                    + "one; if its receiver has none, add --accept-missing-checksum"
-                : "\(other.name) holds no NMEA 0183 sentence with a right checksum")
     }
 
     private func summarize() async throws -> ExitStatus {
@@ -113,7 +102,9 @@ struct FixesCommand {
         if decoding.failure == nil || logs.contains(where: { $0.statistics.bytes > 0 }) {
             try StandardOutput.write(line: FixesSummary(logs: logs, total: total).text)
         }
-        return try decoding.conclude()
+        let status = try decoding.conclude()
+        if logs.allSatisfy({ $0.statistics.sentences == 0 }), let foreignLog = decoding.foreignLog { throw foreignLog }
+        return status
     }
 }
 

@@ -27,8 +27,16 @@ struct LogDecoding: Sendable {
         throw failure
     }
 
-    /// The first log without a sentence: it is not a receiver's log.
-    var firstWithoutSentence: LogReader.Outcome? { outcomes.first { $0.statistics.sentences == 0 } }
+    /// What is wrong with the first log without a sentence: it is not a receiver's log.
+    var foreignLog: AgentError? {
+        guard let log = outcomes.first(where: { $0.statistics.sentences == 0 }) else { return nil }
+        let unchecked = log.statistics.refusals(.missingChecksum).count
+        return AgentError(
+            .inputData,
+            log.emptiness?.description
+                ?? "\(log.name) holds \(FigureText.count(unchecked, "sentence")) without checksum and none with a right "
+                + "one; if its receiver has none, add --accept-missing-checksum")
+    }
 
     /// Why logs with sentences have no fix that could be given.
     var absence: String {

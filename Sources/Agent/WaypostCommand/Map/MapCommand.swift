@@ -48,10 +48,7 @@ struct MapCommand {
             failure: decoding.failure.map { "\($0)" })
         guard let size = try await write(drawing, to: page) else {
             _ = try decoding.conclude()
-            let other = decoding.firstWithoutSentence
-            throw AgentError(
-                .inputData,
-                other.map { "\($0.name) holds no NMEA 0183 sentence with a right checksum" } ?? decoding.absence)
+            throw decoding.foreignLog ?? AgentError(.inputData, decoding.absence)
         }
         if page != nil, Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(size))") }
         return try decoding.conclude()

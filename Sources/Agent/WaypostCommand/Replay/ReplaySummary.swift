@@ -24,8 +24,8 @@ struct ReplaySummary: Encodable {
         seconds = (duration / .milliseconds(1)).rounded() / 1000
     }
 
-    /// Whether everything accepted was delivered, and the account is right.
-    var isComplete: Bool { accepted == delivered && balances }
+    /// Whether everything accepted was delivered, something of what was read was accepted, and the account is right.
+    var isComplete: Bool { accepted == delivered && (accepted > 0 || fixes == 0) && balances }
 
     private var balances: Bool { accepted == delivered + pending + evicted + quarantined }
 
@@ -38,6 +38,7 @@ struct ReplaySummary: Encodable {
             switch (isComplete, accepted) {
             case (true, 0): "No update was accepted, so none had to be delivered."
             case (true, 1): "The 1 accepted update was delivered."
+            case (false, 0): "No update was accepted, though fixes were read; the messages above say why."
             case (true, _): "All \(accepted.grouped) accepted updates were delivered."
             case (false, _):
                 "\(missing.grouped) of \(accepted.counted("accepted update")) \(missing == 1 ? "was" : "were") not delivered: "
