@@ -80,7 +80,7 @@ import WaypostTestSupport
                 Row(2, answered(.delivered), .acknowledge(light)),
                 Row(2, .told, read(8)),
                 Row(2, found(nil, newest: light.last.stored), .wait, due: 62),
-                Row(10, .updateAccepted(), read(8)),
+                Row(10, .updateAccepted, read(8)),
             ]),
         Table(
             "a heartbeat",
@@ -108,9 +108,9 @@ import WaypostTestSupport
         Table(
             "what comes while the outbox is read is not waited past",
             [
-                Row(0, .updateAccepted(), nil),
+                Row(0, .updateAccepted, nil),
                 Row(0, .started, read(8)),
-                Row(0, .updateAccepted(), nil),
+                Row(0, .updateAccepted, nil),
                 Row(0, found(nil), read(8)),
                 Row(0, found(nil), .wait, due: 60),
             ]),
@@ -124,7 +124,7 @@ import WaypostTestSupport
                 Row(1, answered(.delivered), .acknowledge(light)),
                 Row(1, .told, read(8, orNewest: false)),
                 Row(1, found(nil), .finish),
-                Row(2, .updateAccepted(), nil),
+                Row(2, .updateAccepted, nil),
                 Row(2, .networkReturned, nil),
             ]),
         Table(
@@ -132,7 +132,7 @@ import WaypostTestSupport
             [
                 Row(0, .finishWhenEmpty, nil),
                 Row(0, .started, read(8, orNewest: false)),
-                Row(0, .updateAccepted(), nil),
+                Row(0, .updateAccepted, nil),
                 Row(0, found(nil), read(8, orNewest: false)),
                 Row(0, found(light), .fetchToken),
             ]),
@@ -150,7 +150,7 @@ import WaypostTestSupport
                 Row(2, answered(.delivered), .acknowledge(light)),
                 Row(2, .told, read(0)),
                 Row(2, found(repetition), .wait, due: 11),
-                Row(5, .updateAccepted(), read(0)),
+                Row(5, .updateAccepted, read(0)),
                 Row(5, found(.sample(past: 0)), .fetchToken),
                 Row(5, .tokenReceived(token), send(.sample(past: 0), 4)),
                 Row(6, answered(.delivered), .acknowledge(.sample(past: 0))),
@@ -162,7 +162,7 @@ import WaypostTestSupport
             "everything wider apart after a 429",
             exchanging(light) + [
                 Row(2, answered(.throttled(reason: "429", after: nil)), .wait, due: 7),
-                Row(3, .updateAccepted(), nil, due: 7),
+                Row(3, .updateAccepted, nil, due: 7),
                 Row(3, .networkReturned, nil, due: 7),
                 Row(7, .timeReached, read(8)),
                 Row(7, found(light), .fetchToken),
@@ -171,91 +171,9 @@ import WaypostTestSupport
                 Row(8, .told, read(8)),
                 // Half of the interval, since the last upload.
                 Row(8, found(light), .wait, due: 9.5),
-                Row(9, .updateAccepted(), read(8)),
+                Row(9, .updateAccepted, read(8)),
                 Row(9, found(light), .wait, due: 9.5),
             ]),
-    ]
-
-    /// Update number `sequence` alone, or with older ones.
-    private static func newer(_ sequence: Int64, past: Int = 0) -> UploadBatch {
-        UploadBatch(
-            last: .sample(sequence), lastIsPending: true, past: (0..<past).map { .sample(Int64($0 + 1)) })
-    }
-
-    /// The update of that second is accepted, with which this table's time begins at second 2000.
-    private static func accepted(_ sequence: Int64) -> UploadEvent { .updateAccepted(newer(sequence).last.update) }
-
-    /// From the start to an answer at 6.2 s to a position that waited for its token until 6.1 s.
-    private static let late = [
-        Row(0, accepted(2000), nil),
-        Row(0, .started, read(8)),
-        Row(0, found(newer(2000)), .fetchToken),
-        Row(6.1, .tokenReceived(token), send(newer(2000))),
-        Row(6.2, answered(.delivered), .acknowledge(newer(2000))),
-        Row(6.2, .told, read(8)),
-        Row(6.2, found(nil, newest: .sample(2000)), .wait, due: 66.2),
-    ]
-    /// Older positions behind the one that was late.
-    private static let older = UploadBatch(unstored: newer(2000).last.update, past: newer(0, past: 8).past)
-    private static let lost = UploadEvent.unanswered(
-        HTTPTransportError(.connectionLost, "reset", traffic: HTTPTraffic(bytesSent: 900, bytesReceived: 0)))
-
-    static let spacings = [
-        Table(
-            "a new position keeps its distance from one that waited for a token",
-            late + [
-                Row(10, accepted(2010), read(8)),
-                // Within which part of the tenth of a second the first one arrived is not known yet.
-                Row(10, found(newer(2010)), .wait, due: 11.22),
-                Row(11.22, .timeReached, read(8)),
-                Row(11.22, found(newer(2010)), .fetchToken),
-                Row(11.22, .tokenReceived(token), send(newer(2010))),
-                Row(11.3, answered(.delivered), .acknowledge(newer(2010))),
-                Row(11.3, .told, read(8)),
-                Row(11.3, found(nil, newest: .sample(2010)), .wait, due: 71.3),
-                Row(20, accepted(2020), read(8)),
-                Row(20, found(newer(2020)), .fetchToken),
-            ]),
-        Table(
-            "the newest one goes when its turn has come",
-            late + [
-                Row(8, accepted(2008), read(8)),
-                Row(8, found(newer(2008)), .wait, due: 11.22),
-                Row(11, accepted(2011), read(8)),
-                Row(11, found(newer(2011)), .wait, due: 11.22),
-                Row(11.22, .timeReached, read(8)),
-                Row(11.22, found(newer(2011)), .fetchToken),
-            ]),
-        Table(
-            "older ones do not wait with it",
-            late + [
-                Row(10, accepted(2010), read(8)),
-                Row(10, found(newer(2010, past: 8)), .fetchToken),
-                // Nor does it wait for their answer for longer than for any.
-                Row(10, .tokenReceived(token), send(older, 3), due: 14.22),
-                Row(11, answered(.delivered), .acknowledge(older)),
-                Row(11, .told, read(8)),
-                Row(11, found(newer(2010)), .wait, due: 11.22),
-            ]),
-        Table(
-            "what was not taken keeps nobody waiting",
-            [Row(0, accepted(2000), nil)] + exchanging(newer(2000)) + [
-                Row(2, answered(.retry(reason: "503", after: nil)), .wait, due: 3),
-                Row(3, .timeReached, read(8)),
-                Row(3, found(newer(2010, past: 1)), .fetchToken),
-            ]),
-        Table(
-            "what may have arrived does, but not itself",
-            [Row(0, accepted(2000), nil)] + exchanging(newer(2000)) + [
-                Row(2, lost, .wait, due: 3),
-                Row(3, .timeReached, read(8)),
-                Row(3, found(newer(2010)), .wait, due: 6.02),
-                Row(4, .updateAccepted(), read(8)),
-                Row(4, found(newer(2000)), .fetchToken),
-            ]),
-        Table(
-            "a drive that is played faster than it was driven is not held up",
-            late + [Row(7, accepted(2010), read(8)), Row(7, found(newer(2010)), .fetchToken)]),
     ]
 
     static let failures = [
@@ -310,7 +228,7 @@ import WaypostTestSupport
                 Row(5, found(light), .fetchToken),
                 Row(5, .tokenReceived(token), send(light, 4)),
                 Row(9, failed(.timedOut), .wait, due: 11),
-                Row(9, .updateAccepted(), nil, due: 11),
+                Row(9, .updateAccepted, nil, due: 11),
                 Row(10, .networkReturned, read(8)),
             ]),
         Table(
@@ -360,8 +278,8 @@ import WaypostTestSupport
         Table(
             "a newer position waits three seconds behind a heavy batch, then goes alone",
             exchanging(heavy) + [
-                Row(2, .updateAccepted(), nil, due: 5),
-                Row(3, .updateAccepted(), nil, due: 5),
+                Row(2, .updateAccepted, nil, due: 5),
+                Row(3, .updateAccepted, nil, due: 5),
                 Row(5, .timeReached, .abortExchange),
                 Row(5, failed(.cancelled), read(0)),
             ]),
@@ -375,11 +293,11 @@ import WaypostTestSupport
                 // Whichever comes first.
                 Row(1, .networkReturned, nil, due: 3),
             ]),
-        Table("a light batch is waited for", exchanging(light) + [Row(2, .updateAccepted(), nil)]),
+        Table("a light batch is waited for", exchanging(light) + [Row(2, .updateAccepted, nil)]),
         Table(
             "an error of its own, while a newer position waits, is what it is",
             exchanging(heavy) + [
-                Row(2, .updateAccepted(), nil, due: 5),
+                Row(2, .updateAccepted, nil, due: 5),
                 Row(5, .timeReached, .abortExchange),
                 Row(5, failed(.timedOut), .wait, due: 6),
             ]),
@@ -432,7 +350,7 @@ import WaypostTestSupport
             ]),
     ]
 
-    @Test(arguments: waits + spacings + failures + aborts + cancellations) func goes(by table: Table) throws {
+    @Test(arguments: waits + failures + aborts + cancellations) func goes(by table: Table) throws {
         let upload = try UploadStateDriver(backlogUpdatesPerSecond: table.backlogUpdatesPerSecond)
         for (number, row) in table.rows.enumerated() {
             upload.now = .milliseconds(Int(row.at * 1000))
@@ -453,12 +371,12 @@ import WaypostTestSupport
         let rows: [(UploadEvent, [ReportingEvent])] = [
             (.started, []),
             (.outboxRead(nil, newest: nil), [.idle]),
-            (.updateAccepted(), []),
+            (.updateAccepted, []),
             // Once, until something was sent.
             (.outboxRead(nil, newest: nil), []),
-            (.updateAccepted(), []),
+            (.updateAccepted, []),
             (Self.outboxFails, [.outboxFailed(error), waiting(1, "read-only")]),
-            (.updateAccepted(), []),
+            (.updateAccepted, []),
             (Self.found(batch), []),
             (.tokenReceived(Self.token), [.uploading(batch)]),
             (

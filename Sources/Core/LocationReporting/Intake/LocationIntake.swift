@@ -53,7 +53,7 @@ package actor LocationIntake {
             if owesOverruling { await uploader.forgetUnstored() }
             owesOverruling = false
             observer.observe(.accepted(stored))
-            await uploader.wake(for: update)
+            await uploader.wake()
         } catch {
             observer.observe(.notStored(error))
             await uploader.offer(unstored: update, overrulingStored: owesOverruling)

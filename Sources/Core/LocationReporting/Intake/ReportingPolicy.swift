@@ -8,6 +8,8 @@ import TimeAndChance
 package struct ReportingPolicy: Sendable {
     /// The shortest time between two updates, also when a parked vehicle moves off.
     static let shortestInterval = Duration.seconds(5)
+    /// What a receiver's times of fix are off their second.
+    private static let jitter = Duration.milliseconds(100)
 
     private let interval: Duration
     private let heartbeat: Duration
@@ -35,7 +37,7 @@ package struct ReportingPolicy: Sendable {
         let due: Bool
         if elapsed < .zero {
             due = true  // the receiver's clock was set back, and Plausibility accepted it
-        } else if elapsed < Self.shortestInterval {
+        } else if elapsed < Self.shortestInterval - Self.jitter {
             due = false
         } else if parking.isParked(at: fix.timeOfFix) {
             due = elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat

@@ -6,8 +6,8 @@ import VehicleAuthorization
 /// What the upload loop hears of.
 enum UploadEvent: Sendable {
     case started
-    /// The outbox has a newer update; `nil` when that may be any.
-    case updateAccepted(LocationUpdate? = nil)
+    /// The outbox has a newer update.
+    case updateAccepted
     /// The outbox could not take this update; `overrulingStored` when what it holds is wrong besides.
     case offered(LocationUpdate, overrulingStored: Bool)
     /// The positions in memory were wrong, or the outbox knows better now: none of them is to lead any more.

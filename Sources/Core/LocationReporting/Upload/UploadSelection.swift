@@ -54,13 +54,6 @@ struct UploadSelection: Sendable {
         return UploadBatch(last: newest, lastIsPending: false, past: [])
     }
 
-    /// The older positions of `batch` behind the one that was `taken` last, while the newer one waits; `nil` when
-    /// there are none, or when that one is not known to be right any more.
-    func withoutNewer(_ batch: UploadBatch, behind taken: LocationUpdate?) -> UploadBatch? {
-        guard let taken, lastSent?.update == taken, !batch.past.isEmpty else { return nil }
-        return UploadBatch(unstored: taken, past: batch.past)
-    }
-
     /// Whole seconds since `update` was first sent; `nil` when it never was.
     func secondsSinceFirstSent(_ update: LocationUpdate, at now: Duration) -> Int? {
         guard let lastSent, lastSent.update == update else { return nil }

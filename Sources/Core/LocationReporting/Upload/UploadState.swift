@@ -62,7 +62,6 @@ struct UploadState: Sendable {
     private var selection: UploadSelection
     private var batchSize: BatchSize
     private var pace: UploadPace
-    private var positionSpacing = PositionSpacing()
     /// Whether there may be something to send that was not there when the outbox was read last.
     private var hasNews = false
     /// Whether that is a newer position.
@@ -115,9 +114,7 @@ struct UploadState: Sendable {
         self.now = now
         switch event {
         case .started: return readOutbox()
-        case .updateAccepted(let update):
-            if let update { positionSpacing.accepted(update, at: now) }
-            return takeNews(isNewer: true)
+        case .updateAccepted: return takeNews(isNewer: true)
         case .offered(let update, let overrulingStored):
             selection.offer(unstored: update, overrulingStored: overrulingStored)
             return takeNews(isNewer: true)
@@ -171,15 +168,6 @@ extension UploadState {
         guard !isCancelled else { return finish() }
         let rest = pace.timeToUpload(at: now)
         guard rest == .zero else { return awaitNews(for: rest) }
-        var batch = batch
-        let hold = positionSpacing.timeToSend(batch.last.update, at: now)
-        if hold > .zero {
-            guard let older = selection.withoutNewer(batch, behind: taken) else {
-                let backlog = pace.timeToBacklog(at: now)
-                return awaitNews(for: backlog > .zero ? min(hold, backlog) : hold)
-            }
-            batch = older
-        }
         isIdle = false
         phase = .fetchingToken(batch, since: now)
         return UploadStep(.fetchToken)
@@ -232,7 +220,6 @@ extension UploadState {
     /// What failed before says nothing about the network that has come back.
     private mutating func networkReturned() -> UploadStep {
         (failures, missingTokens) = (0, 0)
-        positionSpacing.networkReturned()
         switch phase {
         case .exchanging(var exchange):
             exchange.graceEndsAt = exchange.graceEndsAt ?? now + Self.graceAfterNetworkChange
@@ -274,10 +261,8 @@ extension UploadState {
         let secondsSinceFirstSent = selection.secondsSinceFirstSent(batch.last.update, at: now)
         selection.willSend(batch, at: now)
         pace.willSend(past: batch.past.count, at: now)
-        positionSpacing.willSend(batch.last.update, at: now)
         var exchange = Exchange(batch: batch, token: token, startedAt: now)
         if hasNewer { exchange.newerPositionWaits(at: now) }
-        if let end = positionSpacing.heldUntil { exchange.newerPositionWaits(at: max(end, now)) }
         phase = .exchanging(exchange)
         return UploadStep(
             .send(batch, token, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
@@ -296,10 +281,6 @@ extension UploadState {
 
     private mutating func unanswered(_ error: HTTPTransportError, jitter: () -> Double) -> UploadStep {
         guard !isCancelled, case .exchanging(let exchange) = phase else { return finish() }
-        if error.traffic.bytesSent > 0 {
-            positionSpacing.arrived(
-                exchange.batch.last.update, isCertain: false, took: now - exchange.startedAt, at: now)
-        }
         // What failed after the network returned says nothing about it, and is made again like what was aborted.
         let reason = exchange.abortReason ?? (exchange.graceEndsAt == nil ? nil : .networkChanged)
         guard let reason, error.code == .cancelled || reason == .networkChanged else {
@@ -344,7 +325,6 @@ extension UploadState {
             (failures, outboxFailures, rejections, hasRenewedToken, taken) = (0, 0, 0, false, batch.last.update)
             batchSize.delivered(past: batch.past.count, took: took)
             pace.delivered()
-            positionSpacing.arrived(batch.last.update, isCertain: true, took: took, at: now)
             selection.didDeliver(batch, at: now)
             return batch.pending.isEmpty ? readOutbox() : tell(.acknowledge(batch), because: reason)
         case .tokenRefused where hasRenewedToken:

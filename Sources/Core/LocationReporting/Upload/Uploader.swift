@@ -37,8 +37,8 @@ package actor Uploader {
         state = UploadState(settings, at: clock.now)
     }
 
-    /// Tells that the outbox has a new update: `update`, or something else that was not there before.
-    package func wake(for update: LocationUpdate? = nil) { take(.updateAccepted(update)) }
+    /// Tells that the outbox has a new update.
+    package func wake() { take(.updateAccepted) }
 
     /// Takes the newest position although the outbox cannot: it is sent from memory, and lost if the process ends.
     ///
