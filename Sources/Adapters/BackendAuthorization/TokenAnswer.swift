@@ -117,7 +117,8 @@ package struct TokenAnswer: Sendable {
         guard let lifetime = token.lifetime, lifetime <= .zero else { return token }
         if let end = parsed.expiry, let issued = parsed.timeOfIssue, end <= issued {
             throw AuthorizationError(
-                .unusableAnswer, "\(source) gave a token whose exp is not after its iat; let the issuer set exp to the token's end")
+                .unusableAnswer,
+                "\(source) gave a token whose exp is not after its iat; let the issuer set exp to the token's end")
         }
         throw AuthorizationError(
             .unusableAnswer,
