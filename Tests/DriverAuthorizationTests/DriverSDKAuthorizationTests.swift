@@ -181,6 +181,32 @@ import WaypostTestSupport
         }
     }
 
+    /// Two vehicles at once, of a provider that is slow for the first: the second has its whole time, too.
+    @Test func hasTheWholeTimeFromItsTurnOn() async throws {
+        let clock = ManualClock()
+        let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
+        let waiting = Locked<Completion?>(nil)
+        let told = Locked(0)
+        let provider = DriverSDKAuthorization(
+            CompletionProvider { completion, _ in
+                waiting.withLock { $0 = completion }
+                entering.yield()
+            }, timeLimit: .seconds(30), clock: clock, report: { _ in told.withLock { $0 += 1 } })
+        let first = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-7")).value }
+        for await _ in entries { break }
+        let second = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-8")).value }
+        for await _ in clock.sleeps.prefix(2) {}
+        clock.advance(by: .seconds(20))
+        waiting.withLock { $0 }?("first", nil)
+        #expect(try await first.value == "first")
+        for await _ in entries { break }
+        clock.advance(by: .seconds(15))
+        for _ in 0..<1000 { await Task.yield() }
+        waiting.withLock { $0 }?("second", nil)
+        #expect(try await second.value == "second")
+        #expect(told.withLock { $0 } == 0)
+    }
+
     /// A provider that goes on though its time is over and its task cancelled.
     @Test func isNotAskedAgainWhileItIsStillAtIt() async throws {
         let clock = ManualClock()

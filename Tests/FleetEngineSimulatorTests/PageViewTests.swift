@@ -96,6 +96,26 @@ import TimeAndChance
         #expect(shown == [times(10, 20), times(20, 35), times(42, 47)])
     }
 
+    @Test func showNoOutageThatIsStillToComeByAClockThatWasSetBack() async throws {
+        let backend = try SimulatedBackend()
+        await backend.engine.setOutage(true)
+        await backend.engine.setOutage(false)
+        await backend.engine.setOutage(true)
+        backend.advance(by: -3600)
+        let page = try await backend.get("/page.json")
+        #expect(page["window"]?["outages"]?.arrayValue == [])
+    }
+
+    @Test func drawAVehicleThatReportsAnAbsurdSpeed() async throws {
+        let backend = try SimulatedBackend()
+        let body = """
+            {"lastLocation":{"location":{"latitude":53.57,"longitude":10},"speed":-1e300,
+             "updateTime":"2026-01-05T10:15:30Z"}}
+            """
+        #expect(try await backend.update(body, mask: "lastLocation").status == 200)
+        #expect(try await backend.get("/page.json")["drawing"]?.stringValue != nil)
+    }
+
     @Test func showTripsWithDestinationWayLeftAndState() async throws {
         let backend = try SimulatedBackend {
             $0.trips = [SimulatedTrip(id: "trip", vehicleID: "van", lengthMeters: 1000)]

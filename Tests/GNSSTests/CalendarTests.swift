@@ -157,6 +157,10 @@ import WaypostTestSupport
             stream: data("101520.00") + data("101523.00") + minimum("101524.00", "040126") + data("101540.00"),
             host: host, times: ["20", "23", "24", "40"].map { "2026-01-04T10:15:\($0).000Z" }, isWarned: false),
         Undated(
+            testDescription: "not while the receiver states one that cannot be right",
+            stream: (20..<40).map { minimum("1015\($0).00", "040120") }.joined(), host: host, times: [], isWarned: false
+        ),
+        Undated(
             testDescription: "until the receiver states one",
             stream: data("101520.00") + data("101530.00") + minimum("101531.00", "040126") + data("101540.00"),
             host: host,

@@ -93,7 +93,7 @@ import Testing
         ),
         ("\"\t\"", "line 1, column 2: a tab in a string; write it as \\t"),
         ("\"\u{1}\"", "line 1, column 2: a control character in a string; write it as \\u0001"),
-        ("\"a\\", "line 1, column 3: an unknown escape in a string; a backslash of its own is written as \\\\"),
+        ("\"a\\", "line 1, column 1: the text ends within a string; its closing quote is missing"),
         ("\"C:\\x\"", "line 1, column 4: an unknown escape in a string; a backslash of its own is written as \\\\"),
         ("\"\\u12g4\"", "line 1, column 2: \\u without four hexadecimal digits"),
         ("\"\\ud800\"", "line 1, column 2: half of a surrogate pair in a string"),

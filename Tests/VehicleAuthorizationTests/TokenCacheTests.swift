@@ -147,6 +147,21 @@ import VehicleAuthorization
         #expect(fetch(&cache, token(62), at: 600).warnings.count == 1, "and again each ten minutes")
     }
 
+    /// Topics that are told no more make room for those that come up.
+    @Test func warnsOfNewThingsHoweverManyThereWere() {
+        var cache = TokenCache()
+        func doubt(_ words: String, at second: Int) -> Int {
+            _ = cache.request(van7, now: .seconds(second))
+            let token = AuthorizationToken(value: words, lifetime: .seconds(3600), reuse: .zero, doubts: [words])
+            return fetch(&cache, token, at: second).warnings.count
+        }
+        let letters = (0..<2000).map { number in
+            String(String.UnicodeScalarView((0..<11).map { number >> $0 & 1 == 0 ? "a" : "b" }))
+        }
+        #expect(letters.reduce(0) { $0 + doubt($1, at: 0) } == 1024)
+        #expect(doubt("x", at: 599) == 0 && doubt("x", at: 600) == 1)
+    }
+
     /// A figure that changes makes no new doubt; a doubt shortens the reuse, and tells what an unknown life would.
     @Test func tellsADoubtOnceWhateverItsFigures() {
         var cache = TokenCache()

@@ -115,6 +115,11 @@ package struct TokenAnswer: Sendable {
     /// - Throws: `.unusableAnswer` with who says that it is over.
     package func unexpiredToken() throws(AuthorizationError) -> AuthorizationToken {
         guard let lifetime = token.lifetime, lifetime <= .zero else { return token }
+        if let end = parsed.expiry, let issued = parsed.timeOfIssue, end <= issued {
+            throw AuthorizationError(
+                .unusableAnswer,
+                "\(source) gave a token whose exp is not after its iat; let the issuer set exp to the token's end")
+        }
         throw AuthorizationError(
             .unusableAnswer,
             // No figure in it: a text that changes would be reported again at each try.

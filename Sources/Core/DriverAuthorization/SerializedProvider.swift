@@ -52,8 +52,11 @@ actor SerializedProvider {
             _ = await answering.value
         }
         last = asking
+        let isQueued = !waiters.isEmpty
         let waiting = Task { [clock, timeLimit] in
             try await clock.sleep(for: timeLimit)
+            // The time before its turn was another call's.
+            if isQueued, call.wasMade { try await clock.sleep(for: timeLimit) }
             expire(call)
         }
         Task {

@@ -116,7 +116,7 @@ struct JSONParser {
                 return text
             case UInt8(ascii: "\\"):
                 text += String(decoding: bytes[plain..<index], as: UTF8.self)
-                text.unicodeScalars.append(try escape())
+                text.unicodeScalars.append(try escape(inStringFrom: opening))
                 plain = index
             case ..<0x20: throw unexpected(.text(opening: opening))
             default: index += 1
@@ -125,14 +125,14 @@ struct JSONParser {
         throw unexpected(.text(opening: opening))
     }
 
-    /// One escape, a surrogate pair counting as one.
-    private mutating func escape() throws(JSONValue.ParseError) -> Unicode.Scalar {
+    /// One escape, a surrogate pair counting as one, in the string that begins at `opening`.
+    private mutating func escape(inStringFrom opening: Int) throws(JSONValue.ParseError) -> Unicode.Scalar {
         let start = index
         index += 1
-        let kind = peek
+        guard let kind = peek else { throw unexpected(.text(opening: opening)) }
         index += 1
         switch kind {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(kind ?? 0)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(kind)
         case UInt8(ascii: "b"): return "\u{8}"
         case UInt8(ascii: "f"): return "\u{C}"
         case UInt8(ascii: "n"): return "\n"

@@ -94,7 +94,7 @@ public struct ClaimRules: Sendable, Hashable {
 
     /// `nbf` is judged by the token's own `iat`: this machine's clock may be wrong, the issuer's agrees with itself.
     private static func problemOfBeginning(_ token: JSONWebToken) -> String? {
-        guard let notBefore = token.notBefore, let issuedAt = token.issuedAt else { return nil }
+        guard let notBefore = token.notBefore, let issuedAt = token.timeOfIssue else { return nil }
         let wait = notBefore - issuedAt
         guard wait.isFinite, wait > skew else { return nil }
         return

@@ -50,6 +50,15 @@ package struct JSONWebToken: Sendable {
     /// `nbf`, in seconds since 1970 by the issuer's clock.
     package var notBefore: Double? { claims["nbf"]?.numericValue }
 
+    /// `iat`, where it can be the time of issue: one that lies a year before `exp`, as zero does, is none.
+    package var timeOfIssue: Double? {
+        guard let issuedAt, Self.isPlausible(issuedAt) else { return nil }
+        return expiry.map { $0 - issuedAt > Self.longestLife } == true ? nil : issuedAt
+    }
+
+    /// A year, in seconds: no token lives longer, whatever a number says.
+    package static let longestLife = 31_622_400.0
+
     /// Whether `time` can be seconds since 1970 and fits into arithmetic: claims may say anything, also milliseconds.
     package static func isPlausible(_ time: Double) -> Bool { time.isFinite && abs(time) < 1e12 }
 

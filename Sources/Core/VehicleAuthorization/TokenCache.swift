@@ -83,11 +83,8 @@ package struct TokenCache: Sendable {
 
     private mutating func isNew(_ warning: AuthorizationWarning, now: Duration) -> Bool {
         let topic = warning.topic
-        if let before = told[topic] {
-            guard now - before >= Self.reminderInterval else { return false }
-        } else if told.count >= 1024 {
-            return false
-        }
+        if told.count >= 1024 { told = told.filter { now - $0.value < Self.reminderInterval } }
+        guard told.count < 1024, told[topic].map({ now - $0 >= Self.reminderInterval }) ?? true else { return false }
         told[topic] = now
         return true
     }

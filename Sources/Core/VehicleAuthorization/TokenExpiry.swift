@@ -5,8 +5,8 @@ package import StrictJSON
 /// The JSON Web Token's own `exp` counts, for Fleet Engine reads nothing else. How much is left of it follows from the
 /// issuer's clock (`iat`, the answer's `Date`); this machine's clock shortens it where that lies between `iat` and
 /// `exp`, and does not matter otherwise: it may be wrong by years. What the issuer states beside the token counts where
-/// the token says nothing; where the two differ, the earlier decides when the token is renewed. Nothing stated beside a
-/// token ends it.
+/// the token says nothing; where the two differ, the earlier decides when the token is renewed. Nothing stated beside
+/// `exp` ends a token.
 package struct TokenExpiry: Sendable, Hashable {
     /// Life left when the fetch began; `nil` when nothing states it. Zero or less: the token has expired.
     package let lifetime: Duration?
@@ -20,8 +20,6 @@ package struct TokenExpiry: Sendable, Hashable {
     /// Both, each a sentence with what to correct.
     package var doubts: [String] { [statedDoubt, clockDoubt].compactMap { $0 } }
 
-    /// A year: no token lives longer, whatever a number says.
-    private static let longestReading = 31_622_400.0
     /// How soon a token is renewed, in seconds, of which somebody says that it is over.
     private static let doubtfulReuse = 300.0
     /// By how much clocks may differ (Google: `iat` tolerates ten minutes).
@@ -85,10 +83,7 @@ package struct TokenExpiry: Sendable, Hashable {
         private let local: Double
 
         init(token: JSONWebToken?, issuerTime: Double?, localTime: Double) {
-            var issued = token?.issuedAt.flatMap { JSONWebToken.isPlausible($0) ? $0 : nil }
-            // Zero, or milliseconds: an iat so far before exp is no time of issue.
-            if let time = issued, let end = token?.expiry, end - time > longestReading { issued = nil }
-            (self.issued, issuers, local) = (issued, issuerTime, localTime)
+            (issued, issuers, local) = (token?.timeOfIssue, issuerTime, localTime)
         }
 
         /// Whether a clock of the issuer's is among them.
@@ -114,7 +109,7 @@ package struct TokenExpiry: Sendable, Hashable {
         private func leftWithoutIssue(_ end: Double) -> Left {
             // Fleet Engine's tokens live an hour, and ten minutes of difference between clocks are usual.
             let byLocal = end > local && end - local <= 3600 + skew ? min(end - local, 3600) : nil
-            guard let issuers, end - issuers <= longestReading else { return Left(seconds: byLocal) }
+            guard let issuers, end - issuers <= JSONWebToken.longestLife else { return Left(seconds: byLocal) }
             if issuers < end || local >= end { return Left(seconds: end - issuers) }
             return Left(seconds: byLocal, doubt: lateDate(end), isOverForSome: true)
         }
@@ -155,7 +150,7 @@ package struct TokenExpiry: Sendable, Hashable {
                 case .automatic: number <= 1e8 ? number : until(number < 1e11 ? number : number / 1000)
                 }
         }
-        return seconds.flatMap { (-86_400...longestReading).contains($0) ? $0 : nil }
+        return seconds.flatMap { (-86_400...JSONWebToken.longestLife).contains($0) ? $0 : nil }
     }
 }
 

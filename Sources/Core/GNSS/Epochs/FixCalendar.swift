@@ -29,7 +29,7 @@ struct FixCalendar {
     private(set) var basis = Basis.lastDate
     private let dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
-    /// The first time of day that nothing has dated, and whether a date has been waited for long enough since.
+    /// The first time of day for which no date is stated, and whether a date has been waited for long enough since.
     private var undatedSince: TimeOfDay?
     private var hasWaited = false
     /// Whether it has, and there is nobody else to ask.
@@ -113,6 +113,8 @@ struct FixCalendar {
         let stated = Int64(dated.date) * UTCTime.millisecondsPerDay + dated.timeOfDay.posixMilliseconds
         let meant = dates.instant(meantBy: UTCTime(millisecondsSince1970: stated))
         if let found = meant.warning { warning = found }
+        // A receiver whose date is wrong may be wrong about the time of day as well: the host does not complete that.
+        if meant.instant == nil { (undatedSince, hasWaited) = (nil, false) }
         return meant.instant
     }
 

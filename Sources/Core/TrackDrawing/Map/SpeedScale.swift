@@ -89,7 +89,7 @@ struct SpeedHistogram: Sendable {
 
     /// Adds a speed in metres per second.
     mutating func add(_ speed: Double) {
-        counts[min(counts.count - 1, max(0, Int(min(1000, speed * 3.6))))] += 1
+        counts[Int(max(0, min(Double(counts.count - 1), speed * 3.6)))] += 1
         total += 1
     }
 

@@ -94,9 +94,9 @@ struct PageView {
 
     private func outages(in window: ArrivalWindow) -> [ClosedRange<UTCTime>] {
         let start = UTCTime(millisecondsSince1970: window.start * 1000)
-        let ordered = settings.faults.outages.map(clock).filter { $0.lowerBound < now }
         let byHand = pastOutages + (outageSince.map { [$0...max($0, now)] } ?? [])
-        return (ordered + byHand).filter { $0.upperBound > start }
+        // One by hand lies ahead where the clock was set back since.
+        return (settings.faults.outages.map(clock) + byHand).filter { $0.lowerBound < now && $0.upperBound > start }
             .map { max(start, $0.lowerBound)...max(start, min(now, $0.upperBound)) }
     }
 
