@@ -36,7 +36,7 @@ import Testing
                 newest = .sample(newest.sequence + 10)
                 pending.append(newest)
                 nextPosition += interval
-                upload.take(.updateAccepted(newest.update))
+                upload.take(.updateAccepted)
             }
             switch upload.action {
             case nil: upload.take(.started)

@@ -34,7 +34,7 @@ struct LogDecoding: Sendable {
         return AgentError(
             .inputData,
             log.emptiness?.description
-                ?? "\(log.name) holds \(FigureText.count(unchecked, "sentence")) without checksum and none with a right "
+                ?? "\(log.name) holds \(unchecked.counted("sentence")) without checksum and none with a right "
                 + "one; if its receiver has none, add --accept-missing-checksum")
     }
 
