@@ -16,6 +16,8 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         let margin: Duration
         /// How many fetches had begun for its vehicle.
         let fetch: Int
+        /// Whether it went out with less than that, and none had been asked for before.
+        var isOverdue = false
         var isRevoked = false
     }
 
@@ -110,10 +112,12 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         }
         world.require(.ownToken, token.vehicleID == vehicleID, "a token of \(token.vehicleID) for \(vehicleID)")
         let left = token.end - world.now
-        // Once its successor has been asked for, it serves to its end.
-        let margin = token.fetch == begun[vehicleID] ? token.margin : .zero
+        // Once its successor has been asked for, it serves to its end; and the update that asks goes out with it.
+        let isDue = token.fetch == begun[vehicleID] && left < token.margin
         world.require(
-            .tokenMargin, left > .zero && left >= margin, "\(left) of life are left, \(margin) are promised")
+            .tokenMargin, left > .zero && !(isDue && token.isOverdue),
+            "\(left) of life are left, with \(token.margin) its successor is asked for")
+        issued[String(text)]?.isOverdue = isDue
     }
 
     /// What Fleet Engine makes of a token that has arrived.
