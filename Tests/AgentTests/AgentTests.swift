@@ -50,6 +50,7 @@ import WaypostTestSupport
         let made = Agent(configuration, authorization: provider)
         agent.withLock { $0 = made }
         try await made.run()
+        agent.withLock { $0 = nil }  // as it holds the provider, and the provider this
         await made.forgetToken()  // which does nothing any more
         #expect(provider.asked.count == 2)
     }
