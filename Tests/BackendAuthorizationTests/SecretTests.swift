@@ -75,7 +75,7 @@ import WaypostTestSupport
             (
                 "none",
                 "header X takes its value from the credential none, which systemd has not handed over; "
-                    + "add LoadCredential=none:PATH, or LoadCredentialEncrypted=, to the unit"
+                    + "name it in the unit (LoadCredential or LoadCredentialEncrypted)"
             ), ("empty", "the credential for header X, \(folder.path("empty")), is empty; write the value to it"),
         ] {
             let error = #expect(throws: AuthorizationError.self) {

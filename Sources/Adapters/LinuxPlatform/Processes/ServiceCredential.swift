@@ -5,16 +5,16 @@ package enum ServiceCredential {
         case notAName
         /// This process was not given any.
         case noneGiven
-        case notGiven(String)
+        case notGiven
 
         package var description: String {
             switch self {
             case .notAName: "no credential can be called; write the name that stands in the unit, without a folder"
             case .noneGiven:
-                "is not there, for systemd has handed no credential to this process; add LoadCredential=NAME:PATH to the "
-                    + "unit, or outside the service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service"
-            case .notGiven(let name):
-                "systemd has not handed over; add LoadCredential=\(name):PATH, or LoadCredentialEncrypted=, to the unit"
+                "is not there, for systemd has handed no credential to this process; name it in the unit (LoadCredential), "
+                    + "or outside the service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service"
+            case .notGiven:
+                "systemd has not handed over; name it in the unit (LoadCredential or LoadCredentialEncrypted)"
             }
         }
     }
@@ -29,7 +29,7 @@ package enum ServiceCredential {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { throw .notAName }
         guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { throw .noneGiven }
         let path = folder + "/" + name
-        guard (try? FileStatus(behind: path)) != nil else { throw .notGiven(name) }
+        guard (try? FileStatus(behind: path)) != nil else { throw .notGiven }
         return path
     }
 }
