@@ -28,8 +28,8 @@ DEMO_CONFIGURATION ?= debug
 PYTHON = python3 -B
 
 # nginx, gpsd and faketime stand behind some tests, openssl signs tokens of an example, python3 drives the trials, strace
-# makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
-TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps python3 strace systemd
+# makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit, python3-jsonschema the schema.
+TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps python3 python3-jsonschema strace systemd
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
