@@ -89,6 +89,20 @@ import WaypostTestSupport
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
+    /// What the service knows is told though its outbox hangs.
+    @Test func comeThoughTheOutboxHangs() async throws {
+        let bench = try ServiceBench()
+        let hang = try await HangingService.outboxThatHangs(in: bench.folder, with: .system)
+        let service = try bench.start { $0.status = "unix:" + bench.folder.path("status") }
+        try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
+        let outcome = try await BuiltProgram.run(["bundle", "--config", bench.folder.path("config.json"), "-o", "-"])
+        #expect(outcome.ending == .exited(0))
+        let said = Self.text(outcome)
+        #expect(said.contains("the outbox is not open yet") && !said.contains("status.json says why"), "\(said)")
+        #expect(await service.terminate().ending == .exited(0))
+        _ = consume hang
+    }
+
     /// One line, and no half file.
     @Test func sayWhereTheyCannotBeWritten() async throws {
         let folder = try TemporaryFolder()

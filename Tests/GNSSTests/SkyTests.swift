@@ -134,7 +134,7 @@ import WaypostTestSupport
         #expect(decoder.takeSky(at: .zero) == nil)
     }
 
-    /// Receivers of seven makers: in view and used at the end of each log, as another reader of the sentences counts them.
+    /// Receivers of seven makers: in view and used at the end of each log, as another reader of it counts them.
     @Test(
         .enabled(if: Fixtures.recordedReceivers != nil),
         arguments: [

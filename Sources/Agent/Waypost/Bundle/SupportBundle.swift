@@ -130,7 +130,8 @@ package struct SupportBundle: Sendable {
         }
         let claim =
             withPositions
-            ? "It holds positions and no secrets." : "It holds no secrets and no positions (--with-positions adds them)."
+            ? "It holds positions and no secrets."
+            : "It holds no secrets and no positions (--with-positions adds them)."
         return """
             Support bundle of \(vehicle), made by waypost \(Release.version) at \(time).
             \(claim)
