@@ -16,6 +16,7 @@ CLOCK_SECONDS ?= 1200
 TOKEN_LIFE ?= 360
 OUTAGE_SECONDS ?= 600
 UPDATES ?= 1000000
+MONITORED ?= 40
 HOURS ?= 24
 SPEED ?= 60
 CALLS ?= 200
@@ -27,14 +28,15 @@ DEMO_CONFIGURATION ?= debug
 # Without files of its own in the checkout.
 PYTHON = python3 -B
 
-# nginx, gpsd and faketime stand behind some tests, openssl signs tokens of an example, python3 drives the trials, strace
-# makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit, python3-jsonschema the schema.
-TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps python3 python3-jsonschema strace systemd
+# nginx, gpsd, faketime and prometheus stand behind some tests, openssl signs tokens of an example, python3 drives the
+# trials, strace makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit, python3-jsonschema
+# the schema.
+TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps prometheus python3 python3-jsonschema strace systemd
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test backlog-test soak-test fault-test \
-	link-test deb-test server-test simulate planted-bugs trials \
+	link-test deb-test monitoring-test server-test simulate planted-bugs trials \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -124,6 +126,9 @@ link-test: prepare ## take the network away FLAPS times (root; 20 take four minu
 deb-test: UPDATES = 10000
 deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pending at its upgrade; needs root
 	@$(PYTHON) -m trials deb --updates $(UPDATES) --release $(or $(RELEASE),12)
+
+monitoring-test: prepare ## the files in packaging/monitoring, metrics sent for MONITORED seconds; needs prometheus
+	@$(PYTHON) -m trials monitoring --seconds $(MONITORED)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
 	@FILTER='^LinkTests\.' scripts/test

@@ -17,6 +17,7 @@ from .failure import Failed
 from .fault import FailingCalls
 from .kill import Kills
 from .link import BrokenLink
+from .monitoring import Monitoring
 from .package import Packages
 from .soak import Soak
 from .token_outage import TokenOutage
@@ -24,7 +25,7 @@ from .trial import Trial
 from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
-    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, Packages)
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, Packages, Monitoring)
 UNAVAILABLE = 69
 
 

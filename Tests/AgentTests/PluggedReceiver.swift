@@ -15,7 +15,8 @@ final class PluggedReceiver {
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
     }
 
-    func send(_ epoch: DriveEpoch) throws { try terminal.send(epoch.sentences) }
+    func send(_ epoch: DriveEpoch) throws { try send(epoch.sentences) }
+    func send(_ sentences: [UInt8]) throws { try terminal.send(sentences) }
 
     deinit { removeLink() }
 

@@ -81,7 +81,7 @@ struct Secrecy {
         var text = ""
         for words in [
             ["check", "--online"], ["config"], ["config", "--json"], ["token"], ["outbox", "list"],
-            ["outbox", "export"],
+            ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"],
         ] {
             // The receiver is the service's, or silent; an empty one spares the wait for it.
             let withoutReceiver = config + ".check"

@@ -194,6 +194,23 @@ enum CommandCatalog {
                 "why --config van.json",
             ]),
         CommandSpec(
+            name: "bundle", summary: "Put everything that a help desk needs into one file.",
+            details: """
+                Asks the running service, the checks and the system, and writes a tar file: status, metrics, checks, \
+                configuration, the last hour of the log, versions, devices. No secret is in it, and no position unless it is \
+                wanted; what is in it, and what could not be had, is printed and stands in its MANIFEST.
+                """,
+            operands: .none,
+            options: [
+                .value("--config", "FILE", "the service's configuration (default /etc/waypost/config.json)"),
+                .value("-o", "FILE", "where to write it (default waypost-VEHICLE-TIME.tar); - is standard output"),
+                .flag("--with-positions", "add recorded runs, and where the satellites stand"),
+            ],
+            examples: [
+                "bundle",
+                "bundle --config /etc/waypost/config.json -o /tmp/van-7.tar --with-positions",
+            ]),
+        CommandSpec(
             name: "outbox", summary: "Show what is pending and evicted; decide about what is quarantined.",
             details: """
                 list shows the ledger with reasons and times, the oldest pending and the newest update, and what is \

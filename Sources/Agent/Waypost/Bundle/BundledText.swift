@@ -1,0 +1,84 @@
+import ReportedText
+import StrictJSON
+
+/// What may leave the machine: text and JSON without secrets and, where they are not wanted, without positions.
+struct BundledText {
+    let keepsPositions: Bool
+
+    /// What may be longer is cut.
+    private static let longestLine = 4000
+    private static let struck = "…"
+
+    /// The same text line by line, freed of what looks like a secret; a line that is a position is struck out in part.
+    func lines(_ bytes: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            text += self.line(ReportedText(bytes: line, limit: Self.longestLine).description).utf8
+            text.append(UInt8(ascii: "\n"))
+        }
+        return text
+    }
+
+    /// Coordinates have four decimals at least where they are worth anything, in degrees or NMEA's minutes.
+    func line(_ text: String) -> String {
+        guard !keepsPositions, text.utf8.contains(UInt8(ascii: ".")) else { return text }
+        return text.replacing(/[0-9]+\.[0-9]{4,}|[0-9]{3,}\.[0-9]+,[NSEW]\b/, with: Self.struck)
+    }
+
+    /// What the service says of itself: its words have passed the redaction where they came in. Where each satellite
+    /// stands tells the region.
+    func status(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .string(let text): .string(line(text))
+        case .array(let values): .array(values.map(status))
+        case .object(let members):
+            .object(
+                members.filter { keepsPositions || !["elevationDegrees", "azimuthDegrees"].contains($0.key) }
+                    .mapValues(status))
+        case .null, .bool, .integer, .number: value
+        }
+    }
+
+    /// Whose texts are shown as they are; any other may be a secret, a misspelt key's as well.
+    private static let plainKeys: Set = [
+        "caFile", "clientCertificateFile", "clientKeyFile", "credential", "device", "durability", "environment",
+        "expirationFormat", "expirationKey", "file", "format", "host", "level", "listen", "method", "path",
+        "providerId", "scheme", "service", "stateOnStop", "stateWhileRunning", "tokenKey", "tokenShape", "type",
+        "vehicleId",
+    ]
+    /// Of these an address shows its host and path alone.
+    private static let addresses: Set = ["endpoint", "url"]
+
+    /// A configuration as it is in its file, secrets struck out.
+    func configuration(_ value: JSONValue, under key: String = "") -> JSONValue {
+        switch value {
+        case .string(let text):
+            guard Self.plainKeys.contains(key) || Self.addresses.contains(key) else { return .string(Self.struck) }
+            let shown = Self.addresses.contains(key) ? Self.withoutSecrets(text) : text
+            return .string(line(ReportedText(shown, limit: Self.longestLine).description))
+        case .array(let values):
+            // A command: the program is told, its arguments may hold a key.
+            return .array(
+                values.enumerated().map { index, value in
+                    configuration(value, under: key == "command" && index == 0 ? "path" : "")
+                })
+        case .object(let members):
+            let named = key == "headers" || key == "environment"  // their members have names of their own
+            return .object(
+                Dictionary(
+                    uniqueKeysWithValues: members.map { member in
+                        (member.key, configuration(member.value, under: named ? "" : member.key))
+                    }))
+        case .null, .bool, .integer, .number: return value
+        }
+    }
+
+    private static func withoutSecrets(_ url: String) -> String {
+        var shown = url
+        if let mark = shown.firstIndex(where: { $0 == "?" || $0 == "#" }) { shown.replaceSubrange(mark..., with: "?…") }
+        guard let at = shown.lastIndex(of: "@") else { return shown }
+        let start = shown.firstRange(of: "://")?.upperBound ?? shown.startIndex
+        if start < at { shown.replaceSubrange(start..<at, with: struck) }
+        return shown
+    }
+}

@@ -1,0 +1,304 @@
+import FleetEngine
+import Glibc
+import LinuxPlatform
+package import LocationReporting
+import ReportedText
+import SQLiteOutbox
+import StrictJSON
+package import TimeAndChance
+
+/// Everything that a help desk needs to know of one vehicle's service, as one file: no secret is in it, and no position
+/// unless it is wanted.
+///
+/// What cannot be had (a service that does not answer, a journal that may not be read) is named, and the rest is there.
+package struct SupportBundle: Sendable {
+    /// What a bundle is made of.
+    package struct Sources: Sendable {
+        /// Where the service is, and what is checked; `nil` when it cannot be read.
+        package var configuration: Configuration?
+        /// The file that it was read from, or why there is none.
+        package var configurationFile: String?
+        /// Whether positions are wanted: recordings, and where the satellites stand.
+        package var withPositions: Bool
+
+        package init(_ configuration: Configuration?, file: String?, withPositions: Bool = false) {
+            (self.configuration, configurationFile) = (configuration, file)
+            self.withPositions = withPositions
+        }
+    }
+
+    /// One file of it, or why it is missing.
+    package struct Item: Sendable, Hashable {
+        package let name: String
+        /// What it holds.
+        package let about: String
+        package let contents: [UInt8]
+        /// Why there are none.
+        package let absence: String?
+    }
+
+    package let items: [Item]
+    private let vehicle: String
+    private let withPositions: Bool
+    private let time: UTCTime
+
+    /// What a file is made of, or why it cannot be.
+    private typealias Contents = Result<[UInt8], Absence>
+
+    private struct Absence: Error {
+        let reason: String
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// How long is waited for one of them: the checks have half a minute for a fix.
+    private static let patience = Duration.seconds(60)
+    /// A journal of an hour at debug level is longer; what is newest counts.
+    private static let journalLines = 5000
+    /// A recording holds 32 MiB at most.
+    private static let recordingLimit = 33 << 20
+
+    /// Asks everybody, side by side.
+    package static func collect(_ sources: Sources, at time: UTCTime, on clock: MonotonicClock) async -> SupportBundle {
+        let (configuration, text) = (sources.configuration, BundledText(keepsPositions: sources.withPositions))
+        async let answer = RunningService(configuration).answer
+        async let checks = limited(on: clock) { await Self.checks(configuration) }
+        async let journal = limited(on: clock) { await Self.journal() }
+        async let modems = limited(on: clock) { await Self.output(of: ["mmcli", "--list-modems"]) }
+        async let file = limited(on: clock) { await Self.file(sources.configurationFile, text) }
+        async let machine = had(on: clock) { await onThread(named: "bundle") { Self.machine } }
+        async let devices = had(on: clock) { await onThread(named: "bundle") { Self.devices } }
+        async let store = had(on: clock) { await onThread(named: "bundle") { Self.store(configuration) } }
+        async let recordings = had(on: clock) {
+            await onThread(named: "bundle") { sources.withPositions ? Self.recordings(configuration) : [] }
+        }
+
+        let asked = await answer
+        var items: [Item] = []
+        func add(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true) {
+            switch contents {
+            case .success(let bytes):
+                items.append(Item(name: name, about: about, contents: isText ? text.lines(bytes) : bytes, absence: nil))
+            case .failure(let absence):
+                let reason = ReportedText(absence.reason).description
+                items.append(Item(name: name, about: about, contents: [], absence: text.line(reason)))
+            }
+        }
+        let report = asked.mapError { _ in Absence("the service does not answer; status.json says why") }
+        add(
+            "status.json", "what the service says of itself",
+            asked.mapError { Absence($0.detail) }.flatMap { report in
+                guard let value = try? JSONValue(parsing: report.json) else { return .failure(Absence("is no JSON")) }
+                return .success((text.status(value).prettyText + "\n").bytes)
+            }, isText: false)
+        add("why.txt", "whether positions arrive, and why not", report.map { $0.report.why(at: time).text.bytes })
+        add("metrics.txt", "the same as figures, for Prometheus", report.map { $0.report.metrics.bytes }, isText: false)
+        add("checks.txt", "what waypost check --online finds", await checks)
+        add("configuration.json", "the configuration, secrets struck out", await file, isText: false)
+        add("journal.txt", "the last hour of the service's log", await journal)
+        add("outbox.txt", "the files of the outbox", await store)
+        add("machine.txt", "release, kernel, system, memory", await machine)
+        add("devices.txt", "serial and USB devices, networks", await devices)
+        add("modems.txt", "what ModemManager knows", await modems)
+        if sources.withPositions {
+            switch await recordings {
+            case .success(let files):
+                for (name, bytes) in files {
+                    add("recordings/\(name)", "a recorded run", .success(bytes), isText: false)
+                }
+            case .failure(let absence): add("recordings", "recorded runs", .failure(absence))
+            }
+        }
+        let vehicle = configuration?.vehicle.description ?? (try? asked.get().report.vehicle) ?? "unknown"
+        return SupportBundle(items: items, vehicle: vehicle, withPositions: sources.withPositions, time: time)
+    }
+
+    /// A name that says whose and of when.
+    package var name: String {
+        let id = vehicle.split(separator: "/").last ?? "unknown"
+        let plain = id.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
+        let (short, second) = (plain.prefix(60), time.description.prefix(19).filter { $0 != "-" && $0 != ":" })
+        return "waypost-\(String(short))-\(second)Z.tar"
+    }
+
+    /// What is in it, and what is not and why.
+    package var manifest: String {
+        let width = items.map(\.name.count).max() ?? 0
+        let lines = items.map { item in
+            let name = item.name + String(repeating: " ", count: width - item.name.count)
+            let contents = "\(item.about), \(item.contents.count) bytes"
+            return "\(name)  \(item.absence.map { "missing: \($0)" } ?? contents)"
+        }
+        let claim =
+            withPositions
+            ? "It holds positions and no secrets."
+            : "It holds no secrets and no positions (--with-positions adds them)."
+        return """
+            Support bundle of \(vehicle), made by waypost \(Release.version) at \(time).
+            \(claim)
+
+            \(lines.joined(separator: "\n"))
+
+            """
+    }
+
+    /// All of it with its manifest, to be written to a file.
+    package var archive: [UInt8] {
+        var archive = TarArchive(modified: time)
+        let folder = String(name.dropLast(4))
+        archive.add("\(folder)/MANIFEST", manifest.bytes)
+        for item in items where item.absence == nil { archive.add("\(folder)/\(item.name)", item.contents) }
+        archive.finish()
+        return archive.bytes
+    }
+}
+
+/// What it is made of.
+extension SupportBundle {
+    private static func limited<Value: Sendable>(
+        on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Result<Value, Absence>
+    ) async -> Result<Value, Absence> {
+        await AbandonableCall().run(within: patience, on: clock, body)
+            ?? .failure(Absence("took longer than \(patience.components.seconds) s"))
+    }
+
+    private static func had<Value: Sendable>(
+        on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
+    ) async -> Result<Value, Absence> {
+        await limited(on: clock) { .success(await body()) }
+    }
+
+    private static func checks(_ configuration: Configuration?) async -> Contents {
+        guard let configuration else { return .failure(Absence("there is no configuration to check")) }
+        var lines = await onThread(named: "check") { OfflineCheck.lines(configuration) }
+        try? await OnlineCheck.run(configuration, waits: { _ in }) { lines.append($0) }
+        return .success(lines.map { "\($0.verdict.rawValue)  \($0.name)  \($0.text)\n" }.joined().bytes)
+    }
+
+    private static func journal() async -> Contents {
+        // Coordinates are at debug level only.
+        let told = await output(of: [
+            "journalctl", "--unit=waypost", "--since=-1h", "--lines=\(journalLines)", "--priority=info",
+            "--output=short-iso", "--no-pager", "--quiet",
+        ])
+        guard case .success(let bytes) = told, bytes.isEmpty else { return told }
+        return .failure(
+            Absence("there is no entry of the last hour that this user may read; root and the group adm may read all"))
+    }
+
+    private static func output(of command: [String]) async -> Contents {
+        let program = command[0]
+        do throws(SystemError) {
+            let outcome = try await ChildProcess(
+                arguments: command, environment: ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"],
+                timeLimit: .seconds(20), outputLimit: 8 << 20
+            ).run()
+            switch outcome.ending {
+            case .exited(0): return .success(outcome.standardOutput)
+            case .exited(let status):
+                let words = ReportedText(bytes: outcome.standardError, limit: 300)
+                return .failure(Absence("\(program) ended with \(status): \(words)"))
+            case .timedOut: return .failure(Absence("\(program) took longer than 20 s"))
+            default: return .failure(Absence("\(program) did not end in order"))
+            }
+        } catch {
+            return .failure(
+                Absence(
+                    error.number == ENOENT ? "\(program) is not installed" : "\(program) cannot be started: \(error)"))
+        }
+    }
+
+    private static func file(_ path: String?, _ text: BundledText) async -> Contents {
+        guard let path else { return .failure(Absence("its file is not known here")) }
+        let read: Result<[UInt8], BoundedFile.Refusal> = await onThread(named: "bundle") {
+            do throws(BoundedFile.Refusal) {
+                return .success(try BoundedFile.contents(of: path, limit: 1 << 20))
+            } catch { return .failure(error) }
+        }
+        return read.mapError { Absence("\(path) \($0)") }.flatMap { bytes in
+            guard let value = try? JSONValue(parsing: bytes) else { return .failure(Absence("\(path) is not JSON")) }
+            return .success((text.configuration(value).prettyText + "\n").bytes)
+        }
+    }
+
+    private static func store(_ configuration: Configuration?) -> [UInt8] {
+        let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
+        let folder = FileSystem.parent(of: path)
+        let own = FileSystem.name(of: path)
+        let free = FileSystem.freeBytes(at: folder).map { "\($0) bytes free" }
+        var lines = ["\(folder): \(free ?? "cannot be looked at")"]
+        do throws(SystemError) {
+            for name in try FileSystem.names(inFolder: folder).sorted() where name.hasPrefix(own) {
+                let bytes = try FileSystem.fileSize(at: "\(folder)/\(name)")
+                lines.append("\(name)  \(bytes) bytes")
+            }
+        } catch { lines.append("\(error)") }
+        return lines.joined(separator: "\n").bytes
+    }
+
+    private static var machine: [UInt8] {
+        var text = "waypost \(Release.version)\n".bytes
+        for path in [
+            "/proc/version", "/etc/os-release", "/proc/device-tree/model", "/sys/class/dmi/id/product_name",
+            "/proc/uptime", "/proc/loadavg", "/proc/meminfo", "/proc/sys/kernel/random/boot_id",
+        ] {
+            guard let bytes = try? FileSystem.read(2000, at: 0, of: path), !bytes.isEmpty else { continue }
+            text += "\n\(path)\n".bytes + bytes
+        }
+        return text
+    }
+
+    private static var devices: [UInt8] {
+        var lines: [String] = []
+        for folder in ["/dev/serial/by-id", "/dev/serial/by-path"] {
+            for name in ((try? FileSystem.names(inFolder: folder)) ?? []).sorted() {
+                lines.append("\(folder)/\(name) -> \(FileSystem.linkTarget(at: "\(folder)/\(name)") ?? "")")
+            }
+        }
+        let usb = "/sys/bus/usb/devices"
+        for device in ((try? FileSystem.names(inFolder: usb)) ?? []).sorted() {
+            // Serial numbers stay out: of a modem it may be the number of its owner's contract.
+            let facts = ["idVendor", "idProduct", "manufacturer", "product"].compactMap { fact in
+                (try? FileSystem.read(200, at: 0, of: "\(usb)/\(device)/\(fact)")).map {
+                    ReportedText(bytes: $0.prefix { $0 != UInt8(ascii: "\n") }).description
+                }
+            }
+            if !facts.isEmpty { lines.append("usb \(device): \(facts.joined(separator: " "))") }
+        }
+        var text = lines.joined(separator: "\n").bytes
+        for path in ["/proc/tty/drivers", "/proc/net/dev", "/proc/net/route"] {
+            text += "\n\(path)\n".bytes + ((try? FileSystem.read(8000, at: 0, of: path)) ?? [])
+        }
+        return text
+    }
+
+    /// The recorded runs in folders beside the outbox, the newest files first, as far as there is room.
+    private static func recordings(_ configuration: Configuration?) -> [(name: String, bytes: [UInt8])] {
+        let folder = FileSystem.parent(of: configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite")
+        var found: [(name: String, bytes: [UInt8])] = []
+        var room = recordingLimit
+        for inner in ((try? FileSystem.names(inFolder: folder)) ?? []).sorted() {
+            let names = (try? FileSystem.names(inFolder: "\(folder)/\(inner)")) ?? []
+            for name in names.sorted(by: >) {
+                guard name.wholeMatch(of: /(receiver|recording)-[0-9]+\.(nmea|jsonl)/) != nil else { continue }
+                let path = "\(folder)/\(inner)/\(name)"
+                guard let bytes = try? BoundedFile.contents(of: path, limit: room) else { continue }
+                room -= bytes.count
+                found.append(("\(inner)/\(name)", bytes))
+            }
+        }
+        return found
+    }
+}
+
+extension RunningService {
+    /// What it says of itself, or why it says nothing.
+    fileprivate var answer: Result<(report: StatusReport, json: [UInt8]), AgentError> {
+        get async {
+            do throws(AgentError) { return .success(try await report()) } catch { return .failure(error) }
+        }
+    }
+}
+
+extension String {
+    fileprivate var bytes: [UInt8] { Array(utf8) }
+}

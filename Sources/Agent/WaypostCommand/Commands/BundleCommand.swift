@@ -1,0 +1,50 @@
+import LinuxPlatform
+import LocationReporting
+import ReportedText
+import TimeAndChance
+import Waypost
+
+/// `waypost bundle`: everything that a help desk needs, in one file.
+struct BundleCommand {
+    private let sources: SupportBundle.Sources
+    private let output: String?
+
+    init(_ arguments: Arguments) {
+        let path = arguments.value("--config") ?? "/etc/waypost/config.json"
+        // One that is wrong, or may not be read, is what a help desk should hear of.
+        sources = SupportBundle.Sources(
+            try? Configuration(file: path), file: path, withPositions: arguments.has("--with-positions"))
+        output = arguments.value("-o")
+    }
+
+    func run() async throws -> ExitStatus {
+        // Its place is taken first: a folder that cannot be written should be known before anybody is asked.
+        let time = UTCTime.system
+        var file = try output.flatMap { try place(at: $0) }
+        Terminal.draw("asking the service, the checks and the system: half a minute at most")
+        let bundle = await SupportBundle.collect(sources, at: time, on: MonotonicClock(ContinuousClock()))
+        Terminal.draw("")
+        if Task.isCancelled { throw Interruption("before the bundle was written") }
+        let path = output ?? bundle.name
+        if output == nil { file = try place(at: path) }
+        let archive = bundle.archive
+        let failure: SystemError? = await onThread(named: "bundle") { [file] in
+            do throws(SystemError) {
+                if let file { try file.commit(archive) } else { try StandardOutput.write(archive) }
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw file == nil ? failure : UnwritableFile(path: path, cause: failure) }
+        let told = "\(bundle.manifest)\n\(path): \(archive.count.counted("byte"))"
+        if file == nil { Terminal.say(told) } else { try StandardOutput.write(line: told) }
+        return .done
+    }
+
+    /// Where it is written; `nil` for standard output.
+    private func place(at path: String) throws -> FileReplacement? {
+        if path == "-" { return nil }
+        do throws(SystemError) { return try FileReplacement(at: path, mode: 0o600) } catch {
+            throw UnwritableFile(path: path, cause: error)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import FleetEngine
+import FleetEngineSimulator
+import FoundationEssentials
+import LinuxPlatform
+import LocationReporting
+import ReceiverSimulator
+import Testing
+import TimeAndChance
+import Waypost
+import WaypostTestSupport
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BundleCommands {
+    private static let secret = "S3cretOfAnOperator"
+    /// Where satellites stand, and the position to a few metres.
+    private static let elevations = #""elevationDegrees" : "#
+
+    private static func text(_ outcome: ChildProcess.Outcome) -> String {
+        String(decoding: outcome.standardOutput + outcome.standardError, as: UTF8.self)
+    }
+
+    /// All of it, of a service that runs: nothing secret, and positions only where they are wanted.
+    @Test func holdWhatAHelpDeskNeedsAndNothingElse() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let tokenURL = bench.simulator.tokenURL(for: .onDemandTrips)
+        let service = try bench.start {
+            $0.status = "unix:" + bench.folder.path("status")
+            $0.authorization =
+                #"{"type": "http", "url": "\#(tokenURL)?key=\#(Self.secret)", "headers": {"X-Key": "\#(Self.secret)"}}"#
+        }
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        var coordinates: [String] = []
+        for epoch in RecentDrive(epochs: 3) {
+            try receiver.send(epoch)
+            try receiver.send(Array(sentence("GPGSV,1,1,02,05,42,123,44,07,11,222,").utf8))
+            try #require(await bench.arrival(of: epoch) != nil)
+            let said = String(decoding: epoch.sentences, as: UTF8.self)
+            coordinates += said.matches(of: /[0-9]{4,5}\.[0-9]{3}/).map { String($0.0) }
+        }
+        try #require(!coordinates.isEmpty)
+        let config = bench.folder.path("config.json")
+        let path = bench.folder.path("bundle.tar")
+        let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
+        #expect(outcome.ending == .exited(0))
+        let listing = Self.text(outcome)
+        let names = [
+            "why.txt", "status.json", "metrics.txt", "checks.txt", "configuration.json", "journal.txt", "outbox.txt",
+            "machine.txt", "devices.txt", "modems.txt",
+        ]
+        for name in names { #expect(listing.contains("\n\(name) "), "\(listing)") }
+        let bytes = try Data(contentsOf: URL(filePath: path))
+        let all = String(decoding: bytes, as: UTF8.self)
+        for words in [
+            "/MANIFEST", "All is well", "waypost_build_info", #""system" : "GPS""#, "van-7", "X-Key", "/proc/version",
+        ] {
+            #expect(all.contains(words), "it does not say: \(words)")
+        }
+        for words in [Self.secret, "eyJ", "Bearer", Self.elevations, "GNRMC,1"] + coordinates {
+            #expect(!all.contains(words), "it says: \(words)")
+        }
+        #expect(all.firstMatch(of: /[0-9]\.[0-9]{4,}/) == nil, "something looks like a coordinate")
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode.map { $0 & 0o077 } == 0)
+
+        // One that is being written has nothing on the disk for its first seconds.
+        try FileManager.default.createDirectory(atPath: bench.folder.path("monday"), withIntermediateDirectories: false)
+        try bench.folder.write("$GNRMC".utf8, to: "monday/receiver-000001.nmea")
+        try bench.folder.write("secret".utf8, to: "monday/notes.txt")
+        let more = try await BuiltProgram.run(["bundle", "--config", config, "-o", "-", "--with-positions"])
+        let whole = String(decoding: more.standardOutput, as: UTF8.self)
+        #expect(whole.contains(Self.elevations) && whole.contains("recordings/monday/receiver-000001.nmea"))
+        #expect(!whole.contains("notes.txt"))
+        #expect(String(decoding: more.standardError, as: UTF8.self).contains("It holds positions and no secrets."))
+        #expect(!whole.contains(Self.secret) && !whole.contains("Bearer"))
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// Nothing answers, nothing can be read: the rest is there, and what is missing is named.
+    @Test func tellWhatIsMissing() async throws {
+        let folder = try TemporaryFolder()
+        let config = try folder.write("{\"vehicle\": ".utf8, to: "config.json")
+        let path = folder.path("bundle.tar")
+        let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
+        #expect(outcome.ending == .exited(0))
+        let listing = Self.text(outcome)
+        for words in ["checks.txt  ", "missing: there is no configuration to check", "\(config) is not JSON"] {
+            #expect(listing.contains(words), "\(listing)")
+        }
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    /// What the service knows is told though its outbox hangs.
+    @Test func comeThoughTheOutboxHangs() async throws {
+        let bench = try ServiceBench()
+        let hang = try await HangingService.outboxThatHangs(in: bench.folder, with: .system)
+        let service = try bench.start { $0.status = "unix:" + bench.folder.path("status") }
+        try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
+        let outcome = try await BuiltProgram.run(["bundle", "--config", bench.folder.path("config.json"), "-o", "-"])
+        #expect(outcome.ending == .exited(0))
+        let said = Self.text(outcome)
+        #expect(said.contains("the outbox is not open yet") && !said.contains("status.json says why"), "\(said)")
+        #expect(await service.terminate().ending == .exited(0))
+        _ = consume hang
+    }
+
+    /// One line, and no half file.
+    @Test func sayWhereTheyCannotBeWritten() async throws {
+        let folder = try TemporaryFolder()
+        for (path, words) in [
+            (folder.path("none/bundle.tar"), "create it, or name another file"),
+            ("/dev/full", "no space is left in /dev"), (folder.path(""), "it is a folder; name a file in it"),
+        ] {
+            let outcome = try await BuiltProgram.run(["bundle", "--config", folder.path("config.json"), "-o", path])
+            #expect(outcome.ending != .exited(0))
+            let said = String(decoding: outcome.standardError, as: UTF8.self).split(separator: "\n")
+            #expect(said.count == 1 && said.first?.contains(words) == true, "\(said)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")).isEmpty)
+    }
+}

@@ -1,0 +1,54 @@
+import StrictJSON
+import Testing
+@testable import Waypost
+
+@Suite struct BundledTexts {
+    @Test(arguments: [
+        ("fix at 53.549998, 10.000001 ±4 m", "fix at …, … ±4 m"),
+        ("53.5 s, 2.25 m, 1.234 s", "53.5 s, 2.25 m, 1.234 s"),
+        ("$GPGGA,101500.00,4810.5000,N,01131.2000,E,1", "$GPGGA,101500.00,…,N,…,E,1"),
+        ("$GPGGA,1015,4810.5,N,01131.2,E,1", "$GPGGA,1015,…,…,1"),
+        ("2026-01-05T10:15:30.000Z", "2026-01-05T10:15:30.000Z"),
+        ("lat=-33.868820&lon=151.209290", "lat=-…&lon=…"), ("6.1.0-13-amd64 #1 SMP", "6.1.0-13-amd64 #1 SMP"),
+    ])
+    func areFreedOfPositions(text: String, struck: String) {
+        #expect(BundledText(keepsPositions: false).line(text) == struck)
+        #expect(BundledText(keepsPositions: true).line(text) == text)
+    }
+
+    @Test func areFreedOfSecrets() {
+        let token = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJhIn0.c2lnbmF0dXJlc2lnbmF0dXJl"
+        let text = "one\nAuthorization: Bearer \(token)\npassword=hunter2hunter2\ntwo\u{1B}[2J"
+        let shown = String(decoding: BundledText(keepsPositions: true).lines(Array(text.utf8)), as: UTF8.self)
+        #expect(!shown.contains("eyJ") && !shown.contains("hunter2") && !shown.contains("\u{1B}"))
+        #expect(shown.hasPrefix("one\n") && shown.contains("\ntwo"))
+    }
+
+    /// What is no value of a key whose values are known to be harmless is struck out, a misspelt key's as well.
+    @Test(arguments: [
+        (#"{"vehicle":{"vehicleId":"van-7"}}"#, #"{"vehicle":{"vehicleId":"van-7"}}"#),
+        (#"{"authorization":{"headers":{"X-Api-Key":"s3cret"}}}"#, #"{"authorization":{"headers":{"X-Api-Key":"…"}}}"#),
+        (
+            #"{"headers":{"path":"s3cret","X":{"file":"/etc/key","scheme":"bearer"}}}"#,
+            #"{"headers":{"X":{"file":"/etc/key","scheme":"bearer"},"path":"…"}}"#
+        ),
+        (
+            #"{"environment":{"type":"s3cret","K":{"environment":"NAME"}}}"#,
+            #"{"environment":{"K":{"environment":"NAME"},"type":"…"}}"#
+        ),
+        (#"{"url":"https://u:s3cret@h.example/t?key=s3cret#s3cret"}"#, #"{"url":"https://…@h.example/t?…"}"#),
+        (#"{"command":["/usr/bin/token","--key","s3cret"]}"#, #"{"command":["/usr/bin/token","…","…"]}"#),
+        (
+            #"{"body":"s3cret","pasword":"s3cret","type":{"x":"s3cret"}}"#,
+            #"{"body":"…","pasword":"…","type":{"x":"…"}}"#
+        ),
+        (
+            #"{"interval":5,"follow":true,"x":null,"y":[1,"s3cret"]}"#,
+            #"{"follow":true,"interval":5,"x":null,"y":[1,"…"]}"#
+        ),
+    ])
+    func strikeSecretsOutOfAConfiguration(text: String, shown: String) throws {
+        let value = BundledText(keepsPositions: false).configuration(try JSONValue(parsing: Array(text.utf8)))
+        #expect(value == (try JSONValue(parsing: Array(shown.utf8))), "\(value)")
+    }
+}

@@ -1,0 +1,194 @@
+"""The files in packaging/monitoring, with a real Prometheus on either side."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .drive import sentence
+from .failure import Failed, require
+from .network import fetch, free_port
+from .processes import ONE_COMMAND_SECONDS, call, end_now
+from .service import Feed, Service
+from .simulator import Simulator
+from .trial import Option, Trial, count
+from .waiting import until
+from .waypost import ROOT, configuration
+
+FILES = ROOT / "packaging/monitoring"
+VEHICLE = "van-1"
+INTERVAL = 5  # between two scrapes, in seconds; a minute on the road
+WAIT_SECONDS = 60
+MINUTES_A_MONTH = 30 * 24 * 60
+# Stated only once something has happened.
+CONDITIONAL = {"waypost_seconds_since_token_refusal"}
+
+
+class Monitoring(Trial):
+    """Sends a service's metrics from a Prometheus agent to another Prometheus; rules and dashboard are asked there."""
+
+    name = "monitoring-test"
+    options = (Option("--seconds", 40, "for which metrics are sent", count),)
+    tools = {"prometheus": "prometheus", "promtool": "prometheus"}
+
+    def run(self) -> str:
+        call("promtool", "check", "rules", FILES / "waypost.rules.yml")
+        call("promtool", "test", "rules", FILES / "waypost.rules.test.yml")
+        call("promtool", "check", "config", FILES / "fleet.yml")
+        call("promtool", "check", "config", "--agent", FILES / "van.yml")
+        service = self.service()
+        said = fetch(f"http://127.0.0.1:{service.port}/metrics")
+        check_metrics(said)
+        stated = set(re.findall(r"^# TYPE (\w+) ", said, re.MULTILINE))
+        rules = (FILES / "waypost.rules.yml").read_text()
+        dashboard = json.loads((FILES / "grafana.json").read_text())
+        find_strangers([rules, *queries(dashboard)], stated)
+        fleet, port = self.fleet()
+        agent, agent_port = self.agent(service, port)
+        self.wait("the van's figures at the fleet's", lambda: ask(port, f'waypost_build_info{{vehicle="{VEHICLE}"}}'))
+        for _ in range(0, self.arguments.seconds, INTERVAL):
+            service.write(sky())
+            time.sleep(INTERVAL)
+        empty = [query for query in queries(dashboard) if not ask(port, query)]
+        # Nothing is wrong with the vehicle.
+        require(
+            f"without a figure: {empty}",
+            ("the dashboard has no figures", all("delivery_trouble" in query for query in empty)),
+            ("an alert fires", not ask(port, 'ALERTS{alertstate="firing"}')),
+            ("the rules are not evaluated", bool(ask(port, "fleet:waypost_vans:count"))))
+        end_now(fleet)
+        return costs(agent, agent_port)
+
+    def service(self) -> Service:
+        simulator = Simulator(self.waypost, self.folder)
+        self.ends_with(simulator.stop)
+        simulator.start()
+        configured = configuration(
+            self.folder / "config.json", simulator.origin, vehicle=VEHICLE, reporting={"intervalSeconds": 5})
+        service = Service(self.waypost, configured, self.folder / "service.log")
+        self.ends_with(service.kill)
+        feed = Feed(service)
+        self.ends_with(feed.end)
+        service.write(sky())
+        service.wait("a delivery and the sky", lambda: told(service, sky()), WAIT_SECONDS)
+        return service
+
+    def fleet(self) -> tuple[subprocess.Popen[bytes], int]:
+        """The fleet's Prometheus, and its port."""
+        port, config = free_port(), self.folder / "fleet.yml"
+        shutil.copy(FILES / "waypost.rules.yml", self.folder)
+        config.write_text(replaced((FILES / "fleet.yml").read_text(), "evaluation_interval: 60s", "evaluation_interval: 5s"))
+        return self.prometheus(
+            "fleet", port, f"--config.file={config}", f"--storage.tsdb.path={self.folder / 'fleet'}",
+            "--web.enable-remote-write-receiver"), port
+
+    def agent(self, service: Service, port: int) -> tuple[subprocess.Popen[bytes], int]:
+        """The van's, and its port."""
+        config, own = self.folder / "van.yml", free_port()
+        text = (FILES / "van.yml").read_text()
+        text = replaced(text, "127.0.0.1:9464", f"127.0.0.1:{service.port}")
+        text = replaced(text, "https://metrics.example.com/api/v1/write", f"http://127.0.0.1:{port}/api/v1/write")
+        text = replaced(text, "scrape_interval: 60s", f"scrape_interval: {INTERVAL}s")
+        text = replaced(text, "scrape_timeout: 10s", f"scrape_timeout: {INTERVAL}s")
+        config.write_text(re.sub(r"\n    tls_config:\n(      .*\n)+", "\n", text))
+        return self.prometheus(
+            "van", own, "--enable-feature=agent,expand-external-labels", f"--config.file={config}",
+            f"--storage.agent.path={self.folder / 'agent'}"), own
+
+    def prometheus(self, name: str, port: int, *options: str) -> subprocess.Popen[bytes]:
+        log = self.folder / f"{name}.log"
+        with open(log, "ab") as words:
+            process = subprocess.Popen(
+                ["prometheus", f"--web.listen-address=127.0.0.1:{port}", *options], stdin=subprocess.DEVNULL,
+                stdout=words, stderr=words, env=os.environ | {"VEHICLE_ID": VEHICLE})
+        self.ends_with(lambda: end_now(process))
+        self.wait(f"{name}'s Prometheus: {log}", lambda: answers(port))
+        return process
+
+    def wait(self, what: str, claim: Any) -> None:
+        if not until(claim, WAIT_SECONDS, pause=0.2):
+            raise Failed(f"not within {WAIT_SECONDS} s: {what}")
+
+
+def sky() -> str:
+    return sentence("GPGSV,1,1,03,05,42,123,44,07,11,222,31,09,63,301,") + sentence("GNGSA,A,3,05,07,,,,,,,,,,,1.7,0.9,1.3,1")
+
+
+def told(service: Service, more: str) -> bool:
+    service.write(more)
+    figures = service.metrics() or {}
+    return figures.get("waypost_updates_delivered_total", 0) > 0 and "waypost_satellites_in_view" in figures
+
+
+def check_metrics(said: str) -> None:
+    """As Prometheus's own judge of metrics has it."""
+    judged = subprocess.run(["promtool", "check", "metrics"], input=said, capture_output=True, text=True,
+                            timeout=ONE_COMMAND_SECONDS)
+    if judged.returncode != 0 or judged.stderr:
+        raise Failed(f"promtool check metrics: {judged.stderr}")
+
+
+def queries(dashboard: dict[str, Any]) -> Iterator[str]:
+    """What the panels ask, with a value for each variable."""
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            yield target["expr"].replace("$vehicle", ".*").replace("$__rate_interval", "1m")
+
+
+def find_strangers(texts: Iterable[str], stated: set[str]) -> None:
+    """Fails for a metric that the service does not state."""
+    for text in texts:
+        # Names of recorded rules have a colon in them.
+        for name in re.findall(r"(?<![\w:])waypost_\w+", text):
+            family = name.removesuffix("_bucket")
+            if family not in stated | CONDITIONAL:
+                raise Failed(f"the service states no {name}: {text}")
+
+
+def replaced(text: str, old: str, new: str) -> str:
+    if old not in text:
+        raise Failed(f"{old} is not there")
+    return text.replace(old, new)
+
+
+def answers(port: int) -> bool:
+    try:
+        return "Ready" in fetch(f"http://127.0.0.1:{port}/-/ready")
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def ask(port: int, query: str) -> list[dict[str, Any]]:
+    """The series that Prometheus answers a query with."""
+    try:
+        answer = json.loads(fetch(f"http://127.0.0.1:{port}/api/v1/query?query={urllib.parse.quote(query)}"))
+    except urllib.error.HTTPError as problem:
+        raise Failed(f"{query}: {problem.read().decode()}") from None
+    found: list[dict[str, Any]] = answer["data"]["result"]
+    return found
+
+
+def costs(agent: subprocess.Popen[bytes], port: int) -> str:
+    """What the agent takes of the van."""
+    text = fetch(f"http://127.0.0.1:{port}/metrics")
+
+    def figure(name: str) -> float:
+        found = re.search(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.MULTILINE)
+        return float(found[1]) if found else 0
+
+    scrapes = figure("prometheus_target_interval_length_seconds_count") + 1
+    samples, sent = figure("prometheus_remote_storage_samples_total"), figure("prometheus_remote_storage_bytes_total")
+    status = Path(f"/proc/{agent.pid}/status").read_text()
+    resident = int(status.split("\nVmRSS:", 1)[1].split(None, 1)[0]) / 1024
+    each = sent / scrapes
+    return require(f"rules, tests and dashboard are right; {samples / scrapes:.0f} series, {each:.0f} bytes a scrape, "
+            f"{each * MINUTES_A_MONTH / 1e6:.0f} MB a month at one a minute; the agent has {resident:.0f} MiB of memory", ("nothing was sent", samples > 0))
