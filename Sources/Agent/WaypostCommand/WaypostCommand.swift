@@ -74,6 +74,8 @@ enum WaypostCommand {
         case "status": return try await StatusCommand(arguments).run()
         case "why": return try await WhyCommand(arguments).run()
         case "outbox": return try await OutboxCommand(arguments).run()
+        case "completions": return try CompletionsCommand(arguments).run()
+        case "manual": return try ManualCommand(arguments).run()
         default: return try HelpCommand(arguments).run()
         }
     }

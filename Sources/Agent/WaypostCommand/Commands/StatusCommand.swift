@@ -5,17 +5,31 @@ import ReportedText
 import TimeAndChance
 import Waypost
 
-/// `waypost status`: what the running service reports of itself, as a page or as JSON.
+/// `waypost status`: what the running service reports of itself, as a page, as JSON, or as it changes.
 struct StatusCommand {
     private let service: RunningService
     private let asJSON: Bool
+    private let isWatching: Bool
 
     init(_ arguments: Arguments) throws {
         asJSON = arguments.has("--json")
+        isWatching = arguments.has("--watch")
+        guard !isWatching || !asJSON else {
+            throw UsageError("--watch is for people and --json for programs; leave one", command: "status")
+        }
+        guard !isWatching || LiveView.isPossible else {
+            throw UsageError(
+                "--watch draws on a whole terminal, and there is none here; for a program or a file there is status --json",
+                command: "status")
+        }
         service = RunningService(try arguments.value("--config").map { path in try Configuration(file: path) })
     }
 
     func run() async throws -> ExitStatus {
+        if isWatching {
+            try await LiveView(service).run()
+            return .done
+        }
         let (report, json) = try await service.report()
         let diagnosis = report.why(at: .system)
         if asJSON {
@@ -33,9 +47,13 @@ struct StatusPage {
     let text: String
 
     init(_ report: StatusReport, _ diagnosis: Diagnosis) {
+        text = ([diagnosis.text] + Self.facts(report, width: LabelledLines.width)).joined(separator: "\n")
+    }
+
+    /// What there is to know beside the verdict, a label in front of each fact.
+    static func facts(_ report: StatusReport, width: Int) -> [String] {
         func ago(_ seconds: Int?) -> String { seconds.map { "\(Duration.seconds($0).spoken) ago" } ?? "none yet" }
-        var lines = LabelledLines()
-        lines.add(heading: diagnosis.text)
+        var lines = LabelledLines(width: width)
         lines.add("vehicle", [report.vehicle])
         lines.add("service", ["waypost \(report.version), up for \(Duration.seconds(report.uptimeSeconds).spoken)"])
         lines.add("receiver", wrapped: report.receiver.state)
@@ -64,6 +82,6 @@ struct StatusPage {
         if let stall = report.lastStall {
             lines.add("last run", wrapped: "ended itself at \(stall.time): \(stall.reason)")
         }
-        text = lines.lines.joined(separator: "\n")
+        return lines.lines
     }
 }
