@@ -72,7 +72,7 @@ package struct TerminalScreen: ~Copyable {
     /// Gives the terminal back to the shell until this program is to go on.
     private func suspend() throws(SystemError) {
         Self.leave(settingsBefore)
-        kill(0, SIGTSTP)  // as the terminal itself would: the whole job
+        raise(SIGTSTP)  // to this thread: another one would stop it a moment later
         try Self.enter(settingsBefore)
     }
 
