@@ -29,8 +29,9 @@ PYTHON = python3 -B
 
 # nginx, gpsd and faketime stand behind some tests, zsh and fish complete lines in them, man and mandoc read the manual,
 # openssl signs tokens of an example, python3 drives the trials, strace makes system calls fail, lld links the fuzzers,
-# binutils strips, systemd checks the unit.
-TOOLS = binutils faketime fish git gpsd iproute2 lld man-db mandoc nginx-light openssl procps python3 strace systemd zsh
+# binutils strips, systemd checks the unit, python3-jsonschema the schema.
+TOOLS = binutils faketime fish git gpsd iproute2 lld man-db mandoc nginx-light openssl procps python3 python3-jsonschema \
+	strace systemd zsh
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \

@@ -79,7 +79,10 @@ struct Secrecy {
     /// What the commands print that know the configuration.
     private static func words(of config: String, _ source: SecretSource) async throws -> String {
         var text = ""
-        for words in [["check", "--online"], ["token"], ["outbox", "list"], ["outbox", "export"]] {
+        for words in [
+            ["check", "--online"], ["config"], ["config", "--json"], ["token"], ["outbox", "list"],
+            ["outbox", "export"],
+        ] {
             // The receiver is the service's, or silent; an empty one spares the wait for it.
             let withoutReceiver = config + ".check"
             let silent = try String(contentsOf: URL(filePath: config), encoding: .utf8)

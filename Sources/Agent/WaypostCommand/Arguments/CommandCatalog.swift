@@ -4,9 +4,8 @@ import Waypost
 enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
         "--accept-missing-checksum", "accept sentences without a checksum, as old receivers send them")
-    static let config = OptionSpec.value("--config", "FILE", "the configuration file", isRequired: true)
-    private static let runningConfig = OptionSpec.value(
-        "--config", "FILE", "the service's configuration, if status.listen is not the default")
+    static let config = OptionSpec.value(
+        "--config", "FILE", "the configuration (default \(Configuration.usualFile))")
 
     static let commands: [CommandSpec] = [
         CommandSpec(
@@ -21,7 +20,7 @@ enum CommandCatalog {
                 .value("--record", "DIR", "keep the run there for replay, 32 MiB at most, without tokens"),
             ],
             examples: [
-                "run --config /etc/waypost/config.json",
+                "run",
                 "run --config van.json --record /var/lib/waypost/recording",
             ]),
         CommandSpec(
@@ -145,8 +144,25 @@ enum CommandCatalog {
                 .flag("--json", "print one JSON object when all is checked"),
             ],
             examples: [
-                "check --config /etc/waypost/config.json",
+                "check",
                 "check --config van.json --online",
+            ]),
+        CommandSpec(
+            name: "config", summary: "Show the configuration in force, and where each value came from.",
+            details: """
+                A line a key: its value, and the line of the file, the default, or the file, environment variable or \
+                credential that it came from. Secrets are struck out. --schema prints the JSON schema of the file, for \
+                editors and for tests of configurations, instead.
+                """,
+            operands: .none,
+            options: [
+                config,
+                .flag("--json", "print one JSON object instead"),
+                .flag("--schema", "print the JSON schema of every configuration (draft 2020-12)"),
+            ],
+            examples: [
+                "config",
+                "config --schema > waypost.schema.json",
             ]),
         CommandSpec(
             name: "token", summary: "Fetch a token and show what it says.",
@@ -163,35 +179,35 @@ enum CommandCatalog {
                 .flag("--force", "with --raw: to a terminal too"),
             ],
             examples: [
-                "token --config /etc/waypost/config.json",
+                "token",
                 "token --config van.json --raw > token.jwt",
             ]),
         CommandSpec(
             name: "status", summary: "Show the status of the running service.",
             details: """
-                Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 without one; needs no secret. \
+                Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 where this user may not read it; needs no secret. \
                 Exit code 0 when all is well, 1 when something is wrong, 69 when it does not run, with the reason why it \
                 ended, if it left one. With --watch it shows the same on the whole terminal, as it changes, with the sky and \
                 the last answers, and waits for a service that does not run; q ends it.
                 """,
             operands: .none,
             options: [
-                runningConfig,
+                config,
                 .flag("--watch", "show it on the whole terminal as it changes, until q is pressed"),
                 .flag("--json", "print what the service sends, in JSON"),
             ],
             examples: [
                 "status",
                 "status --watch",
-                "status --json --config /etc/waypost/config.json",
+                "status --json",
             ]),
         CommandSpec(
             name: "why", summary: "Say why nothing is sent and what to do, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
-            operands: .none, options: [runningConfig, .flag("--json", "print one JSON object instead")],
+            operands: .none, options: [config, .flag("--json", "print one JSON object instead")],
             examples: [
                 "why",
-                "why --json --config /etc/waypost/config.json",
+                "why --json --config van.json",
             ]),
         CommandSpec(
             name: "outbox", summary: "Show what is pending and evicted; decide about what is quarantined.",
@@ -210,8 +226,8 @@ enum CommandCatalog {
                 .flag("--json", "list, requeue, discard: print one JSON object instead"),
             ],
             examples: [
-                "outbox list --config /etc/waypost/config.json",
-                "outbox requeue --update 4711 --update 4712 --config /etc/waypost/config.json",
+                "outbox list",
+                "outbox requeue --update 4711 --update 4712",
             ]),
         CommandSpec(
             name: "completions", summary: "Print what lets a shell complete waypost's commands and options.",
@@ -228,7 +244,7 @@ enum CommandCatalog {
             operands: .oneOf(ManualPage.allCases.map(\.rawValue)), options: [],
             examples: [
                 "manual waypost.1 | man -l -",
-                "manual waypost.1 > waypost.1",
+                "manual waypost.json.5 > waypost.json.5",
             ]),
         CommandSpec(
             name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"),

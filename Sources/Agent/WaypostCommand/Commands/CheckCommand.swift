@@ -5,18 +5,18 @@ import Waypost
 
 /// `waypost check`: proves a configuration before the vehicle leaves.
 struct CheckCommand {
-    private let path: String
+    private let arguments: Arguments
     private let isOnline: Bool
     private let asJSON: Bool
 
     init(_ arguments: Arguments) {
-        path = arguments.value("--config") ?? ""
+        self.arguments = arguments
         (isOnline, asJSON) = (arguments.has("--online"), arguments.has("--json"))
     }
 
     func run() async throws -> ExitStatus {
         let configuration: Configuration
-        do throws(ConfigurationError) { configuration = try Configuration(file: path) } catch {
+        do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
             guard asJSON else { throw error }
             let lines = error.problems.map { CheckLine(.fail, "configuration", $0) }
             return try report(lines, of: nil, .badConfiguration)
@@ -29,7 +29,7 @@ struct CheckCommand {
         let offline = await onThread(named: "check") { OfflineCheck.lines(configuration) }
         let isComplete = !offline.contains { $0.verdict == .fail }
         if isComplete {
-            try add(CheckLine(.ok, "configuration", "\(path) is complete: \(configuration.vehicle)"))
+            try add(CheckLine(.ok, "configuration", "\(arguments.configurationFile) is complete: \(configuration.vehicle)"))
         }
         for line in offline { try add(line) }
         var isAvailable = true
@@ -68,7 +68,7 @@ struct CheckCommand {
             ])
         }
         let members: [String: JSONValue?] = [
-            "passed": .bool(status == .done), "online": .bool(isOnline), "configuration": .string(path),
+            "passed": .bool(status == .done), "online": .bool(isOnline), "configuration": .string(arguments.configurationFile),
             "vehicle": configuration.map { .string($0.vehicle.description) }, "checks": .array(checks),
         ]
         try StandardOutput.write(line: JSONValue.object(members.compactMapValues(\.self)).text)

@@ -22,7 +22,7 @@ struct StatusCommand {
                 "--watch draws on a whole terminal, and there is none here; for a program or a file there is status --json",
                 command: "status")
         }
-        service = RunningService(try arguments.value("--config").map { path in try Configuration(file: path) })
+        service = RunningService(try arguments.serviceConfiguration())
     }
 
     func run() async throws -> ExitStatus {

@@ -70,5 +70,5 @@ enum CommandManual {
 
 extension String {
     /// With a capital at its beginning.
-    fileprivate var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() }
+    var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() }
 }
