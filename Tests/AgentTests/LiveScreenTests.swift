@@ -107,6 +107,19 @@ import WaypostTestSupport
         #expect(back.contains("  09:26:01  the service does not answer"))
     }
 
+    /// Each satellite with its signal, those that are used marked, system by system.
+    @Test func showsTheSky() {
+        let gps = (1...9).map { Satellite(.gps, $0, signal: 9 + 5 * $0, isUsed: $0 == 9) }
+        let satellites = gps + [Satellite(.glonass, 65)]
+        let report = Self.report(
+            [.receiver(.receiving(source: "/dev/gnss")), .fix(Self.fix), .sky(Sky(satellites)), Self.delivered])
+        let lines = Self.screen([.success(report)], 80, 24)
+        #expect(lines.contains("  GPS            1▁14   2▂19   3▃24   4▄29   5▅34   6▆39   7▇44   8█49   9█54*"))
+        #expect(lines.contains { $0.hasPrefix("  GLONASS       65 -- ") })
+        let narrow = Self.screen([.success(report)], 40, 40)
+        #expect(narrow.contains { $0.hasPrefix("                 4▄29   5▅34   6▆39") }, "\(narrow)")
+    }
+
     /// What is different in the next report, and the events that are made of it.
     struct Change: Sendable {
         let events: [String]

@@ -29,8 +29,12 @@ struct LiveScreen: Sendable, Hashable {
         var events = Self.events(service, columns: columns)
         if let report = service.report {
             let facts = Self.facts(report, isStale: service.silence != nil, columns: columns)
+            let sky = SkyChart.lines(service.silence == nil ? report.receiver.sky ?? [] : [], columns: columns)
             // Of what has no room, the figures since the start and old events are missed least.
-            top += facts.prefix(max(0, rows - top.count - bottom.count - min(events.count, 3)))
+            let room = max(0, rows - top.count - bottom.count - min(events.count, 3))
+            top += facts.prefix(max(0, room - min(sky.count, rows / 4)))
+            top += (sky.isEmpty ? [] : sky + [[]]).prefix(
+                max(0, rows - top.count - bottom.count - min(events.count, 3)))
         }
         events = Array(events.prefix(max(0, rows - top.count - bottom.count)))
         let blank = [Line](repeating: [], count: max(0, rows - top.count - events.count - bottom.count))
