@@ -27,6 +27,10 @@ import WaypostTestSupport
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(String(decoding: why.standardOutput, as: UTF8.self).hasPrefix("All is well: the last delivery was "))
         #expect(why.ending == .exited(0))
+        let whyJSON = try await BuiltProgram.run(["why", "--json", "--config", config])
+        let verdict = try JSONValue(parsing: whyJSON.standardOutput)
+        #expect(verdict["well"]?.boolValue == true && verdict["troubles"]?.arrayValue?.isEmpty == true)
+        #expect(verdict["vehicle"]?.stringValue == "providers/p/vehicles/van-7" && whyJSON.ending == .exited(0))
         let page = try await BuiltProgram.run(["status", "--config", config])
         let text = String(decoding: page.standardOutput, as: UTF8.self)
         #expect(text.contains("providers/p/vehicles/van-7") && text.contains("accepted 2 = delivered 2"))
@@ -37,7 +41,7 @@ import WaypostTestSupport
 
         receiver.unplug()
         try #require(await service.errors.line(saying: "it is opened again") != nil)
-        for words in [["why"], ["status"], ["status", "--json"]] {
+        for words in [["why"], ["why", "--json"], ["status"], ["status", "--json"]] {
             let outcome = try await BuiltProgram.run(words + ["--config", config])
             #expect(outcome.ending == .exited(1), "\(words)")
             // By then it may have been tried in vain.

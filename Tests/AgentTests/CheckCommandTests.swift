@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LinuxPlatform
+import StrictJSON
 import Testing
 import WaypostTestSupport
 
@@ -119,6 +120,29 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good)
         #expect(ending == .exited(0))
         #expect(lines == ["ok    configuration  \(folder.path("config.json")) is complete: providers/p/vehicles/van-7"])
+    }
+
+    /// What machines read: one object, whatever was found, with the exit codes of the lines for people.
+    @Test(
+        arguments: [
+            (good, 0, ["ok configuration"]),
+            (good.replacing("van-7", with: "van 7"), 0, ["ok configuration", "note vehicle"]),
+            (good.replacing("van-7", with: "van-7 "), 78, ["fail vehicle"]),
+            (good.replacing("\"p\"", with: "7"), 78, ["fail configuration"]),
+        ] as [(String, Int32, [String])])
+    func saysItAsOneObject(configuration: String, code: Int32, checks: [String]) async throws {
+        let config = try folder.write(
+            configuration.replacing("FOLDER", with: folder.url.path).utf8, to: "config.json")
+        let outcome = try await BuiltProgram.run(["check", "--json", "--config", config])
+        #expect(outcome.ending == .exited(code) && outcome.standardError.isEmpty)
+        let object = try JSONValue(parsing: outcome.standardOutput)
+        #expect(object["passed"]?.boolValue == (code == 0) && object["online"]?.boolValue == false)
+        #expect(object["configuration"]?.stringValue == config)
+        let found = (object["checks"]?.arrayValue ?? []).map { check in
+            [check["verdict"], check["name"]].map { $0?.stringValue ?? "" }.joined(separator: " ")
+        }
+        #expect(found == checks)
+        #expect((object["checks"]?.arrayValue ?? []).allSatisfy { $0["text"]?.stringValue?.isEmpty == false })
     }
 
     /// Fleet Engine takes it.

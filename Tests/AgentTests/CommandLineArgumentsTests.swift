@@ -46,8 +46,8 @@ import Testing
         ("run --verbose", "run has no option --verbose; how much is logged is \"log.level\" of the configuration"),
         ("run -V", "run has no option -V; did you mean waypost --version?"),
         (
-            "check --json --config c",
-            "check has no option --json; that is an option of replay, watch, config, status, outbox"
+            "token --json --config c",
+            "token has no option --json; that is an option of replay, watch, check, config, status, why, outbox"
         ),
         ("fixes --json l", "fixes has no option --json; did you mean --format jsonl?"),
         ("fixes --gpx l", "fixes has no option --gpx; did you mean --format gpx?"),

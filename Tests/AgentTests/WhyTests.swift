@@ -4,11 +4,14 @@ import HTTPMessages
 import LocationReporting
 import ReportedText
 import SQLiteOutbox
+import StrictJSON
 import Testing
 import TimeAndChance
 import VehicleAuthorization
 import Waypost
 import WaypostTestSupport
+
+@testable import WaypostCommand
 
 @Suite struct Why {
     static let now = UTCTime(year: 2026, month: 11, day: 21, millisecondOfDay: (9 * 60 + 26) * 60_000)
@@ -271,5 +274,24 @@ import WaypostTestSupport
         let report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: summary, durability: .full, at: uptime.now)
         #expect(report.why(at: Self.now) == Diagnosis(isWell: example.isWell, text: example.text))
+        #expect(report.troubles(at: Self.now).isEmpty == example.isWell)
+    }
+
+    /// For a program that asks: where the trouble lies, for how long, and the words for it.
+    @Test func namesTheStageOfEachTrouble() throws {
+        let clock = ManualClock()
+        let monitor = AgentMonitor(clock: MonotonicClock(clock))
+        monitor.observe(.receiver(.waiting(source: "/dev/gnss", reason: "not there")))
+        clock.advance(by: .seconds(200))
+        monitor.observe(.noToken(AuthorizationError(.refused, "answered 403")))
+        clock.advance(by: .seconds(60))
+        let report = StatusReport(
+            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full,
+            at: .seconds(260))
+        let troubles = report.troubles(at: Self.now)
+        #expect(troubles.map(\.stage) == [.receiver, .token] && troubles.map(\.seconds) == [260, 60])
+        let json = try JSONValue(parsing: Array(try WhyReport(report, at: Self.now).json.utf8))
+        #expect(json["well"]?.boolValue == false)
+        #expect(json["troubles"]?.arrayValue?.compactMap { $0["stage"]?.stringValue } == ["receiver", "token"])
     }
 }

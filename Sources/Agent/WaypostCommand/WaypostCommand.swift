@@ -76,6 +76,8 @@ enum WaypostCommand {
         case "why": return try await WhyCommand(arguments).run()
         case "bundle": return try await BundleCommand(arguments).run()
         case "outbox": return try await OutboxCommand(arguments).run()
+        case "completions": return try CompletionsCommand(arguments).run()
+        case "manual": return try ManualCommand(arguments).run()
         default: return try HelpCommand(arguments).run()
         }
     }

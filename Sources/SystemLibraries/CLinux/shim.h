@@ -40,6 +40,14 @@ static inline int clinux_is_exclusive(int descriptor) {
     int exclusive = 0;
     return ioctl(descriptor, TIOCGEXCL, &exclusive) == 0 ? exclusive != 0 : -1;
 }
+// Of a terminal; 0 where nobody knows. -1 on failure.
+static inline int clinux_window_size(int descriptor, int *_Nonnull columns, int *_Nonnull rows) {
+    struct winsize size = {0};
+    int result = ioctl(descriptor, TIOCGWINSZ, &size);
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+    return result;
+}
 // open and fcntl are variadic; Glibc's overlay covers the usual forms, these the rest.
 static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
     return open(path, flags, mode);

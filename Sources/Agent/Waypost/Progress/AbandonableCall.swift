@@ -1,10 +1,10 @@
 import LinuxPlatform
-import LocationReporting
+package import LocationReporting
 
 /// A call that may never return, and that its caller can leave.
 ///
 /// The body runs in a task of its own, outside the structure, for a caller can only leave what it does not own.
-final class AbandonableCall<Value: Sendable>: Sendable {
+package final class AbandonableCall<Value: Sendable>: Sendable {
     private enum State {
         case pending
         case awaited(CheckedContinuation<Value?, Never>)
@@ -38,7 +38,7 @@ final class AbandonableCall<Value: Sendable>: Sendable {
     }
 
     /// Runs `body` for as long as it takes. When the caller is cancelled it is too, and abandoned after `patience`.
-    static func run(
+    package static func run(
         stoppedWithin patience: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {
         let (end, ended) = AsyncStream.makeStream(of: Never.self)

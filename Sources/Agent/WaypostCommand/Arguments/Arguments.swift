@@ -139,11 +139,22 @@ struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The exit codes of every command (sysexits).
-enum ExitStatus: Int32, Error, Sendable {
+enum ExitStatus: Int32, CaseIterable, Error, Sendable {
     case done = 0
     case failed = 1
     case usage = 64
     case badInput = 65
     case unavailable = 69
     case badConfiguration = 78
+
+    var meaning: String {
+        switch self {
+        case .done: "done"
+        case .failed: "failed"
+        case .usage: "wrong usage"
+        case .badInput: "bad input data"
+        case .unavailable: "service unavailable"
+        case .badConfiguration: "bad configuration"
+        }
+    }
 }

@@ -34,7 +34,9 @@ enum CommandCatalog {
             operands: .oneOrMore("LOG"),
             options: [
                 config,
-                .value("--speed", "N|max", "play N times as fast as recorded (default max; a recorded run 1)"),
+                .value(
+                    "--speed", "N|max", "play N times as fast as recorded (default max; a recorded run 1)",
+                    choices: ["max"]),
                 .flag("--keep-time", "send the times as recorded"),
                 .flag("--loop", "begin again at the end, until stopped"),
                 .flag("--follow", "wait for more at the end of the last log, until stopped"),
@@ -80,7 +82,9 @@ enum CommandCatalog {
                 """,
             operands: .any("LOG"),
             options: [
-                .value("--format", "FORMAT", "jsonl (default), csv, gpx or geojson"),
+                .value(
+                    "--format", "FORMAT", "jsonl (default), csv, gpx or geojson",
+                    choices: FixesFormat.allCases.map(\.rawValue)),
                 .flag("--summary", "print one page about the logs instead"),
                 .value("--explain", "LINE", "say what became of one line and why: its number in LOG, or its text"),
                 .flag("--follow", "wait for more at the end of the last LOG, until stopped"),
@@ -133,7 +137,12 @@ enum CommandCatalog {
                 vehicle, and with consumerAuthorization fetches a trip's token, a line per check with its remedy. Exit \
                 code 78 when the configuration is wrong, 69 when another check failed.
                 """,
-            operands: .none, options: [config, .flag("--online", "try the receiver, the token and Fleet Engine too")],
+            operands: .none,
+            options: [
+                config,
+                .flag("--online", "try the receiver, the token and Fleet Engine too"),
+                .flag("--json", "print one JSON object when all is checked"),
+            ],
             examples: [
                 "check",
                 "check --config van.json --online",
@@ -178,20 +187,27 @@ enum CommandCatalog {
             details: """
                 Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 where this user may not read it; needs no secret. \
                 Exit code 0 when all is well, 1 when something is wrong, 69 when it does not run, with the reason why it \
-                ended, if it left one.
+                ended, if it left one. With --watch it shows the same on the whole terminal, as it changes, with the sky and \
+                the last answers, and waits for a service that does not run; q ends it.
                 """,
-            operands: .none, options: [config, .flag("--json", "print what the service sends, in JSON")],
+            operands: .none,
+            options: [
+                config,
+                .flag("--watch", "show it on the whole terminal as it changes, until q is pressed"),
+                .flag("--json", "print what the service sends, in JSON"),
+            ],
             examples: [
                 "status",
+                "status --watch",
                 "status --json",
             ]),
         CommandSpec(
             name: "why", summary: "Say why nothing is sent and what to do, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
-            operands: .none, options: [config],
+            operands: .none, options: [config, .flag("--json", "print one JSON object instead")],
             examples: [
                 "why",
-                "why --config van.json",
+                "why --json --config van.json",
             ]),
         CommandSpec(
             name: "bundle", summary: "Put everything that a help desk needs into one file.",
@@ -229,6 +245,23 @@ enum CommandCatalog {
             examples: [
                 "outbox list",
                 "outbox requeue --update 4711 --update 4712",
+            ]),
+        CommandSpec(
+            name: "completions", summary: "Print what lets a shell complete waypost's commands and options.",
+            details:
+                "An installed Waypost brings them along; this is for a shell whose own folders may not be written.",
+            operands: .oneOf(Shell.allCases.map(\.rawValue)), options: [],
+            examples: [
+                "completions bash > ~/.local/share/bash-completion/completions/waypost",
+                "completions fish > ~/.config/fish/completions/waypost.fish",
+            ]),
+        CommandSpec(
+            name: "manual", summary: "Print a page of the manual, in the form that man reads.",
+            details: "An installed Waypost brings them along: man waypost, man waypost.json.",
+            operands: .oneOf(ManualPage.allCases.map(\.rawValue)), options: [],
+            examples: [
+                "manual waypost.1 | man -l -",
+                "manual waypost.json.5 > waypost.json.5",
             ]),
         CommandSpec(
             name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"),
@@ -300,14 +333,19 @@ struct OptionSpec: Sendable {
     let isRequired: Bool
     /// Whether it may stand there more than once, each time with another value.
     let isRepeatable: Bool
+    /// The words that its value may be, where they are few.
+    var choices: [String] = []
     /// The heading under which the help shows it, with those before and after that have the same.
     var group: String?
 
     /// An option with a value.
     static func value(
-        _ name: String, _ valueName: String, _ help: String, isRequired: Bool = false, isRepeatable: Bool = false
+        _ name: String, _ valueName: String, _ help: String, isRequired: Bool = false, isRepeatable: Bool = false,
+        choices: [String] = []
     ) -> Self {
-        Self(name: name, valueName: valueName, help: help, isRequired: isRequired, isRepeatable: isRepeatable)
+        Self(
+            name: name, valueName: valueName, help: help, isRequired: isRequired, isRepeatable: isRepeatable,
+            choices: choices)
     }
 
     /// An option without a value.

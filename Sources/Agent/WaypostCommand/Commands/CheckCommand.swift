@@ -1,38 +1,52 @@
+import FleetEngine
 import LinuxPlatform
+import StrictJSON
 import Waypost
 
 /// `waypost check`: proves a configuration before the vehicle leaves.
 struct CheckCommand {
-    private let path: String
-    private let configuration: Configuration
+    private let arguments: Arguments
     private let isOnline: Bool
+    private let asJSON: Bool
 
-    init(_ arguments: Arguments) throws {
-        path = arguments.configurationFile
-        isOnline = arguments.has("--online")
-        configuration = try arguments.configuration()
+    init(_ arguments: Arguments) {
+        self.arguments = arguments
+        (isOnline, asJSON) = (arguments.has("--online"), arguments.has("--json"))
     }
 
     func run() async throws -> ExitStatus {
-        let lines = await onThread(named: "check") { [configuration] in OfflineCheck.lines(configuration) }
-        let isComplete = !lines.contains { $0.verdict == .fail }
+        let configuration: Configuration
+        do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
+            guard asJSON else { throw error }
+            let lines = error.problems.map { CheckLine(.fail, "configuration", $0) }
+            return try report(lines, of: nil, .badConfiguration)
+        }
+        var lines: [CheckLine] = []
+        func add(_ line: CheckLine) throws {
+            lines.append(line)
+            if !asJSON { try write(line) }
+        }
+        let offline = await onThread(named: "check") { OfflineCheck.lines(configuration) }
+        let isComplete = !offline.contains { $0.verdict == .fail }
         if isComplete {
-            try write(CheckLine(.ok, "configuration", "\(path) is complete: \(configuration.vehicle)"))
+            try add(CheckLine(.ok, "configuration", "\(arguments.configurationFile) is complete: \(configuration.vehicle)"))
         }
-        for line in lines { try write(line) }
-        guard isOnline else { return isComplete ? .done : .badConfiguration }
+        for line in offline { try add(line) }
         var isAvailable = true
-        var missing = OnlineCheck.names(configuration)
-        try await OnlineCheck.run(configuration, waits: Terminal.draw) { line in
-            isAvailable = isAvailable && line.verdict != .fail
-            missing.removeAll { $0 == line.name }
-            try write(line)
+        if isOnline {
+            var missing = OnlineCheck.names(configuration)
+            try await OnlineCheck.run(configuration, waits: Terminal.draw) { line in
+                isAvailable = isAvailable && line.verdict != .fail
+                missing.removeAll { $0 == line.name }
+                try add(line)
+            }
+            Terminal.draw("")
+            if Task.isCancelled, !missing.isEmpty {
+                throw Interruption("not checked: \(missing.joined(separator: ", "))")
+            }
         }
-        Terminal.draw("")
-        if Task.isCancelled, !missing.isEmpty {
-            throw Interruption("not checked: \(missing.joined(separator: ", "))")
-        }
-        return !isComplete ? .badConfiguration : isAvailable ? .done : .unavailable
+        return try report(
+            lines, of: configuration, !isComplete ? .badConfiguration : isAvailable ? .done : .unavailable)
     }
 
     private func write(_ line: CheckLine) throws {
@@ -40,5 +54,24 @@ struct CheckCommand {
         let verdict = line.verdict.rawValue
         try StandardOutput.write(
             verdict: verdict, "".filled(to: 6 - verdict.count) + "\(line.name.filled(to: 13))  \(line.text)")
+    }
+
+    /// The whole result, for machines.
+    private func report(
+        _ lines: [CheckLine], of configuration: Configuration?, _ status: ExitStatus
+    ) throws -> ExitStatus {
+        guard asJSON else { return status }
+        let checks = lines.map { line in
+            JSONValue.object([
+                "verdict": .string(line.verdict.rawValue.lowercased()), "name": .string(line.name),
+                "text": .string(line.text),
+            ])
+        }
+        let members: [String: JSONValue?] = [
+            "passed": .bool(status == .done), "online": .bool(isOnline), "configuration": .string(arguments.configurationFile),
+            "vehicle": configuration.map { .string($0.vehicle.description) }, "checks": .array(checks),
+        ]
+        try StandardOutput.write(line: JSONValue.object(members.compactMapValues(\.self)).text)
+        return status
     }
 }

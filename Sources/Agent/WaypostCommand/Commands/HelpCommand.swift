@@ -30,7 +30,7 @@ enum HelpText {
             \(lines.joined(separator: "\n"))
 
             waypost help COMMAND tells more; waypost --version prints the version.
-            Exit codes: 0 done, 1 failed, 64 wrong usage, 65 bad input data, 69 service unavailable, 78 bad configuration.
+            Exit codes: \(ExitStatus.allCases.map { "\($0.rawValue) \($0.meaning)" }.joined(separator: ", ")).
             """
     }
 

@@ -19,15 +19,18 @@ struct SimulatorCommand {
             "--trip", "ID=VEHICLE[:METERS]", "a trip that this vehicle drives (default 3000 m)", isRepeatable: true),
     ].map { $0.under("what exists") }
     private static let tokens: [OptionSpec] = [
-        OptionSpec.value("--token-shape", "SHAPE", "the token answer: guide, onDemandSample or scheduledSample"),
+        OptionSpec.value(
+            "--token-shape", "SHAPE", "the token answer: guide, onDemandSample or scheduledSample",
+            choices: TokenAnswerShape.allCases.map(\.rawValue)),
         OptionSpec.value("--trust-key", "FILE", "accept tokens of this key too: a public key in PEM"),
     ].map { $0.under("tokens") }
     private static let faults: [OptionSpec] =
         [OptionSpec.value("--seed", "N", "decides where the faults fall (default 1)").under("faults of Fleet Engine")]
         + FaultPlan.options.map { option in
             let culprit = TokenFaultPlan.options.contains(option) ? "the token issuer" : "Fleet Engine"
-            return OptionSpec.value(option.name, option.placeholder, option.help, isRepeatable: option.isRepeatable)
-                .under("faults of \(culprit)")
+            return OptionSpec.value(
+                option.name, option.placeholder, option.help, isRepeatable: option.isRepeatable, choices: option.choices
+            ).under("faults of \(culprit)")
         }
 
     private let settings: SimulatorSettings

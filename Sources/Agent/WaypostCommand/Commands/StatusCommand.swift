@@ -3,19 +3,34 @@ import LinuxPlatform
 import LocationReporting
 import ReportedText
 import TimeAndChance
+import TrackDrawing
 import Waypost
 
-/// `waypost status`: what the running service reports of itself, as a page or as JSON.
+/// `waypost status`: what the running service reports of itself, as a page, as JSON, or as it changes.
 struct StatusCommand {
     private let service: RunningService
     private let asJSON: Bool
+    private let isWatching: Bool
 
     init(_ arguments: Arguments) throws {
         asJSON = arguments.has("--json")
+        isWatching = arguments.has("--watch")
+        guard !isWatching || !asJSON else {
+            throw UsageError("--watch is for people and --json for programs; leave one", command: "status")
+        }
+        guard !isWatching || LiveView.isPossible else {
+            throw UsageError(
+                "--watch draws on a whole terminal, and there is none here; for a program or a file there is status --json",
+                command: "status")
+        }
         service = RunningService(try arguments.serviceConfiguration())
     }
 
     func run() async throws -> ExitStatus {
+        if isWatching {
+            try await LiveView(service).run()
+            return .done
+        }
         let (report, json) = try await service.report()
         let diagnosis = report.why(at: .system)
         if asJSON {
@@ -33,14 +48,19 @@ struct StatusPage {
     let text: String
 
     init(_ report: StatusReport, _ diagnosis: Diagnosis) {
+        text = ([diagnosis.text] + Self.facts(report, width: LabelledLines.width)).joined(separator: "\n")
+    }
+
+    /// What there is to know beside the verdict, a label in front of each fact.
+    static func facts(_ report: StatusReport, width: Int) -> [String] {
         func ago(_ seconds: Int?) -> String { seconds.map { "\(Duration.seconds($0).spoken) ago" } ?? "none yet" }
-        var lines = LabelledLines()
-        lines.add(heading: diagnosis.text)
+        var lines = LabelledLines(width: width)
         lines.add("vehicle", [report.vehicle])
         lines.add("service", ["waypost \(report.version), up for \(Duration.seconds(report.uptimeSeconds).spoken)"])
         lines.add("receiver", wrapped: report.receiver.state)
-        let quality = report.receiver.quality.map { ", \($0)" } ?? ""
-        lines.add("last fix", [ago(report.receiver.secondsSinceFix) + quality])
+        lines.add(
+            "last fix",
+            wrapped: ([ago(report.receiver.secondsSinceFix)] + quality(of: report.receiver)).joined(separator: ", "))
         for warning in report.receiver.warnings { lines.add("warning", wrapped: warning) }
         lines.add("delivery", [ago(report.delivery.secondsSinceDelivery)])
         if let trouble = report.delivery.trouble { lines.add("trouble", wrapped: trouble) }
@@ -48,8 +68,25 @@ struct StatusPage {
         if let seconds = report.delivery.nextAttemptSeconds, seconds > 0 {
             lines.add("next attempt", ["in \(Duration.seconds(seconds).spoken)"])
         }
-        if let trouble = report.delivery.tokenTrouble { lines.add("token", wrapped: trouble) }
         let ledger = report.ledger
+        if let outbox = report.outbox {
+            let oldest = outbox.oldestPendingSeconds.map { ", the oldest of \(Duration.seconds($0).spoken) ago" } ?? ""
+            let (bytes, limit) = (Int(outbox.bytes), Int(outbox.maximumBytes))
+            lines.add(
+                "queue",
+                wrapped: "\(ledger.pending.counted("update"))\(oldest); \(FigureText.bytes(bytes)) of "
+                    + "\(FigureText.bytes(limit)) on disk")
+        }
+        if let trouble = report.delivery.tokenTrouble { lines.add("token", wrapped: trouble) }
+        if let token = report.token { lines.add("token", wrapped: words(for: token)) }
+        if let offset = report.clockOffsetSeconds, abs(offset) > 1 {
+            lines.add("clock", ["\(Duration.seconds(offset).spoken) \(offset > 0 ? "ahead" : "behind")"])
+        }
+        if let memory = report.host?.residentBytes, let disk = report.host?.freeDiskBytes {
+            lines.add(
+                "host",
+                ["\(FigureText.bytes(Int(memory))) of memory taken, \(FigureText.bytes(Int(disk))) of disk free"])
+        }
         lines.add(
             "ledger",
             wrapped: "accepted \(ledger.accepted) = delivered \(ledger.delivered) + pending \(ledger.pending) "
@@ -64,6 +101,26 @@ struct StatusPage {
         if let stall = report.lastStall {
             lines.add("last run", wrapped: "ended itself at \(stall.time): \(stall.reason)")
         }
-        text = lines.lines.joined(separator: "\n")
+        return lines.lines
+    }
+
+    /// How good the last fix was, as far as the receiver says.
+    private static func quality(of receiver: StatusReport.Receiver) -> [String] {
+        let used = receiver.satellitesUsed.map { used in
+            receiver.satellitesInView.map { "\(used) of \($0) satellites" } ?? used.counted("satellite")
+        }
+        return [
+            receiver.quality, used, receiver.hdop.map { "HDOP \(FigureText.decimal($0, 1))" },
+            receiver.accuracyMeters.map { "±\(FigureText.accuracy($0))" },
+        ].compactMap(\.self)
+    }
+
+    private static func words(for token: StatusReport.Token) -> String {
+        let life = token.secondsLeft.map { "used for \(Duration.seconds($0).spoken) more" } ?? "none in hand"
+        let refusal = token.lastRefusal.map { reason in
+            let ago = token.lastRefusalSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
+            return "; refused\(ago): \(reason)"
+        }
+        return "\(life), from \(token.provider)\(refusal ?? "")"
     }
 }

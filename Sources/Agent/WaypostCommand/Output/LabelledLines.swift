@@ -1,9 +1,13 @@
-/// Lines with a label in front, aligned in columns and at most 100 wide.
+/// Lines with a label in front, aligned in columns and of a limited width.
 struct LabelledLines {
     private(set) var lines: [String] = []
+    private let limit: Int
 
     static let width = 100
     private static let labelWidth = 13
+
+    /// Lines of at most `limit`, but for words that are longer.
+    init(width limit: Int = Self.width) { self.limit = limit }
 
     /// A line without a label.
     mutating func add(heading: String) { lines.append(heading) }
@@ -19,7 +23,7 @@ struct LabelledLines {
     /// Words in columns of equal width, as many a line as there is room for.
     mutating func add(_ label: String, inColumns words: [String]) {
         let width = (words.map(\.count).max() ?? 0) + 2
-        let perLine = max(1, (Self.width - Self.labelWidth) / width)
+        let perLine = max(1, (limit - Self.labelWidth) / width)
         add(
             label,
             stride(from: 0, to: words.count, by: perLine).map { start in
@@ -30,7 +34,7 @@ struct LabelledLines {
 
     /// A text, broken between its words where it is too long.
     mutating func add(_ label: String, wrapped text: String) {
-        add(label, text.wrapped(to: Self.width - Self.labelWidth - 2))
+        add(label, text.wrapped(to: limit - Self.labelWidth - 2))
     }
 }
 

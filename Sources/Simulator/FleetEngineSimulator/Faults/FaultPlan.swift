@@ -121,10 +121,14 @@ extension FaultPlan {
         package let help: String
         /// Whether each use orders one fault more.
         package let isRepeatable: Bool
+        /// The words that its value may be, where they are few.
+        package let choices: [String]
 
-        init(_ name: String, _ placeholder: String, _ help: String, isRepeatable: Bool = false) {
+        init(
+            _ name: String, _ placeholder: String, _ help: String, isRepeatable: Bool = false, choices: [String] = []
+        ) {
             (self.name, self.placeholder, self.help) = (name, placeholder, help)
-            self.isRepeatable = isRepeatable
+            (self.isRepeatable, self.choices) = (isRepeatable, choices)
         }
     }
 

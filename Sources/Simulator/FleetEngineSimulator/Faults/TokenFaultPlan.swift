@@ -130,7 +130,8 @@ extension TokenFaultPlan {
         FaultPlan.Option("--token-delay", "SECONDS[..SECONDS]", "wait before each token answer"),
         FaultPlan.Option("--token-life", "SECONDS", "life of tokens, 1 to 3600"),
         FaultPlan.Option(
-            "--token-expiry", "STYLE", "epochSeconds, epochMilliseconds, secondsFromNow, text or none"),
+            "--token-expiry", "STYLE", "epochSeconds, epochMilliseconds, secondsFromNow, text or none",
+            choices: ExpiryStyle.allCases.map(\.rawValue)),
         FaultPlan.Option("--token-clock", "SECONDS", "the issuer's clock is ahead, or behind if negative"),
         FaultPlan.Option("--key-rotation", "SECONDS", "then earlier tokens become invalid", isRepeatable: true),
     ]

@@ -1,0 +1,117 @@
+import LinuxPlatform
+import ReportedText
+import TimeAndChance
+import TrackDrawing
+import Waypost
+
+/// What `waypost status --watch` shows in a window of some size: as many lines as it has, none of them longer.
+struct LiveScreen: Sendable, Hashable {
+    /// A piece of a line, freed of what could steer the terminal, and how it is shown.
+    struct Piece: Sendable, Hashable {
+        enum Style: Sendable, Hashable { case plain, strong, faint, good, bad, doubtful }
+
+        let text: String
+        let style: Style
+
+        init(_ text: String, _ style: Style = .plain) { (self.text, self.style) = (text.printable, style) }
+    }
+
+    typealias Line = [Piece]
+
+    let lines: [Line]
+
+    init(_ service: WatchedService, at now: UTCTime, size: TerminalScreen.Size) {
+        let (columns, rows) = (size.columns, size.rows)
+        var top =
+            [Self.header(at: now, columns: columns)]
+            + Self.verdict(service, at: now, columns: columns).prefix(max(1, rows / 4))
+        let bottom: [Line] = [[Piece("q", .strong), Piece(" ends this view", .faint)]]
+        var events = Self.events(service, columns: columns)
+        if let report = service.report {
+            let facts = Self.facts(report, isStale: service.silence != nil, columns: columns)
+            let sky = SkyChart.lines(service.silence == nil ? report.receiver.sky ?? [] : [], columns: columns)
+            // Of what has no room, the figures since the start and old events are missed least.
+            let room = max(0, rows - top.count - bottom.count - min(events.count, 3))
+            top += facts.prefix(max(0, room - min(sky.count, rows / 4)))
+            top += (sky.isEmpty ? [] : sky + [[]]).prefix(
+                max(0, rows - top.count - bottom.count - min(events.count, 3)))
+        }
+        events = Array(events.prefix(max(0, rows - top.count - bottom.count)))
+        let blank = [Line](repeating: [], count: max(0, rows - top.count - events.count - bottom.count))
+        lines = (top + events + blank + bottom).prefix(rows).map { Self.cut($0, to: columns) }
+    }
+
+    /// The lines as they are shown; in colours, where those are wanted.
+    func text(inColour: Bool) -> [String] {
+        lines.map { line in line.map { inColour ? $0.coloured : $0.text }.joined() }
+    }
+
+    private static func header(at now: UTCTime, columns: Int) -> Line {
+        let clock = "\(FigureText.clock(now)) UTC"
+        return [Piece("Waypost".filled(to: columns - clock.count), .strong), Piece(clock, .faint)]
+    }
+
+    private static func verdict(_ service: WatchedService, at now: UTCTime, columns: Int) -> [Line] {
+        func lines(_ text: String, _ style: Piece.Style) -> [Line] {
+            text.wrapped(to: columns).map { [Piece($0, style)] }
+        }
+        if let silence = service.silence {
+            let since = "No answer since \(FigureText.clock(silence.since)) UTC; it is asked again each second."
+            return lines(since, .bad) + lines(silence.reason, .plain)
+        }
+        guard let report = service.report else { return lines("The service is asked.", .faint) }
+        let diagnosis = report.why(at: now)
+        return lines(diagnosis.text, diagnosis.isWell ? .good : .bad)
+    }
+
+    /// Labels of facts that are none as long as all is well.
+    private static let doubtful: Set<Substring> = ["warning", "trouble", "memory only", "repairs"]
+
+    private static func facts(_ report: StatusReport, isStale: Bool, columns: Int) -> [Line] {
+        var style = Piece.Style.plain
+        let lines: [Line] = StatusPage.facts(report, width: columns).map { line in
+            // The lines after the first one of a fact have no label.
+            if let label = line.split(separator: "  ", maxSplits: 1).first, line.dropFirst(2).hasPrefix(label) {
+                style = isStale ? .faint : Self.doubtful.contains(label) ? .doubtful : .plain
+            }
+            return [Piece(line, style)]
+        }
+        return [[]] + lines + [[]]
+    }
+
+    private static func events(_ service: WatchedService, columns: Int) -> [Line] {
+        service.events.map { event in
+            let style: Piece.Style =
+                switch event.kind {
+                case .good: .good
+                case .bad: .bad
+                case .neutral: .plain
+                }
+            return [Piece("  \(FigureText.clock(event.time))  ", .faint), Piece(event.text, style)]
+        }
+    }
+
+    private static func cut(_ line: Line, to columns: Int) -> Line {
+        var room = columns
+        return line.map { piece in
+            defer { room = max(0, room - piece.text.count) }
+            return piece.text.count <= room
+                ? piece : Piece(String(piece.text.prefix(max(0, room - 1))) + (room > 0 ? "…" : ""), piece.style)
+        }
+    }
+}
+
+extension LiveScreen.Piece {
+    fileprivate var coloured: String {
+        let code =
+            switch style {
+            case .plain: ""
+            case .strong: "1"
+            case .faint: "2"
+            case .good: "\(Colour.green.rawValue)"
+            case .bad: "\(Colour.red.rawValue)"
+            case .doubtful: "\(Colour.yellow.rawValue)"
+            }
+        return code.isEmpty ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
+    }
+}

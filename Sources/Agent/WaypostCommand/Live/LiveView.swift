@@ -1,0 +1,75 @@
+import LinuxPlatform
+import LocationReporting
+import TimeAndChance
+import Waypost
+
+/// `waypost status --watch`: the running service on the whole terminal, until its user has seen enough.
+struct LiveView {
+    private let service: RunningService
+
+    /// Between two questions.
+    private static let interval = Duration.seconds(1)
+    /// How soon the view follows an answer, or another size of its window.
+    private static let glance = Duration.milliseconds(200)
+
+    init(_ service: RunningService) { self.service = service }
+
+    /// Whether there is a terminal that can be drawn on.
+    static var isPossible: Bool {
+        TerminalScreen.isPossible && !["", "dumb"].contains(ProcessEnvironment.variables["TERM", default: ""])
+    }
+
+    /// Ends when the user says so, or is gone.
+    func run() async throws {
+        let known = Locked(WatchedService())
+        let stop = try EventDescriptor()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // A service that hangs is not waited for when the view ends.
+            group.addTask { [service] in
+                _ = await AbandonableCall.run(stoppedWithin: .zero, on: MonotonicClock(ContinuousClock())) {
+                    await Self.ask(service, known)
+                }
+            }
+            let end = await withTaskCancellationHandler {
+                await onThread(named: "screen") {
+                    Result { () throws(SystemError) in try Self.show(known, until: stop) }
+                }
+            } onCancel: {
+                stop.signal()
+            }
+            group.cancelAll()
+            try end.get()
+        }
+    }
+
+    private static func ask(_ service: RunningService, _ known: Locked<WatchedService>) async {
+        while !Task.isCancelled {
+            let answer: Result<StatusReport, AgentError>
+            do throws(AgentError) { answer = .success(try await service.report().report) } catch {
+                answer = .failure(error)
+            }
+            let now = UTCTime.system
+            known.withLock { $0.note(answer, at: now) }
+            try? await Task.sleep(for: interval)  // ends early with the view
+        }
+    }
+
+    /// Draws whenever something else is to be seen. Blocks.
+    private static func show(_ known: Locked<WatchedService>, until stop: EventDescriptor) throws(SystemError) {
+        let screen = try TerminalScreen()
+        let inColour = Colour.isShown(isTerminal: true, environment: ProcessEnvironment.variables)
+        var shown: [String]?
+        while true {
+            let content = LiveScreen(known.withLock { $0 }, at: .system, size: screen.size)
+            let lines = content.text(inColour: inColour)
+            if lines != shown { try screen.draw(lines) }
+            shown = lines
+            switch try screen.key(within: glance, unless: stop) {
+            case .end, .character(UInt8(ascii: "q")), .character(UInt8(ascii: "Q")), .character(3), .character(4):
+                return
+            case .character: shown = nil  // any other key draws anew
+            case nil: break
+            }
+        }
+    }
+}

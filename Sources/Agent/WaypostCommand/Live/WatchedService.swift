@@ -1,0 +1,68 @@
+import LocationReporting
+import ReportedText
+import TimeAndChance
+import Waypost
+
+/// What is known of a service that is asked again and again: its last report, since when it does not answer, and what
+/// happened in between.
+struct WatchedService: Sendable, Hashable {
+    /// Something that happened.
+    struct Event: Sendable, Hashable {
+        enum Kind: Sendable, Hashable { case good, bad, neutral }
+
+        let time: UTCTime
+        let kind: Kind
+        let text: String
+    }
+
+    /// No answer comes.
+    struct Silence: Sendable, Hashable {
+        let since: UTCTime
+        let reason: String
+    }
+
+    /// The last that came.
+    private(set) var report: StatusReport?
+    private(set) var silence: Silence?
+    /// The newest is the first.
+    private(set) var events: [Event] = []
+
+    /// More than the lines of any terminal.
+    private static let longestMemory = 200
+
+    mutating func note(_ answer: Result<StatusReport, AgentError>, at now: UTCTime) {
+        switch answer {
+        case .failure(let error):
+            if silence == nil { add(.bad, "the service does not answer", at: now) }
+            silence = Silence(since: silence?.since ?? now, reason: error.description)
+        case .success(let news):
+            if silence != nil { add(.good, "the service answers again", at: now) }
+            silence = nil
+            compare(news, with: report, at: now)
+            report = news
+        }
+    }
+
+    private mutating func compare(_ news: StatusReport, with before: StatusReport?, at now: UTCTime) {
+        guard let before, news.uptimeSeconds >= before.uptimeSeconds else {
+            if before != nil { add(.neutral, "the service has started again", at: now) }
+            if let seconds = news.delivery.secondsSinceDelivery {
+                add(.good, "last delivery", at: now.advanced(by: .zero - .seconds(seconds)))
+            }
+            if let trouble = news.delivery.trouble { add(.bad, trouble, at: now) }
+            return
+        }
+        if news.tokenFetches > before.tokenFetches { add(.neutral, "a new token", at: now) }
+        let delivered = news.ledger.delivered - before.ledger.delivered
+        if delivered > 0 { add(.good, "delivered \(delivered.counted("update"))", at: now) }
+        let (trouble, retries) = (news.delivery.trouble, news.retries - before.retries)
+        if let trouble, trouble != before.delivery.trouble || retries > 0 { add(.bad, trouble, at: now) }
+        if trouble == nil, retries > 0 { add(.bad, retries.counted("retry", "retries"), at: now) }
+        if trouble == nil, before.delivery.trouble != nil, delivered == 0 { add(.good, "no trouble any more", at: now) }
+    }
+
+    private mutating func add(_ kind: Event.Kind, _ text: String, at time: UTCTime) {
+        events.insert(Event(time: time, kind: kind, text: text), at: 0)
+        events = Array(events.prefix(Self.longestMemory))
+    }
+}

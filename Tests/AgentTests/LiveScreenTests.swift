@@ -1,0 +1,159 @@
+import FleetEngine
+import GNSS
+import HTTPMessages
+import LinuxPlatform
+import LocationReporting
+import ReportedText
+import SQLiteOutbox
+import Testing
+import TimeAndChance
+import Waypost
+import WaypostTestSupport
+
+@testable import WaypostCommand
+
+@Suite struct LiveScreens {
+    static let now = UTCTime(year: 2026, month: 11, day: 21, millisecondOfDay: (9 * 60 + 26) * 60_000)
+    static let fix = Fix(timeOfFix: now, latitude: 50, longitude: 10)
+    static let stored = StoredUpdate(
+        sequence: 1, update: LocationUpdate(timeOfFix: now, latitude: 50, longitude: 10))
+    static let delivered = ReportingEvent.delivered(
+        UploadBatch(last: stored, lastIsPending: true, past: []), traffic: HTTPTraffic(), took: .zero)
+    static let down = Result<StatusReport, AgentError>.failure(
+        AgentError(.unavailable, "the service is not running: nothing listens on 127.0.0.1:9464"))
+
+    /// A service that has seen all of `events` at once, and then nothing for some seconds.
+    static func report(
+        _ events: [ReportingEvent], after seconds: Int = 2, delivered: Int64 = 1, pending: Int64 = 0
+    ) -> StatusReport {
+        let clock = ManualClock()
+        let uptime = MonotonicClock(clock)
+        let monitor = AgentMonitor(clock: uptime)
+        for event in events { monitor.observe(event) }
+        clock.advance(by: .seconds(seconds))
+        let ledger = Ledger(accepted: delivered + pending, delivered: delivered, pending: pending)
+        return StatusReport(
+            vehicle: "providers/p/vehicles/van-7", snapshot: monitor.snapshot, outbox: StoreSummary(ledger),
+            durability: .full, at: uptime.now)
+    }
+
+    static let well = report([.receiver(.receiving(source: "/dev/gnss")), .fix(fix), delivered])
+
+    static func service(_ answers: [Result<StatusReport, AgentError>]) -> WatchedService {
+        var service = WatchedService()
+        for (second, answer) in answers.enumerated() { service.note(answer, at: now.advanced(by: .seconds(second))) }
+        return service
+    }
+
+    static func screen(_ answers: [Result<StatusReport, AgentError>], _ columns: Int, _ rows: Int) -> [String] {
+        LiveScreen(service(answers), at: now.advanced(by: .seconds(9)), size: .init(columns: columns, rows: rows))
+            .text(inColour: false)
+    }
+
+    @Test func isTheWholeStateInAnOrdinaryWindow() {
+        let lines = Self.screen([.success(Self.well)], 80, 24)
+        #expect(lines.count == 24)
+        #expect(lines[0].hasPrefix("Waypost ") && lines[0].hasSuffix(" 09:26:09 UTC") && lines[0].count == 80)
+        #expect(lines[1] == "All is well: the last delivery was 2 s ago, and nothing is pending.")
+        #expect(lines.contains { $0.hasPrefix("  vehicle      providers/p/vehicles/van-7") })
+        #expect(lines.contains { $0.hasPrefix("  receiver     /dev/gnss: receiving") })
+        #expect(lines.contains("  09:25:58  last delivery"))
+        #expect(lines[23] == "q ends this view")
+    }
+
+    /// A window of any size is filled and never overflows; the verdict is the last thing to go.
+    @Test(arguments: [(80, 24), (40, 24), (132, 50), (40, 12), (20, 5), (80, 2), (80, 1), (1, 1)])
+    func fitsItsWindow(columns: Int, rows: Int) {
+        let trouble = Self.report(
+            [
+                .receiver(.waiting(source: "/dev/gnss", reason: "not there; plug the receiver in")), .fix(Self.fix),
+                .failed(.unreachable(reason: "no connection"), traffic: HTTPTraffic()),
+            ], after: 400, pending: 12_345)
+        let answers = [Result.success(Self.well), .success(trouble), Self.down, .success(trouble)]
+        let lines = Self.screen(answers, columns, rows)
+        #expect(lines.count == rows)
+        #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
+        if rows > 1, columns >= 40 {
+            #expect(
+                lines[1].hasPrefix("There is no new position since ") || lines[1].hasPrefix("Nothing has been sent"))
+        }
+    }
+
+    /// Text of others, here of whatever answers at the status address, steers no terminal.
+    @Test func showsForeignTextAsText() {
+        var report = Self.well
+        report.vehicle = "van\u{1B}]0;owned\u{7}\u{202E}\n7"
+        report.receiver.state = "\u{1B}[2Jreceiving"
+        var service = WatchedService()
+        service.note(.success(report), at: Self.now)
+        let screen = LiveScreen(service, at: Self.now, size: .init(columns: 80, rows: 24))
+        let plain = screen.text(inColour: false).joined()
+        #expect(!plain.unicodeScalars.contains { $0.value < 0x20 || $0 == "\u{202E}" })
+        #expect(plain.contains("van\u{FFFD}]0;owned") && plain.contains("\u{FFFD}[2Jreceiving"))
+        let coloured = screen.text(inColour: true).joined()
+        #expect(coloured.contains("\u{1B}[32mAll is well") && !coloured.contains("\u{1B}[2J"))
+    }
+
+    @Test func saysThatTheServiceIsGoneAndKeepsWhatWasKnown() {
+        let first = Self.screen([Self.down, Self.down], 80, 24)
+        #expect(first[1].hasPrefix("No answer since 09:26:00 UTC"))
+        #expect(first[2].hasPrefix("the service is not running"))
+        let later = Self.screen([.success(Self.well), Self.down], 80, 24)
+        #expect(later[1].hasPrefix("No answer since 09:26:01 UTC"))
+        #expect(later.contains { $0.contains("providers/p/vehicles/van-7") })
+        let back = Self.screen([.success(Self.well), Self.down, .success(Self.well)], 80, 24)
+        #expect(back[1].hasPrefix("All is well"))
+        #expect(back.contains("  09:26:02  the service answers again"))
+        #expect(back.contains("  09:26:01  the service does not answer"))
+    }
+
+    /// Each satellite with its signal, those that are used marked, system by system.
+    @Test func showsTheSky() {
+        let gps = (1...9).map { Satellite(.gps, $0, signal: 9 + 5 * $0, isUsed: $0 == 9) }
+        let satellites = gps + [Satellite(.glonass, 65)]
+        let report = Self.report(
+            [.receiver(.receiving(source: "/dev/gnss")), .fix(Self.fix), .sky(Sky(satellites)), Self.delivered])
+        let lines = Self.screen([.success(report)], 80, 24)
+        #expect(lines.contains("  GPS            1▁14   2▂19   3▃24   4▄29   5▅34   6▆39   7▇44   8█49   9█54*"))
+        #expect(lines.contains { $0.hasPrefix("  GLONASS       65 -- ") })
+        let narrow = Self.screen([.success(report)], 40, 40)
+        #expect(narrow.contains { $0.hasPrefix("                 4▄29   5▅34   6▆39") }, "\(narrow)")
+    }
+
+    /// What is different in the next report, and the events that are made of it.
+    struct Change: Sendable {
+        let events: [String]
+        let edit: @Sendable (inout StatusReport) -> Void
+
+        init(_ events: [String], _ edit: @escaping @Sendable (inout StatusReport) -> Void) {
+            (self.events, self.edit) = (events, edit)
+        }
+    }
+
+    static let changes = [
+        Change(["delivered 3 updates"]) { $0.ledger.delivered += 3 },
+        Change(["a new token"]) { $0.tokenFetches += 1 },
+        Change(["Fleet Engine cannot be reached: no connection"]) {
+            $0.delivery.trouble = "Fleet Engine cannot be reached: no connection"
+        },
+        Change(["1 retry"]) { $0.retries += 1 },
+        Change(["the service has started again"]) {
+            $0.uptimeSeconds = 1
+            $0.delivery.secondsSinceDelivery = nil
+        },
+        Change([]) { _ in },
+    ]
+
+    /// What changed between two reports is what was answered in between.
+    @Test(arguments: changes) func tellsTheLastAnswers(change: Change) {
+        var next = Self.well
+        change.edit(&next)
+        let service = Self.service([.success(Self.well), .success(next)])
+        #expect(service.events.map(\.text) == change.events + ["last delivery"])
+    }
+
+    @Test func remembersSoMuchAndNoMore() {
+        let service = Self.service((0..<1000).map { $0 % 2 == 0 ? .success(Self.well) : Self.down })
+        #expect(service.events.count == 200)
+    }
+}

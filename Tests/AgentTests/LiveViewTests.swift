@@ -1,0 +1,129 @@
+import Glibc
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// `waypost status --watch` on a terminal: drawn in place, following the service and the window, and gone in the end.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct LiveView {
+    private let bench: ServiceBench
+    private let config: String
+
+    init() throws {
+        bench = try ServiceBench()
+        let address = "unix:" + bench.folder.path("status")
+        config = try bench.configure { $0.status = address }
+    }
+
+    private func startService() throws -> RunningProgram {
+        try RunningProgram([BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+    }
+
+    /// Shows the view on a terminal of 80 by 24. Says which, and the terminal's settings before and afterwards.
+    private func startView(keys: PseudoTerminal, environment: [String: String] = [:]) throws -> RunningProgram {
+        let script = """
+            stty cols 80 rows 24
+            echo "terminal $(tty)"
+            stty -g
+            sh -c 'echo "process $$"; exec "$0" status --watch --config "$1"' \(BuiltProgram.waypost) \(config)
+            echo "ended with $?"
+            stty -g
+            """
+        let path = try bench.folder.write(script.utf8, to: "view.sh")
+        return try RunningProgram(
+            ["/bin/sh", "-c", "exec script -qfec \"sh $0\" /dev/null <$1 2>&1", path, keys.path],
+            environment: ["PATH": "/usr/bin:/bin", "TERM": "xterm"].merging(BuiltProgram.environment) { $1 }
+                .merging(environment) { $1 })
+    }
+
+    /// What stands behind `word` at the beginning of a line.
+    private func said(_ word: String, by view: RunningProgram) async throws -> String {
+        let line = try #require(await view.output.line(saying: word + " "))
+        return String(try #require(line.text.filter { $0 != "\r" }.split(separator: " ").last))
+    }
+
+    @Test func followsTheServiceAndTheWindow() async throws {
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let keys = try PseudoTerminal()
+        let view = try startView(keys: keys)
+        // Not running yet: it says so and waits.
+        try #require(await view.output.line(saying: "No answer since ") != nil)
+        #expect(await view.output.line(saying: "the service is not running") != nil)
+
+        let service = try startService()
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        for epoch in RecentDrive(epochs: 2) {
+            try receiver.send(epoch)
+            try #require(await bench.arrival(of: epoch) != nil)
+        }
+        #expect(await view.output.line(saying: "All is well: ") != nil)
+        #expect(await view.output.line(saying: "providers/p/vehicles/van-7") != nil)
+
+        let terminal = try await said("terminal", by: view)
+        let before = view.output.lines.count
+        let resized = try await ChildProcess(arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"]).run()
+        #expect(resized.ending == .exited(0))
+        // The clock stands at the end of the first line, wherever that is.
+        let isNarrow = await view.output.wait { lines in
+            lines[before...].contains { $0.text.contains("Waypost") && Self.shown($0.text).count == 44 }
+        }
+        #expect(isNarrow)
+
+        #expect(await service.terminate().ending == .exited(0))
+        #expect(await view.output.line(saying: "the service does not answer") != nil)
+        try keys.send("q")
+        #expect(await view.output.line(saying: "ended with 0") != nil)
+        _ = await view.end()
+        expectRestored(view.output.lines.map(\.text))
+    }
+
+    /// However it ends, the terminal is as it was.
+    @Test(arguments: ["control-c", "SIGTERM", "SIGINT", "SIGHUP"]) func givesTheTerminalBack(by way: String)
+        async throws
+    {
+        let keys = try PseudoTerminal()
+        let view = try startView(keys: keys)
+        try #require(await view.output.line(saying: "No answer since ") != nil)
+        if way == "control-c" {
+            try keys.send([3])
+        } else {
+            let signal = try #require(["SIGTERM": SIGTERM, "SIGINT": SIGINT, "SIGHUP": SIGHUP][way])
+            kill(try #require(pid_t(try await said("process", by: view))), signal)
+        }
+        #expect(await view.output.line(saying: "ended with 0") != nil)
+        _ = await view.end()
+        expectRestored(view.output.lines.map(\.text))
+    }
+
+    @Test func isWithoutColourWhereThatIsDeclined() async throws {
+        let keys = try PseudoTerminal()
+        for (environment, isColoured) in [([:], true), (["NO_COLOR": "1"], false)] {
+            let view = try startView(keys: keys, environment: environment)
+            try #require(await view.output.line(saying: "No answer since ") != nil)
+            try keys.send("q")
+            _ = await view.end()
+            #expect(view.output.text.contains("\u{1B}[31m") == isColoured)
+        }
+    }
+
+    @Test(arguments: [["--watch"], ["--watch", "--json"]]) func needsATerminal(words: [String]) async throws {
+        let outcome = try await BuiltProgram.run(["status"] + words)
+        #expect(outcome.ending == .exited(64))
+        let complaint = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(
+            complaint.hasPrefix(
+                words.count == 1 ? "waypost: --watch draws on a whole terminal" : "waypost: --watch is for people"))
+    }
+
+    /// The settings are those of before, and the other screen and the hidden cursor are left.
+    private func expectRestored(_ lines: [String]) {
+        let settings = lines.map { $0.filter { $0 != "\r" } }.filter { $0.split(separator: ":").count > 20 }
+        #expect(settings.count == 2 && settings.first == settings.last, "\(settings)")
+        let text = lines.joined()
+        #expect(text.contains("\u{1B}[?1049h") && text.contains("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"))
+    }
+
+    /// Without what steers the terminal.
+    private static func shown(_ line: String) -> String {
+        String(line.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "").filter { $0 != "\r" })
+    }
+}

@@ -1,0 +1,76 @@
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@testable import WaypostCommand
+
+/// The manual as man shows it.
+@Suite struct ManualPages {
+    private static func isHere(_ program: String) -> Bool { FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)") }
+
+    private static func page(_ page: ManualPage, in folder: TemporaryFolder) async throws -> String {
+        let outcome = try await BuiltProgram.run(["manual", page.rawValue])
+        #expect(outcome.ending == .exited(0))
+        return try folder.write(outcome.standardOutput, to: page.rawValue)
+    }
+
+    @Test(.enabled(if: isHere("man"), "man is not here"), arguments: ManualPage.allCases)
+    func giveManNothingToWarnOf(page: ManualPage) async throws {
+        let folder = try TemporaryFolder()
+        let path = try await Self.page(page, in: folder)
+        let outcome = try await ChildProcess(
+            arguments: ["/bin/sh", "-c", "exec man --warnings -E UTF-8 -l -Tutf8 -Z \"$0\" >/dev/null", path],
+            environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"]
+        ).run()
+        #expect(outcome.ending == .exited(0))
+        #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
+    }
+
+    @Test(.enabled(if: isHere("mandoc"), "mandoc is not here"), arguments: ManualPage.allCases)
+    func giveMandocNothingToWarnOf(page: ManualPage) async throws {
+        let folder = try TemporaryFolder()
+        let path = try await Self.page(page, in: folder)
+        let outcome = try await ChildProcess(arguments: ["/usr/bin/mandoc", "-T", "lint", "-W", "warning", path]).run()
+        #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardOutput, as: UTF8.self))")
+    }
+
+    /// As a reader sees it: every command, every option, each with its signs as they are typed.
+    @Test(.enabled(if: isHere("man"), "man is not here")) func haveEveryCommandAndOption() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await Self.page(.commands, in: folder)
+        let outcome = try await ChildProcess(
+            arguments: ["/usr/bin/man", "-E", "UTF-8", "-l", "-Tutf8", path],
+            environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100", "GROFF_NO_SGR": "1"],
+            outputLimit: 1 << 20
+        ).run()
+        // Bold and italics are overstruck.
+        let text = String(decoding: outcome.standardOutput, as: UTF8.self).replacing(/.\u{8}/, with: "")
+        for command in CommandCatalog.commands {
+            #expect(text.contains("waypost \(command.name)"), "\(command.name)")
+            for option in command.options { #expect(text.contains("       \(option.name)"), "\(option.name)") }
+            for example in command.examples { #expect(text.contains("waypost \(example)"), "\(example)") }
+        }
+    }
+
+    /// Two builds of a release are the same: nothing of the day is in it.
+    @Test(arguments: ManualPage.allCases) func stateTheDateOfTheRelease(page: ManualPage) {
+        #expect(page.text.contains(" 2026-11-01 \"waypost 0.1.0\"\n"))
+        #expect(page.text == page.text)
+    }
+
+    @Test(arguments: [
+        ("outbox list|export --config FILE", #"\fBoutbox\fR \fBlist\fR|\fBexport\fR \fB\-\-config\fR \fIFILE\fR"#),
+        ("N|max", #"\fIN\fR|\fBmax\fR"#), ("ID=VEHICLE[:METERS]", #"\fIID\fR=\fIVEHICLE\fR[:\fIMETERS\fR]"#),
+    ])
+    func distinguishWhatIsTyped(usage: String, roff: String) { #expect(ManualText.usage(usage) == roff) }
+
+    @Test(arguments: [
+        (".5 is a number", [".PP", #"\&.5 is a number"#]), ("One. Two.", [".PP", "One.", "Two."]),
+        (#"With --raw: C:\x, 'tis"#, [".PP", #"With \-\-raw: C:\ex, 'tis"#]),
+    ])
+    func keepTextFromBeingARequest(text: String, lines: [String]) {
+        var page = ManualText(name: "x", section: 1, summary: "y")
+        page.add(paragraph: text)
+        #expect(page.lines.suffix(lines.count) == lines[...])
+    }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@testable import WaypostCommand
+
+/// What real shells make of a line when somebody presses the tabulator.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ShellCompletions {
+    private static let installed = Shell.allCases.filter {
+        FileSystem.isAllowed(.execute, at: "/usr/bin/\($0.rawValue)")
+    }
+
+    /// What is typed, with `\t` where the tabulator is pressed, and the words that the program is then given.
+    static let lines: [(typed: String, words: [String])] = [
+        ("ch\t", ["check"]), ("--v\t", ["--version"]), ("replay --sp\t", ["replay", "--speed"]),
+        ("replay drive.nmea --speed m\t", ["replay", "drive.nmea", "--speed", "max"]),
+        ("run --config FOLDER/va\t", ["run", "--config", "FOLDER/van 7.json"]),
+        ("run --rec\tFOLDER/recor\t", ["run", "--record", "FOLDER/recordings/"]),
+        ("replay FOLDER/dri\t--k\t", ["replay", "FOLDER/drive.nmea", "--keep-time"]),
+        ("fixes --format geo\tFOLDER/dri\t", ["fixes", "--format", "geojson", "FOLDER/drive.nmea"]),
+        ("outbox re\t--a\t", ["outbox", "requeue", "--all"]), ("help simu\t", ["help", "simulator"]),
+        ("simulator --token-sh\tgui\t", ["simulator", "--token-shape", "guide"]),
+        ("completions fi\t", ["completions", "fish"]), ("status --wa\t", ["status", "--watch"]),
+        // Given once it is not offered again, so that another one is the only one.
+        ("status --watch --js\t--co\t", ["status", "--watch", "--json", "--config"]),
+    ]
+
+    @Test(.enabled(if: !installed.isEmpty, "bash, zsh and fish are not here"), arguments: installed)
+    func areWhatTheUserMeant(shell: Shell) async throws {
+        let folder = try TemporaryFolder()
+        let folderPath = folder.url.path
+        for name in ["van 7.json", "drive.nmea"] { try folder.write([], to: name) }
+        for name in ["recordings", "bin", "functions"] { try FileSystem.createFolder(at: folder.path(name)) }
+        try folder.write(
+            "#!/bin/sh\nprintf 'given'; printf ' <%s>' \"$@\"; echo\n".utf8, to: "bin/waypost", mode: 0o755)
+        let completions = try await BuiltProgram.run(["completions", shell.rawValue])
+        #expect(completions.ending == .exited(0))
+        try folder.write(completions.standardOutput, to: "functions/_waypost")
+
+        let keys = try PseudoTerminal()
+        let session = try RunningProgram(
+            ["/bin/sh", "-c", "exec script -qfec \"$0\" /dev/null <$1 2>&1", Self.start(shell), keys.path],
+            environment: [
+                "PATH": "\(folderPath)/bin:/usr/bin:/bin", "HOME": folderPath, "TERM": "xterm", "LANG": "C.UTF-8",
+            ])
+        try keys.send(Self.preparation(shell, folder.path("functions")) + "echo read''y\n")
+        try #require(await session.output.line(saying: "ready") != nil, "\(session.output.text)")
+        for (typed, words) in Self.lines {
+            try keys.send("waypost \(typed.replacing("FOLDER", with: folderPath))\n")
+            let given = words.map { " <\($0.replacing("FOLDER", with: folderPath))>" }.joined()
+            // zsh writes an option and its value as one word.
+            let isGiven = await session.output.wait { lines in
+                lines.contains { $0.text.replacing("=", with: "> <").hasSuffix("given" + given + "\r") }
+            }
+            #expect(isGiven, "\(typed.debugDescription): \(session.output.lines.suffix(6).map(\.text))")
+            if !isGiven { break }
+        }
+        try keys.send("exit\n")
+        _ = await session.end()
+    }
+
+    /// Without files of the user's own.
+    private static func start(_ shell: Shell) -> String {
+        switch shell {
+        case .bash: "bash --noprofile --norc -i"
+        case .zsh: "zsh -f -i"
+        case .fish: "fish --no-config -i"
+        }
+    }
+
+    private static func preparation(_ shell: Shell, _ functions: String) -> String {
+        switch shell {
+        case .bash, .fish: "source \(functions)/_waypost\n"
+        case .zsh: "fpath=(\(functions) $fpath); autoload -Uz compinit; compinit -u -D\n"
+        }
+    }
+}
