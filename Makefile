@@ -6,7 +6,7 @@ DESTDIR ?=
 # make power-test CUTS=5000, make damage-test SEEDS=1000, make disk-test ROUNDS=5,
 # make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make token-outage-test OUTAGE_SECONDS=30,
 # make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60, make fault-test CALLS=10, make link-test FLAPS=20,
-# make simulate HOURS=1000 SEED=2.
+# make simulate HOURS=1000 SEED=2, make token-backend-test VANS=20.
 SECONDS ?= 60
 KILLS ?= 50
 CUTS ?= 200
@@ -20,6 +20,7 @@ HOURS ?= 24
 SPEED ?= 60
 CALLS ?= 200
 FLAPS ?= 20
+VANS ?= 4
 SEED ?= 1
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
@@ -27,14 +28,15 @@ DEMO_CONFIGURATION ?= debug
 # Without files of its own in the checkout.
 PYTHON = python3 -B
 
-# nginx, gpsd and faketime stand behind some tests, openssl signs tokens of an example, python3 drives the trials, strace
-# makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
-TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps python3 strace systemd
+# nginx, gpsd and faketime stand behind some tests, openssl makes keys, python3 drives the trials, and with its packages
+# runs an example, strace makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
+TOOLS = binutils faketime git gpsd gunicorn iproute2 lld nginx-light openssl procps python3 python3-cryptography \
+	python3-flask python3-jwt strace systemd
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
-	kill-test power-test damage-test disk-test clock-test token-outage-test backlog-test soak-test fault-test \
-	link-test deb-test server-test simulate planted-bugs trials \
+	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
+	fault-test link-test deb-test server-test simulate planted-bugs trials \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -108,6 +110,9 @@ clock-test: prepare ## a wrong clock and tokens of TOKEN_LIFE seconds, for CLOCK
 
 token-outage-test: prepare ## no token for OUTAGE_SECONDS, then new signing keys; nothing may be lost
 	@$(PYTHON) -m trials token-outage --seconds $(OUTAGE_SECONDS)
+
+token-backend-test: prepare ## the example's backend behind nginx, and VANS that drive with its tokens
+	@$(PYTHON) -m trials token-backend --vans $(VANS)
 
 backlog-test: prepare ## start with UPDATES pending; the live position goes out at once
 	@$(PYTHON) -m trials backlog --updates $(UPDATES)

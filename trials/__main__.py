@@ -19,12 +19,13 @@ from .kill import Kills
 from .link import BrokenLink
 from .package import Packages
 from .soak import Soak
+from .token_backend import TokenBackend
 from .token_outage import TokenOutage
 from .trial import Trial
 from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
-    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, Packages)
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages)
 UNAVAILABLE = 69
 
 
