@@ -6,7 +6,8 @@ DESTDIR ?=
 # make power-test CUTS=5000, make damage-test SEEDS=1000, make disk-test ROUNDS=5,
 # make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make token-outage-test OUTAGE_SECONDS=30,
 # make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60, make fault-test CALLS=10, make link-test FLAPS=20,
-# make simulate HOURS=1000 SEED=2, make token-backend-test VANS=20.
+# make simulate HOURS=1000 SEED=2, make token-backend-test VANS=20,
+# make fleet-test BOOTS=10.
 SECONDS ?= 60
 KILLS ?= 50
 CUTS ?= 200
@@ -21,6 +22,7 @@ SPEED ?= 60
 CALLS ?= 200
 FLAPS ?= 20
 VANS ?= 4
+BOOTS ?= 3
 SEED ?= 1
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
@@ -36,7 +38,7 @@ TOOLS = binutils faketime git gpsd gunicorn iproute2 lld nginx-light openssl pro
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
-	fault-test link-test deb-test server-test simulate planted-bugs trials \
+	fault-test link-test deb-test fleet-test server-test simulate planted-bugs trials \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -129,6 +131,9 @@ link-test: prepare ## take the network away FLAPS times (root; 20 take four minu
 deb-test: UPDATES = 10000
 deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pending at its upgrade; needs root
 	@$(PYTHON) -m trials deb --updates $(UPDATES) --release $(or $(RELEASE),12)
+
+fleet-test: prepare ## Ansible enrols a van in a Debian of RELEASE, whose read-only image then starts BOOTS times; needs root
+	@$(PYTHON) -m trials fleet --boots $(BOOTS) --release $(or $(RELEASE),12)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
 	@FILTER='^LinkTests\.' scripts/test

@@ -15,6 +15,7 @@ from .clock import WrongClock
 from .disk import FullDisk
 from .failure import Failed
 from .fault import FailingCalls
+from .fleet import Fleet
 from .kill import Kills
 from .link import BrokenLink
 from .package import Packages
@@ -25,7 +26,7 @@ from .trial import Trial
 from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
-    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages)
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Fleet)
 UNAVAILABLE = 69
 
 
