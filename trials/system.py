@@ -34,6 +34,8 @@ ln -s /proc/self/fd dev/fd
 pivot_root . mnt
 umount --lazy /mnt
 [ -z "$1" ] || mount -o remount,bind,ro /
+# As systemd makes them outside of a container: credentials come to a service by propagation.
+mount --make-rshared /
 exec env -i container=trial PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --show-status=false
 """
 
