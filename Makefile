@@ -6,7 +6,8 @@ DESTDIR ?=
 # make power-test CUTS=5000, make damage-test SEEDS=1000, make disk-test ROUNDS=5,
 # make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make token-outage-test OUTAGE_SECONDS=30,
 # make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60, make fault-test CALLS=10, make link-test FLAPS=20,
-# make simulate HOURS=1000 SEED=2.
+# make simulate HOURS=1000 SEED=2, make token-backend-test VANS=20,
+# make fleet-test BOOTS=10.
 SECONDS ?= 60
 KILLS ?= 50
 CUTS ?= 200
@@ -21,6 +22,8 @@ HOURS ?= 24
 SPEED ?= 60
 CALLS ?= 200
 FLAPS ?= 20
+VANS ?= 4
+BOOTS ?= 3
 SEED ?= 1
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
@@ -29,15 +32,15 @@ DEMO_CONFIGURATION ?= debug
 PYTHON = python3 -B
 
 # nginx, gpsd, faketime and prometheus stand behind some tests, zsh and fish complete lines in them, man and mandoc read the
-# manual, openssl signs tokens of an example, python3 drives the trials, strace makes system calls fail, lld links the
-# fuzzers, binutils strips, systemd checks the unit, python3-jsonschema the schema.
-TOOLS = binutils faketime fish git gpsd iproute2 lld man-db mandoc nginx-light openssl procps prometheus python3 \
-	python3-jsonschema strace systemd zsh
+# manual, openssl makes keys, python3 drives the trials, and with its packages runs an example and checks the schema, strace
+# makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
+TOOLS = binutils faketime fish git gpsd gunicorn iproute2 lld man-db mandoc nginx-light openssl procps prometheus python3 \
+	python3-cryptography python3-flask python3-jsonschema python3-jwt strace systemd zsh
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
-	kill-test power-test damage-test disk-test clock-test token-outage-test backlog-test soak-test fault-test \
-	link-test deb-test monitoring-test server-test simulate planted-bugs trials \
+	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
+	fault-test link-test deb-test fleet-test monitoring-test server-test simulate planted-bugs trials \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -112,6 +115,9 @@ clock-test: prepare ## a wrong clock and tokens of TOKEN_LIFE seconds, for CLOCK
 token-outage-test: prepare ## no token for OUTAGE_SECONDS, then new signing keys; nothing may be lost
 	@$(PYTHON) -m trials token-outage --seconds $(OUTAGE_SECONDS)
 
+token-backend-test: prepare ## the example's backend behind nginx, and VANS that drive with its tokens
+	@$(PYTHON) -m trials token-backend --vans $(VANS)
+
 backlog-test: prepare ## start with UPDATES pending; the live position goes out at once
 	@$(PYTHON) -m trials backlog --updates $(UPDATES)
 
@@ -130,6 +136,9 @@ deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pe
 
 monitoring-test: prepare ## the files in packaging/monitoring, metrics sent for MONITORED seconds; needs prometheus
 	@$(PYTHON) -m trials monitoring --seconds $(MONITORED)
+
+fleet-test: prepare ## Ansible enrols a van in a Debian of RELEASE, whose read-only image then starts BOOTS times; needs root
+	@$(PYTHON) -m trials fleet --boots $(BOOTS) --release $(or $(RELEASE),12)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
 	@FILTER='^LinkTests\.' scripts/test

@@ -15,17 +15,20 @@ from .clock import WrongClock
 from .disk import FullDisk
 from .failure import Failed
 from .fault import FailingCalls
+from .fleet import Fleet
 from .kill import Kills
 from .link import BrokenLink
 from .monitoring import Monitoring
 from .package import Packages
 from .soak import Soak
+from .token_backend import TokenBackend
 from .token_outage import TokenOutage
 from .trial import Trial
 from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
-    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, Packages, Monitoring)
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Fleet,
+    Monitoring)
 UNAVAILABLE = 69
 
 

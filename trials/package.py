@@ -32,14 +32,33 @@ INSTALLED_SECONDS = 300  # what an operator has for the way from package to deli
 LATER, BROKEN = "99.1", "99.2"
 
 
+def packaged(architecture: str) -> Path:
+    """The package for that architecture that `make deb` made."""
+    found = sorted((ROOT / "build/deb").glob(f"waypost_*_{architecture}.deb"))
+    if len(found) != 1:
+        raise SystemExit(f"{len(found)} packages for {architecture} are in build/deb; type: make deb ARCH={architecture}")
+    return found[0]
+
+
+def dependencies(package: Path) -> list[str]:
+    """What comes with a system that the package is put in without a network."""
+    depends = call("dpkg-deb", "--field", package, "Depends").strip()
+    return [re.split(r"[ |(]", word.strip())[0] for word in depends.split(",")]
+
+
 class Receiver(socketserver.ThreadingTCPServer):
     """A receiver in the vehicle's network, at 1 Hz."""
 
     allow_reuse_address = daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _ReceiverLine)
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _ReceiverLine)
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def stop(self) -> None:
+        """Nobody listens any more; who is connected hears it to the end."""
+        self.shutdown()
+        self.server_close()
 
 
 class _ReceiverLine(socketserver.StreamRequestHandler):
@@ -51,7 +70,29 @@ class _ReceiverLine(socketserver.StreamRequestHandler):
                 time.sleep(1)
 
 
-class Packages(Trial):
+class Installed(Trial):
+    """A trial of the service that is installed in a system."""
+
+    system: System
+
+    def ledger(self) -> Ledger:
+        told = json.loads(self.system.call("waypost", "status", "--json", "--config", CONFIGURATION))
+        ledger: Ledger = told["ledger"]
+        return ledger
+
+    def until_told(self, what: str, claim: Callable[[Ledger], bool]) -> None:
+        def holds() -> bool:
+            try:
+                return claim(self.ledger())
+            except Failed:
+                return False  # it is not up yet
+
+        if not until(holds, PATIENCE, pause=0.2):
+            words = self.system.attempt("journalctl", "--unit", "waypost", "--no-pager", "--lines", "30").stdout
+            raise Failed(f"not within {PATIENCE} s: {what}; {words}")
+
+
+class Packages(Installed):
     """Installs, upgrades, downgrades, removes and purges the package in a Debian with systemd; nothing accepted is lost."""
 
     name = "deb-test"
@@ -69,16 +110,11 @@ class Packages(Trial):
     def prepare(cls, arguments: argparse.Namespace) -> None:
         Backlog.prepare(arguments)
         if arguments.package is None:
-            found = sorted((ROOT / "build/deb").glob("waypost_*.deb"))
-            if len(found) != 1:
-                raise SystemExit(f"deb-test: {len(found)} packages are in build/deb; type: make deb")
-            arguments.package = str(found[0])
-        # Its dependencies come with the system: the trial has no network.
-        depends = call("dpkg-deb", "--field", arguments.package, "Depends").strip()
-        needed = [re.split(r"[ |(]", word.strip())[0] for word in depends.split(",")]
+            ours = call("dpkg", "--print-architecture").strip()
+            arguments.package = str(packaged(ours))
         arguments.system = ROOT / f"build/deb-test-{arguments.release}"
         shutil.rmtree(arguments.system, ignore_errors=True)
-        System.make(arguments.system, arguments.release, needed)
+        System.make(arguments.system, arguments.release, dependencies(Path(arguments.package)))
 
     def run(self) -> str:
         self.ends_with(lambda: shutil.rmtree(self.arguments.system, ignore_errors=True))
@@ -136,7 +172,7 @@ class Packages(Trial):
 
     def configure(self) -> None:
         receiver = Receiver()
-        self.ends_with(receiver.shutdown)
+        self.ends_with(receiver.stop)
         written = configuration(
             self.folder / "config.json", self.simulator.origin,
             receiver={"type": "tcp", "host": "127.0.0.1", "port": receiver.server_address[1]}, outbox={"path": STORE},
@@ -256,23 +292,7 @@ class Packages(Trial):
         call("dpkg-deb", "--build", "--root-owner-group", tree, package)
         return package
 
-    def ledger(self) -> Ledger:
-        told = json.loads(self.system.call("waypost", "status", "--json", "--config", CONFIGURATION))
-        ledger: Ledger = told["ledger"]
-        return ledger
-
     def ledger_at_rest(self) -> Ledger:
         [told] = [json.loads(line) for line in self.system.call(
             "waypost", "outbox", "list", "--json", "--config", CONFIGURATION, user="waypost").splitlines()]
         return {word: told[word] for word in ("accepted", "delivered", "pending")}
-
-    def until_told(self, what: str, claim: Callable[[Ledger], bool]) -> None:
-        def holds() -> bool:
-            try:
-                return claim(self.ledger())
-            except Failed:
-                return False  # it is not up yet
-
-        if not until(holds, PATIENCE, pause=0.2):
-            words = self.system.attempt("journalctl", "--unit", "waypost", "--no-pager", "--lines", "30").stdout
-            raise Failed(f"not within {PATIENCE} s: {what}; {words}")

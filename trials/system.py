@@ -13,11 +13,12 @@ BOOT_SECONDS = 60
 ONE_COMMAND_SECONDS = 120
 
 # Namespaces of its own for mounts, processes and control groups; the network is the trial's. systemd asks for a mounted
-# cgroup2, and for a first process that knows it is in a container.
+# cgroup2, and for a first process that knows it is in a container. With $1 all is read-only but that folder, as /var.
 BOOT = r"""
 set -e
 cd "$0"
 mount --bind . . && cd "$0"
+[ -z "$1" ] || mount --bind "$1" var
 mount -t proc proc proc
 mount -t sysfs -o ro sysfs sys
 mount -t tmpfs -o mode=755 tmpfs sys/fs/cgroup 2>/dev/null || true
@@ -32,6 +33,9 @@ ln -s /proc/self/fd dev/fd
 # Not chroot: a unit with PrivateUsers= needs a user namespace, which nobody gets whose root is not that of the mounts.
 pivot_root . mnt
 umount --lazy /mnt
+[ -z "$1" ] || mount -o remount,bind,ro /
+# As systemd makes them outside of a container: credentials come to a service by propagation.
+mount --make-rshared /
 exec env -i container=trial PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --show-status=false
 """
 
@@ -48,14 +52,15 @@ class System:
         needed = ["dbus", "procps", "systemd", "systemd-sysv", *packages]
         subprocess.run([ROOT / "scripts/debian-root", release, root, *needed], check=True)
 
-    def boot(self) -> None:
+    def boot(self, state: Path | None = None) -> None:
+        """Boots, and returns when all is up. With `state`, the `/var` of a read-only image, as soon as systemd answers."""
         with open(self.log, "ab") as words:
             self._outer = subprocess.Popen(
                 ["unshare", "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--fork", "--kill-child",
-                 "sh", "-c", BOOT, str(self.root)], stdin=subprocess.DEVNULL, stdout=words, stderr=words)
+                 "sh", "-c", BOOT, str(self.root), str(state or "")], stdin=subprocess.DEVNULL, stdout=words, stderr=words)
         # unshare waits for the one that it forked, which becomes systemd.
         children = Path(f"/proc/{self._outer.pid}/task/{self._outer.pid}/children")
-        states = ("running", "degraded")
+        states = ("running", "degraded") if state is None else ("starting", "running", "degraded")
 
         def is_up() -> bool:
             if self._outer.poll() is not None:
@@ -63,7 +68,7 @@ class System:
             forked = children.read_text().split()
             if not forked:
                 return False
-            self._first = forked[0]
+            self.first = forked[0]
             return self.attempt("systemctl", "is-system-running").stdout.strip() in states
 
         if not until(is_up, BOOT_SECONDS, pause=0.2):
@@ -75,7 +80,7 @@ class System:
 
     def attempt(self, *words: object, user: str = "root") -> subprocess.CompletedProcess[str]:
         """What a command said and how it ended, run in the system."""
-        entered = ["nsenter", "--target", self._first, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--wd=/"]
+        entered = ["nsenter", "--target", self.first, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--wd=/"]
         person = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
         surroundings = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
         return subprocess.run([*entered, *surroundings, *person, *map(str, words)], stdin=subprocess.DEVNULL,

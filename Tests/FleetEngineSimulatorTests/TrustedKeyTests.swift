@@ -7,11 +7,9 @@ import WaypostTestSupport
 
 @testable import FleetEngineSimulator
 
-/// Tokens of a backend's own: what `Examples/token-endpoint/sign-token` signs with openssl.
+/// Tokens of a backend's own, which has its key from elsewhere.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl is not installed"))
 struct TrustedKey {
-    private static let script = Fixtures.checkout.appending(path: "Examples/token-endpoint/sign-token").path
-
     private let folder: TemporaryFolder
 
     init() async throws {
@@ -23,42 +21,43 @@ struct TrustedKey {
             ])
         try await Self.run(
             ["/usr/bin/openssl", "pkey", "-in", folder.path("key.pem"), "-pubout", "-out", folder.path("public.pem")])
+        try await Self.run(
+            ["/usr/bin/openssl", "pkey", "-in", folder.path("key.pem"), "-outform", "DER", "-out", folder.path("key.der")])
     }
 
-    @discardableResult
-    private static func run(_ arguments: [String]) async throws -> String {
+    private static func run(_ arguments: [String]) async throws {
         let outcome = try await ChildProcess(
             arguments: arguments, environment: ["PATH": "/usr/bin:/bin"], timeLimit: .seconds(30)
         ).run()
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)
         try #require(outcome.ending == .exited(0), "\(arguments[0]): \(complaint)")
-        return String(decoding: outcome.standardOutput, as: UTF8.self)
     }
 
     private func backend() throws -> SimulatedBackend {
         let publicKey = Array(try Data(contentsOf: URL(filePath: folder.path("public.pem"))))
         return try SimulatedBackend {
             $0.trustedKey = publicKey
-            $0.clock = { .system }  // the script's tokens are for now
             $0.trips = [SimulatedTrip(id: "trip-1", vehicleID: "van-7")]
         }
     }
 
-    private func token(_ claims: String...) async throws -> String {
-        try await Self.run(
-            [Self.script, folder.path("key.pem"), "backend@p.iam.gserviceaccount.com", "key-1"] + claims
-        )
-        .replacing("\n", with: "")
+    private func token(_ claims: [String: String]) throws -> String {
+        let account = "backend@p.iam.gserviceaccount.com"
+        let key = Array(try Data(contentsOf: URL(filePath: folder.path("key.der"))))
+        return try TokenAuthority(keyID: "key-1", key: key).token(
+            TokenClaims(
+                issuer: account, subject: account, issuedAt: SimulatedBackend.now, expiry: SimulatedBackend.now + 3600,
+                authorization: claims))
     }
 
     @Test func isAcceptedForWhatItsTokensSay() async throws {
         let backend = try backend()
-        let driver = try await token("vehicleid=van-7")
+        let driver = try token(["vehicleid": "van-7"])
         #expect(try await backend.send(.get, "vehicles/van-7", token: driver).status == 200)
         #expect(try await backend.send(.get, "vehicles/van-8", token: driver).status == 403)
-        let consumer = try await token("tripid=trip-1")
+        let consumer = try token(["tripid": "trip-1"])
         #expect(try await backend.send(.get, "trips/trip-1", token: consumer).status == 200)
-        let delivery = try await token("deliveryvehicleid=van-7", "taskid=task-1")
+        let delivery = try token(["deliveryvehicleid": "van-7", "taskid": "task-1"])
         #expect(try await backend.send(.get, "deliveryVehicles/van-7", token: delivery).status == 200)
         // Tokens of the simulator's own go on working beside them.
         let own = try await backend.token("driver/van-7")
@@ -66,7 +65,7 @@ struct TrustedKey {
     }
 
     @Test func isTheOnlyOneThatIs() async throws {
-        let driver = try await token("vehicleid=van-7")
+        let driver = try token(["vehicleid": "van-7"])
         let answer = try await SimulatedBackend().send(.get, "vehicles/van-7", token: driver)
         #expect(answer.status == 401)
         #expect(answer.json.errorMessage.contains("kid"))

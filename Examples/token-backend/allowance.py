@@ -1,0 +1,26 @@
+"""How often somebody may ask."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+
+class Allowance:
+    """For each name `burst` calls at once, and one more each `seconds`. It keeps one number for each name that asked."""
+
+    def __init__(self, burst: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lead, self._seconds, self._clock = (burst - 1) * seconds, seconds, clock
+        self._due: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def wait(self, name: str) -> float:
+        """Zero when this call may be answered, which counts it; otherwise the seconds until one may be."""
+        with self._lock:
+            now = self._clock()
+            due = max(now, self._due.get(name, now))
+            if due - now > self._lead:
+                return due - now - self._lead
+            self._due[name] = due + self._seconds
+            return 0

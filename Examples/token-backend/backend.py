@@ -1,0 +1,181 @@
+"""A token backend for Waypost: signs Fleet Engine tokens for vans that prove who they are."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import sys
+import time
+import urllib.parse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from cryptography import x509
+from flask import Flask, Response, jsonify, request
+from werkzeug.exceptions import HTTPException
+
+import signing
+from allowance import Allowance
+from vans import ID, Vans, name_of
+
+FLEET_ENGINE = "https://fleetengine.googleapis.com"
+# A van asks two or three times an hour, and each 20 s at most while Fleet Engine rejects what it gets.
+VAN_BURST, VAN_SECONDS = 20, 20.0
+# Callers who prove nothing share one allowance; beyond it they are answered without a line in the log.
+STRANGERS_BURST, STRANGERS_SECONDS = 60, 1.0
+RETRY_SECONDS = 30
+
+
+class Kind(NamedTuple):
+    """A kind of token: the variable that names who signs it, its claim, and its key in the answer."""
+
+    account: str
+    claim: str
+    key: str
+
+
+KINDS = {
+    "driver": Kind("DRIVER_ACCOUNT", "vehicleid", "VEHICLE_TOKEN_KEY"),
+    "delivery_driver": Kind("DELIVERY_ACCOUNT", "deliveryvehicleid", "VEHICLE_TOKEN_KEY"),
+    "consumer": Kind("CONSUMER_ACCOUNT", "tripid", "TRIP_TOKEN_KEY"),
+}
+
+
+class Rejected(Exception):
+    """What a caller gets in place of a token; `words` go to the log too, where they are given."""
+
+    def __init__(self, status: int, error: str, words: str | None = None, wait: float = 0) -> None:
+        self.status, self.error, self.words, self.wait = status, error, words, wait
+
+
+def log(severity: str, message: str) -> None:
+    """A line of JSON, as Cloud Logging reads it. Nothing that a stranger sent comes here."""
+    print(json.dumps({"severity": severity, "message": message}), flush=True)
+
+
+def make(
+    vans: Vans, signers: Mapping[str, signing.Signer], vehicle_of_trip: Callable[[str, str], str | None],
+    certificate_header: str | None = None, clock: Callable[[], float] = time.time,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> Flask:
+    """The application. `signers` are by kind; `vehicle_of_trip` asks Fleet Engine with a token of the trip's; the
+    certificate's header is believed, so that nobody but a proxy that sets it may reach this application."""
+    app = Flask(__name__)
+    van_allowance = Allowance(VAN_BURST, VAN_SECONDS, monotonic)
+    strangers = Allowance(STRANGERS_BURST, STRANGERS_SECONDS, monotonic)
+
+    @app.get("/token/<kind>/<id>")
+    def sign(kind: str, id: str) -> Response:
+        van = authenticated()
+        if wait := van_allowance.wait(van):
+            raise Rejected(429, f"{van} asks too often", f"{van} asks too often", wait)
+        if (signer := signers.get(kind)) is None:
+            raise Rejected(404, "tokens of this kind are not signed here", f"{van} asked for an unknown kind of token")
+        if kind != "consumer" and id != van:
+            raise Rejected(403, f"{van} may have tokens of its own alone", f"{van} asked for another vehicle's token")
+        if ID.fullmatch(id) is None:
+            raise Rejected(403, "this is not an id that is signed here", f"{van} asked for an id that is not signed here")
+        token, expiry = signing.token(signer, {KINDS[kind].claim: id}, clock())
+        # The trip's own token can do no more than read the trip: whose it is is told before it is handed out.
+        if kind == "consumer" and vehicle_of_trip(token, id) != van:
+            raise Rejected(403, f"{id} is not a trip of {van}", f"{van} asked for a trip that is not its own")
+        log("INFO", f"{kind} token for {id}" + (f", asked for by {van}" if id != van else ""))
+        return jsonify({KINDS[kind].key: token, "TOKEN_EXPIRATION": expiry})
+
+    def authenticated() -> str:
+        """The van that proves to be itself."""
+        claimed = ""
+        if certificate_header and (sent := request.headers.get(certificate_header)):
+            certificate = certificate_in(sent)
+            claimed = name_of(certificate) if certificate else ""
+            if certificate and vans.has_certificate(claimed, certificate):
+                return claimed
+        elif (given := request.authorization) and given.type == "basic":
+            claimed = given.username or ""
+            if vans.has_key(claimed, given.password or ""):
+                return claimed
+        if wait := strangers.wait(""):
+            raise Rejected(429, "too many callers prove nothing", None, wait)
+        # Its name is known here and may be shown; what a stranger calls himself may be anything, a secret too.
+        who = f"somebody who claims to be {claimed}" if vans.knows(claimed) else "somebody unknown"
+        raise Rejected(401, "no van that is enrolled here proves to be the caller", f"{who} was rejected")
+
+    @app.errorhandler(Rejected)
+    def rejected(problem: Rejected) -> Response:
+        if problem.words:
+            log("WARNING", problem.words)
+        return failure(problem.status, problem.error, problem.wait)
+
+    @app.errorhandler(HTTPException)
+    def unknown(problem: HTTPException) -> Response:
+        return failure(problem.code or 500, problem.name)
+
+    @app.errorhandler(signing.Unavailable)
+    def unavailable(problem: signing.Unavailable) -> Response:
+        log("ERROR", str(problem))
+        return failure(503, "no token can be signed now", RETRY_SECONDS)
+
+    @app.errorhandler(Exception)
+    def failed(problem: Exception) -> Response:
+        # Its words are not shown: nobody has looked through what they may hold.
+        log("ERROR", f"{type(problem).__name__} in an answer")
+        return failure(503, "no token can be signed now", RETRY_SECONDS)
+
+    def failure(status: int, error: str, wait: float = 0) -> Response:
+        answer = jsonify({"error": error})
+        answer.status_code = status
+        if status == 401:
+            answer.headers["WWW-Authenticate"] = 'Basic realm="vans"'
+        if wait:
+            answer.headers["Retry-After"] = str(math.ceil(wait))
+        return answer
+
+    @app.after_request
+    def uncached(answer: Response) -> Response:
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
+
+    return app
+
+
+def certificate_in(header: str) -> x509.Certificate | None:
+    """The certificate as nginx passes it (PEM, percent-encoded) or as RFC 9440 has it (`:BASE64:`)."""
+    try:
+        if header.startswith(":"):
+            return x509.load_der_x509_certificate(base64.b64decode(header.strip(":"), validate=True))
+        return x509.load_pem_x509_certificate(urllib.parse.unquote_to_bytes(header))
+    except ValueError:
+        return None
+
+
+def fleet_engine(origin: str, provider: str) -> Callable[[str, str], str | None]:
+    """Asks Fleet Engine which vehicle drives a trip; `None` when there is no such trip or vehicle."""
+
+    def vehicle_of_trip(token: str, trip: str) -> str | None:
+        found = signing.fetch(f"{origin}/v1/providers/{urllib.parse.quote(provider, safe='')}/trips/{trip}", token, missing={})
+        return found.get("vehicleId") or None
+
+    return vehicle_of_trip
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Flask:
+    """The application as its variables say; ends the process with words when one is missing or wrong."""
+
+    def required(name: str, meaning: str) -> str:
+        if not (value := environment.get(name)):
+            sys.exit(f"token-backend: {name} is not set; it is {meaning}")
+        return value
+
+    folder = Path(required("VANS", "the folder in which vans.py enrols the vans"))
+    if not folder.is_dir():
+        sys.exit(f"token-backend: VANS is {folder}, which is not a folder; vans.py enrol makes it")
+    signers = {name: signing.signer(account) for name, kind in KINDS.items() if (account := environment.get(kind.account))}
+    if not signers:
+        accounts = ", ".join(kind.account for kind in KINDS.values())
+        sys.exit(f"token-backend: none of {accounts} is set; each is a service account's e-mail, or the path of its key")
+    provider = required("PROVIDER_ID", "the Google Cloud project of Fleet Engine") if "consumer" in signers else ""
+    return make(vans=Vans(folder), signers=signers, certificate_header=environment.get("CERTIFICATE_HEADER"),
+                vehicle_of_trip=fleet_engine(environment.get("FLEET_ENGINE", FLEET_ENGINE), provider))

@@ -1,0 +1,122 @@
+"""Fleet Engine tokens, signed with a service account's key: one in a file, or one that Google keeps."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any, Protocol
+
+import jwt
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+AUDIENCE = "https://fleetengine.googleapis.com/"
+LIFE = 3600  # more is rejected
+METADATA = "http://metadata.google.internal"
+IAM = "https://iamcredentials.googleapis.com"
+SECONDS = 10  # for an answer of Google's
+
+
+class Unavailable(Exception):
+    """Something that the backend depends on does not do its part now; the words hold no secret."""
+
+
+class Signer(Protocol):
+    """Signs in the name of a service account."""
+
+    account: str
+
+    def sign(self, claims: dict[str, Any]) -> str: ...
+
+
+def token(signer: Signer, authorization: dict[str, str], now: float) -> tuple[str, int]:
+    """A token for whom `authorization` names, and when it expires."""
+    issued = int(now)
+    claims = {"iss": signer.account, "sub": signer.account, "aud": AUDIENCE, "iat": issued, "exp": issued + LIFE,
+              "authorization": authorization}
+    return signer.sign(claims), issued + LIFE
+
+
+def signer(account: str) -> Signer:
+    """Of a service account, given by its e-mail, or by the path of its key (JSON, as Google's console hands it out)."""
+    return GoogleKey(account) if "@" in account and "/" not in account else KeyFile(Path(account))
+
+
+class KeyFile:
+    """Signs with a key in a file."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            told = json.loads(path.read_text())
+            self.account, self._id = told["client_email"], told["private_key_id"]
+            self._key = load_pem_private_key(told["private_key"].encode(), password=None)
+        except OSError as problem:
+            raise SystemExit(f"token-backend: {problem}") from None
+        except (ValueError, TypeError, KeyError):
+            # What the file holds is not shown: it may be a key after all.
+            raise SystemExit(f"token-backend: {path} is not a service account's key in JSON") from None
+
+    def sign(self, claims: dict[str, Any]) -> str:
+        return jwt.encode(claims, self._key, algorithm="RS256", headers={"kid": self._id})
+
+
+class GoogleKey:
+    """Has Google sign with a key that never leaves it, as the service account that this process runs as on Cloud Run.
+
+    That account needs the role Service Account Token Creator on `account`.
+    """
+
+    def __init__(self, account: str, metadata: str = METADATA, iam: str = IAM) -> None:
+        self.account, self._metadata, self._iam = account, metadata, iam
+        self._access, self._until, self._lock = "", 0.0, threading.Lock()
+
+    def sign(self, claims: dict[str, Any]) -> str:
+        answer = fetch(
+            f"{self._iam}/v1/projects/-/serviceAccounts/{self.account}:signJwt", self._access_token(),
+            body={"payload": json.dumps(claims)})
+        signed: str = answer["signedJwt"]
+        return signed
+
+    def _access_token(self) -> str:
+        with self._lock:
+            if time.monotonic() >= self._until:
+                answer = fetch(f"{self._metadata}/computeMetadata/v1/instance/service-accounts/default/token",
+                               headers={"Metadata-Flavor": "Google"})
+                self._access = answer["access_token"]
+                self._until = time.monotonic() + answer["expires_in"] - 60
+            return self._access
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would take the token along."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirect)
+
+
+def fetch(url: str, bearer: str | None = None, headers: dict[str, str] | None = None, body: object = None,
+          missing: Any = None) -> Any:
+    """The JSON at an address; `missing` in place of 404, where it is given. Fails with `Unavailable`, which names the
+    host and the status and nothing else."""
+    host = urllib.request.Request(url).host
+    asked = urllib.request.Request(url, None if body is None else json.dumps(body).encode(), headers or {})
+    asked.add_header("Accept", "application/json")
+    if body is not None:
+        asked.add_header("Content-Type", "application/json")
+    if bearer is not None:
+        asked.add_header("Authorization", f"Bearer {bearer}")
+    try:
+        with _opener.open(asked, timeout=SECONDS) as answer:
+            return json.loads(answer.read(1 << 20))
+    except urllib.error.HTTPError as problem:
+        if problem.code == 404 and missing is not None:
+            return missing
+        raise Unavailable(f"{host} answered {problem.code}") from None
+    except (OSError, ValueError) as problem:
+        raise Unavailable(f"{host} does not answer: {type(problem).__name__}") from None

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""The vans that are enrolled, a file each; `vans.py enrol VAN` and `vans.py revoke VAN` add and remove one."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import sys
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+
+# An id becomes a file name here and a claim in a token, where * would open everything.
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,63}")
+
+
+class Refused(Exception):
+    """A command that cannot be carried out; the words say why, and what to do."""
+
+
+class Vans:
+    """A folder with a file for each van, in which stands a hash: who reads it cannot ask for tokens.
+
+    Every question reads the file, so that a revocation takes effect at once.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def enrol(self, van: str, certificate: x509.Certificate | None = None) -> str | None:
+        """Enrols a van by its certificate, or else by a new key, which is returned and kept nowhere."""
+        if ID.fullmatch(van) is None:
+            raise Refused(f"{van!r} is not a vehicle id that is enrolled here: letters, digits and . _ ~ -, 64 at most")
+        if certificate is None:
+            # 256 bits of chance cannot be guessed, so that a fast hash without salt protects them.
+            key = secrets.token_urlsafe(32)
+            record = {"keySHA256": _digest(key.encode())}
+        else:
+            key = None
+            if (name := name_of(certificate)) != van:
+                raise Refused(f"the certificate is for {name!r}; its common name (CN) must be {van!r}")
+            record = {"certificateSHA256": _digest(certificate.public_bytes(Encoding.DER))}
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(self._file(van), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            raise Refused(f"{van} is enrolled already; revoke it first, which ends what it has now") from None
+        with open(descriptor, "w") as file:
+            json.dump(record, file)
+            file.flush()
+            os.fsync(file.fileno())
+        return key
+
+    def revoke(self, van: str) -> None:
+        """From now on the van gets no token; the one in its hands lives an hour at most."""
+        try:
+            if ID.fullmatch(van) is None:
+                raise FileNotFoundError
+            self._file(van).unlink()
+        except FileNotFoundError:
+            raise Refused(f"{van} is not enrolled") from None
+
+    def knows(self, van: str) -> bool:
+        return bool(self._record(van))
+
+    def has_key(self, van: str, key: str) -> bool:
+        return self._has(van, "keySHA256", key.encode())
+
+    def has_certificate(self, van: str, certificate: x509.Certificate) -> bool:
+        return self._has(van, "certificateSHA256", certificate.public_bytes(Encoding.DER))
+
+    def _has(self, van: str, field: str, proof: bytes) -> bool:
+        # A key is secret and a certificate is not: each counts in its own field alone.
+        return hmac.compare_digest(self._record(van).get(field, ""), _digest(proof))
+
+    def _record(self, van: str) -> dict[str, str]:
+        if ID.fullmatch(van) is None:
+            return {}
+        try:
+            record: dict[str, str] = json.loads(self._file(van).read_text())
+        except (FileNotFoundError, ValueError):  # one that is being written is not enrolled yet
+            return {}
+        return record
+
+    def _file(self, van: str) -> Path:
+        return self.folder / f"{van}.json"
+
+
+def name_of(certificate: x509.Certificate) -> str:
+    """The common name of whom a certificate is for."""
+    names = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
+    return str(names[0].value) if names else ""
+
+
+def _digest(proof: bytes) -> str:
+    return hashlib.sha256(proof).hexdigest()
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="vans.py", description=__doc__)
+    parser.add_argument("--vans", type=Path, default=os.environ.get("VANS"),
+                        help="the folder of the vans; $VANS when not given")
+    commands = parser.add_subparsers(dest="command", required=True)
+    enrol = commands.add_parser("enrol", help="prints the van's new credentials, VAN:KEY, which are kept nowhere else")
+    enrol.add_argument("van")
+    enrol.add_argument("--certificate", type=Path, help="enrols the van by this client certificate (PEM) instead of a key")
+    commands.add_parser("revoke", help="takes effect at once").add_argument("van")
+    given = parser.parse_args(words)
+    if given.vans is None:
+        parser.error("say where the vans are enrolled: --vans FOLDER, or VANS in the environment")
+    vans = Vans(given.vans)
+    try:
+        if given.command == "revoke":
+            vans.revoke(given.van)
+            print(f"{given.van} gets no token any more", file=sys.stderr)
+        elif given.certificate:
+            vans.enrol(given.van, x509.load_pem_x509_certificate(given.certificate.read_bytes()))
+            print(f"{given.van} is enrolled by its certificate", file=sys.stderr)
+        else:
+            print(f"{given.van}:{vans.enrol(given.van)}")
+    except (Refused, OSError, ValueError) as problem:
+        print(f"vans.py: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+"""Vans that Ansible enrols, and the system of a van whose disk is a read-only image."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from .failure import Failed
+from .package import CONFIGURATION, STORE, Installed, Receiver, dependencies, packaged
+from .processes import call
+from .simulator import Simulator
+from .system import System
+from .token_backend import Backend
+from .trial import Option, count
+from .waiting import until
+from .waypost import ROOT
+
+VAN = "van-1"
+IDENTITY = "/var/lib/vehicle"  # of a read-only image: what makes this van itself
+PLAY_SECONDS = 300
+# From the first process to the service that is ready, on a busy machine. Nothing of a network, a receiver or a server is
+# there, and what asks for an address does not end.
+START_SECONDS = 20
+HANGING = """[Unit]
+DefaultDependencies=no
+Wants=network.target
+Before=network.target
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sleep infinity
+TimeoutStartSec=infinity
+
+[Install]
+WantedBy=multi-user.target
+"""
+# For Ansible a chroot; the commands run in the system that was booted there.
+ENTER = """#!/bin/sh
+shift
+exec nsenter --target {process} --mount --pid --uts --ipc --cgroup --wd=/ \\
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 "$@"
+"""
+
+
+class Fleet(Installed):
+    """Has Ansible enrol a van in a Debian with systemd, twice, and boots that as a read-only image that loses its power."""
+
+    name = "fleet-test"
+    options = (Option("--boots", 3, "how often the image is booted", count),)
+    root = "it boots a system"
+    tools = {"ansible-playbook": "ansible", "dpkg-deb": "dpkg", "gunicorn": "gunicorn", "mmdebstrap": "mmdebstrap",
+             "nsenter": "util-linux", "openssl": "openssl"}
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--release", default="12", help="of Debian (default 12)")
+        parser.add_argument("--package", help="the package; the one in build/deb when not given")
+
+    @classmethod
+    def prepare(cls, arguments: argparse.Namespace) -> None:
+        if arguments.package is None:
+            arguments.package = str(packaged(call("dpkg", "--print-architecture").strip()))
+        arguments.system = ROOT / f"build/fleet-test-{arguments.release}"
+        shutil.rmtree(arguments.system, ignore_errors=True)
+        # What Ansible needs there comes with the system, too.
+        System.make(arguments.system, arguments.release,
+                    [*dependencies(Path(arguments.package)), "python3", "python3-apt"])
+
+    def run(self) -> str:
+        self.ends_with(lambda: shutil.rmtree(self.arguments.system, ignore_errors=True))
+        self.backend = Backend(self.folder)
+        self.simulator = Simulator(self.waypost, self.folder)
+        self.simulator.start("--trust-key", self.backend.public)
+        self.ends_with(self.simulator.stop)
+        self.backend.start(self.simulator.origin)
+        self.ends_with(self.backend.stop)
+        self.receiver = Receiver()
+        self.ends_with(lambda: self.receiver.stop())
+        self.system = System(self.arguments.system, self.folder / "systemd.log")
+        self.system.boot()
+        self.ends_with(lambda: self.system.end())
+
+        told = [self.enrol(), self.change(), self.refuse()]
+        self.make_image()
+        self.system.end()
+        told.append(self.boot_image())
+        return f"Debian {self.arguments.release}: " + "; ".join(told)
+
+    # Ansible.
+
+    def enrol(self) -> str:
+        changes, seconds = self.play(self.configuration())
+        self.until_told("a position is delivered", lambda ledger: ledger["delivered"] >= 1)
+        again, again_seconds = self.play(self.configuration())
+        if not changes or again:
+            raise Failed(f"the first run changed {changes}, the second {again}")
+        key = self.system.file("/etc/waypost/backend-key").read_text().strip()
+        if (rights := self.system.call("stat", "--format", "%U:%G %a", "/etc/waypost/backend-key").strip()) != "root:waypost 640":
+            raise Failed(f"the key's file is {rights}")
+        secret = key.partition(":")[2]
+        if any(secret in path.read_text() for path in self.folder.glob("*.log")):
+            raise Failed("the key stands in a log")
+        return f"enrolled with {changes} changes in {seconds:.0f} s, then none in {again_seconds:.0f} s"
+
+    def change(self) -> str:
+        """A configuration that is right is taken, one that is wrong changes nothing."""
+        process = self.system.property("waypost", "MainPID")
+        changes, _ = self.play(self.configuration(intervalSeconds=7))
+        if changes != 2 or self.system.property("waypost", "MainPID") == process:
+            raise Failed(f"a new configuration made {changes} changes, where file and restart were expected")
+        process, written = self.system.property("waypost", "MainPID"), self.system.file(CONFIGURATION).read_text()
+        words = self.refused(self.configuration(intervalSeconds=0))
+        if "intervalSeconds" not in words or self.system.file(CONFIGURATION).read_text() != written:
+            raise Failed(f"a wrong configuration was written, or nothing says what is wrong: {words}")
+        if self.system.property("waypost", "MainPID") != process:
+            raise Failed("a wrong configuration restarted the service")
+        return "a new configuration is taken, a wrong one refused"
+
+    def refuse(self) -> str:
+        words = self.refused({**self.configuration(), "waypost_vehicle_id": "van-2"})
+        if f"The van is {VAN} and not van-2" not in words:
+            raise Failed(f"the van became another: {words}")
+        self.system.file("/etc/waypost/backend-key").rename(self.folder / "keys/backend-key")
+        words = self.refused(self.configuration())
+        if "enrolled already; revoke it first" not in words:
+            raise Failed(f"a lost key: {words}")
+        (self.folder / "keys/backend-key").rename(self.system.file("/etc/waypost/backend-key"))
+        return "another id and a second enrolment are refused"
+
+    def configuration(self, **reporting: int) -> dict[str, Any]:
+        """The variables of the role."""
+        return {
+            "waypost_package": self.arguments.package,
+            "waypost_enrol_command": self.backend.enrol_command("{{ waypost_vehicle_id }}"),
+            "waypost_configuration": {
+                "vehicle": {"providerId": "trial", "vehicleId": VAN},
+                "receiver": {"type": "tcp", "host": "127.0.0.1", "port": self.receiver.server_address[1]},
+                "authorization": {
+                    "type": "http", "url": f"http://127.0.0.1:{self.backend.port}/token/driver/{{vehicleId}}",
+                    "headers": {"Authorization": {"file": "/etc/waypost/backend-key", "scheme": "basic"}}},
+                "reporting": {"intervalSeconds": 5, "heartbeatSeconds": 60, **reporting},
+                "upload": {"endpoint": self.simulator.origin}, "outbox": {"path": STORE}}}
+
+    def play(self, variables: dict[str, Any]) -> tuple[int, float]:
+        """How much the playbook changed, and how long it took."""
+        begin = time.monotonic()
+        ended, words = self.playbook(variables)
+        recap = re.search(rf"{VAN} .*changed=(\d+) .*failed=0", words)
+        if ended != 0 or recap is None:
+            raise Failed(f"ansible-playbook ended with {ended}: {words}")
+        return int(recap[1]), time.monotonic() - begin
+
+    def refused(self, variables: dict[str, Any]) -> str:
+        ended, words = self.playbook(variables)
+        if ended == 0:
+            raise Failed(f"the playbook was to fail: {words}")
+        return words
+
+    def playbook(self, variables: dict[str, Any]) -> tuple[int, str]:
+        enter = self.folder / "enter"
+        enter.write_text(ENTER.format(process=self.system.first))
+        enter.chmod(0o755)
+        inventory = self.folder / "inventory.json"
+        inventory.write_text(json.dumps({"vans": {"hosts": {VAN: {
+            "ansible_connection": "community.general.chroot", "ansible_host": str(self.system.root),
+            "ansible_chroot_exe": str(enter), "ansible_become": False, "ansible_python_interpreter": "/usr/bin/python3",
+            **variables}}}}))
+        surroundings = {**os.environ, "ANSIBLE_HOME": str(self.folder / "ansible"), "ANSIBLE_NOCOLOR": "1",
+                        "ANSIBLE_RETRY_FILES_ENABLED": "0", "ANSIBLE_LOCALHOST_WARNING": "0", "LC_ALL": "C.UTF-8"}
+        ended = subprocess.run(
+            ["ansible-playbook", "--inventory", str(inventory), str(ROOT / "packaging/ansible/playbook.yml")],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=surroundings,
+            timeout=PLAY_SECONDS)
+        with open(self.folder / "ansible.log", "a") as log:
+            log.write(ended.stdout)
+        return ended.returncode, ended.stdout
+
+    # A read-only image.
+
+    def make_image(self) -> None:
+        """What an image's maker does: id and key lie in the state, /tmp in memory."""
+        configuration = self.system.file(CONFIGURATION)
+        told = configuration.read_text()
+        for name in ("/etc/vehicle-id", "/etc/waypost/backend-key"):
+            told = told.replace(name, f"{IDENTITY}/{name.rpartition('/')[2]}")
+        configuration.write_text(told)
+        self.state = self.folder / "state"
+        identity = self.state / IDENTITY.removeprefix("/var/")
+        identity.mkdir(parents=True)
+        for name in ("/etc/vehicle-id", "/etc/waypost/backend-key"):
+            kept = self.system.file(name)
+            owner = kept.stat()
+            shutil.move(kept, identity / kept.name)
+            os.chown(identity / kept.name, owner.st_uid, owner.st_gid)
+        self.state.chmod(0o755)
+        # An interface that waits for an address, as `auto eth0` of ifupdown does.
+        self.system.file("/etc/systemd/system/networking.service").write_text(HANGING)
+        self.system.call("systemctl", "enable", "networking.service")
+        if not self.system.file("/usr/lib/systemd/system/tmp.mount").exists():
+            shutil.copy(self.system.file("/usr/share/systemd/tmp.mount"), self.system.file("/etc/systemd/system/tmp.mount"))
+        self.system.call("systemctl", "enable", "tmp.mount")
+
+    def boot_image(self) -> str:
+        accepted, slowest = 0, 0.0
+        for _ in range(self.arguments.boots):
+            self.simulator.stop()
+            self.receiver.stop()
+            begin = time.monotonic()
+            self.system.boot(self.state)
+            up = until(lambda: self.system.property("waypost", "ActiveState") == "active", START_SECONDS, pause=0.1)
+            slowest = max(slowest, time.monotonic() - begin)
+            if not up:
+                raise Failed(f"not up within {START_SECONDS} s: "
+                             + self.system.attempt("systemctl", "status", "waypost", "--no-pager").stdout)
+            if (left := self.system.attempt("touch", "/etc/anything")).returncode == 0:
+                raise Failed(f"the image can be written: {left}")
+            self.simulator.start("--trust-key", self.backend.public)
+            self.receiver = Receiver(self.receiver.server_address[1])
+            # Of the boot before nothing is lost, and this one goes on.
+            self.until_told("the ledger continues", lambda ledger: ledger["accepted"] > accepted and not ledger["pending"])
+            accepted = self.ledger()["accepted"]
+            self.system.end()
+        return f"{self.arguments.boots} boots of the image without network and receiver, ready after {slowest:.1f} s at most"
