@@ -220,7 +220,7 @@ import WaypostTestSupport
     @Test func isNoFileThatWaypostWrites() throws {
         try folder.write("van-7".utf8, to: "o.sqlite")
         let problem = problem(
-            #""v"}, "#, #"{"file": "FOLDER/o.sqlite"}}, "outbox": {"path": "FOLDER/o.sqlite"}, "#)
+            #""v"}"#, #"{"file": "FOLDER/o.sqlite"}}, "outbox": {"path": "FOLDER/o.sqlite"}"#)
         #expect(problem.hasSuffix("whose files would replace the file of \"vehicle.vehicleId\"; use another path"))
     }
 }
