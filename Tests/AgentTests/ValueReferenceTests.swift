@@ -88,8 +88,8 @@ import WaypostTestSupport
     @Test(arguments: [
         ("", "is empty; write the value to it"), ("\n", "is empty; write the value to it"),
         ("\u{FEFF}", "is empty; write the value to it"),
-        ("van-7\nhush\n", "holds several lines; leave the value's alone"),
-        ("van-7\n\n", "holds several lines; leave the value's alone"),
+        ("van-7\nhush\n", "holds several lines; leave only the value in it"),
+        ("van-7\n\n", "holds several lines; leave only the value in it"),
         ("hush\0", "holds a control character; leave it out"),
         ("hush\u{1B}[2J", "holds a control character; leave it out"),
         (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; name the file that holds the value"),
@@ -220,7 +220,7 @@ import WaypostTestSupport
     @Test func isNoFileThatWaypostWrites() throws {
         try folder.write("van-7".utf8, to: "o.sqlite")
         let problem = problem(
-            #""v"}, "#, #"{"file": "FOLDER/o.sqlite"}}, "outbox": {"path": "FOLDER/o.sqlite"}, "#)
+            #""v"}"#, #"{"file": "FOLDER/o.sqlite"}}, "outbox": {"path": "FOLDER/o.sqlite"}"#)
         #expect(problem.hasSuffix("whose files would replace the file of \"vehicle.vehicleId\"; use another path"))
     }
 }

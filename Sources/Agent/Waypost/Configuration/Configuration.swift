@@ -100,7 +100,7 @@ extension Configuration {
         self = configuration
     }
 
-    /// The keys that are asked for when nothing but a type of receiver and of provider is configured, for each of these.
+    /// The keys that are asked for when nothing but a type of receiver and of provider is configured, for each.
     static let declaredKeys: [ConfigurationKey] = {
         var keys: [ConfigurationKey] = []
         let receivers = ReceiverConfiguration.Kind.allCases.map(\.rawValue)

@@ -105,7 +105,9 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         if line.last == "\n" { line.removeLast() }
         if line.last == "\r" { line.removeLast() }
         guard !line.isEmpty else { throw Problem(description: "is empty; write the value to it") }
-        guard !line.contains("\n") else { throw Problem(description: "holds several lines; leave the value's alone") }
+        guard !line.contains("\n") else {
+            throw Problem(description: "holds several lines; leave only the value in it")
+        }
         guard !line.contains(where: { $0.properties.generalCategory == .control }) else {
             throw Problem(description: "holds a control character; leave it out")
         }

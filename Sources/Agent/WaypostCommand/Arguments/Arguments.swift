@@ -104,8 +104,8 @@ extension Arguments {
             ifMissing: "copy config.example.json there and edit it, or name another file with --config FILE")
     }
 
-    /// The configuration of the service that is to be asked; `nil` when none is named, and the usual one cannot be read:
-    /// the service is then asked where it is by default.
+    /// The configuration of the service that is to be asked; `nil` when none is named and the usual one cannot be
+    /// read: the service is then asked where it is by default.
     func serviceConfiguration() throws(ConfigurationError) -> Configuration? {
         if value("--config") == nil, !FileSystem.isAllowed(.read, at: Configuration.usualFile) { return nil }
         do { return try configuration() } catch {

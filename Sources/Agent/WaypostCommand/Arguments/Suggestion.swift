@@ -20,7 +20,7 @@ enum Suggestion {
 
     /// For `word` in the place of a command.
     static func command(for word: String) -> String {
-        let names = CommandCatalog.commands.map(\.name)
+        let names = word.hasPrefix("-") ? [] : CommandCatalog.commands.map(\.name)
         let guess =
             otherCommands[word] ?? otherCommands[word.lowercased()]
             ?? Spelling.nearest(to: word, among: names + ["--version", "--help"])
