@@ -29,8 +29,10 @@ DEMO_CONFIGURATION ?= debug
 PYTHON = python3 -B
 
 # nginx, gpsd, faketime and prometheus stand behind some tests, openssl signs tokens of an example, python3 drives the
-# trials, strace makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
-TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps prometheus python3 strace systemd
+# trials, strace makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit,
+# python3-jsonschema the schema.
+TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps prometheus python3 python3-jsonschema strace \
+	systemd
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \

@@ -103,7 +103,6 @@ struct CommandErrors {
         ),
         (["run", "--config", "/"], 78, "waypost: /: is a folder"),
         (["rnu"], 64, "waypost: there is no command \"rnu\"; did you mean run?"),
-        (["run"], 64, "waypost: run needs --config FILE"),
         (["map", "drive.nmea"], 64, "waypost: map needs -o FILE"),
         (["map", "-o", "page.html"], 64, "waypost: map needs LOG"),
         (["map", "-", "-", "-o", "page.html"], 64, "waypost: standard input (-) can be read once only"),

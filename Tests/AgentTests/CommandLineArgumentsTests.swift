@@ -12,7 +12,7 @@ import Testing
 
     @Test(arguments: [
         ("levitate", "there is no command \"levitate\""), ("rum", "there is no command \"rum\"; did you mean run?"),
-        ("run", "run needs --config FILE"), ("run --config", "--config needs a value: --config FILE"),
+        ("run --config", "--config needs a value: --config FILE"),
         ("run --config c extra", "run takes no \"extra\""),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),
@@ -23,7 +23,6 @@ import Testing
             "outbox list requeue --config c",
             "outbox takes one of list, export, requeue, discard, not \"list requeue\""
         ),
-        ("check", "check needs --config FILE"),
         ("check --config a --config=b", "--config is given twice, a and b; leave one"),
         ("check --config --online", "--config needs a value: --config FILE"),
         // What people type who know other programs.
@@ -46,7 +45,10 @@ import Testing
         ("run -v --config c", "run has no option -v; how much is logged is \"log.level\" of the configuration"),
         ("run --verbose", "run has no option --verbose; how much is logged is \"log.level\" of the configuration"),
         ("run -V", "run has no option -V; did you mean waypost --version?"),
-        ("check --json --config c", "check has no option --json; that is an option of replay, watch, status, outbox"),
+        (
+            "check --json --config c",
+            "check has no option --json; that is an option of replay, watch, config, status, outbox"
+        ),
         ("fixes --json l", "fixes has no option --json; did you mean --format jsonl?"),
         ("fixes --gpx l", "fixes has no option --gpx; did you mean --format gpx?"),
         ("run --levitate", "run has no option --levitate"),

@@ -137,7 +137,7 @@ import WaypostTestSupport
     }
 
     /// What replaces what in the smallest configuration, and the problem that comes of it.
-    @Test(arguments: [
+    static let brokenValues: [(find: String, replacement: String, problem: String)] = [
         ("\"vehicle\"", "\"vehicel\"", "\"vehicel\" is not a key of Waypost; did you mean \"vehicle\"?"),
         (
             "\"vehicleId\"", "\"vehicleID\"",
@@ -286,7 +286,9 @@ import WaypostTestSupport
             "}}", "}, \"log\": {\"level\": true}}",
             "\"log.level\" is true; use \"error\", \"warning\", \"info\" or \"debug\""
         ),
-    ])
+    ]
+
+    @Test(arguments: brokenValues)
     func namesKeyValueAndRemedy(find: String, replacement: String, problem: String) {
         let text = Self.smallest.replacing(find, with: replacement, maxReplacements: 1)
         #expect(text != Self.smallest)

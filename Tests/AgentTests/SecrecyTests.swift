@@ -80,8 +80,8 @@ struct Secrecy {
     private static func words(of config: String, _ source: SecretSource) async throws -> String {
         var text = ""
         for words in [
-            ["check", "--online"], ["token"], ["outbox", "list"], ["outbox", "export"],
-            ["bundle", "-o", "-", "--with-positions"],
+            ["check", "--online"], ["config"], ["config", "--json"], ["token"], ["outbox", "list"],
+            ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"],
         ] {
             // The receiver is the service's, or silent; an empty one spares the wait for it.
             let withoutReceiver = config + ".check"

@@ -89,6 +89,7 @@ extension Rule {
         "Sources/Core/GNSS/Framing/TagBlock.swift", "Sources/Core/GNSS/Explanation/SentenceReading.swift",
         "Sources/Core/HTTPMessages/HTTPURL.swift", "Sources/Core/StrictJSON/JSONParser.swift",
         "Sources/Core/StrictJSON/JSONFault.swift", "Sources/Agent/Waypost/Configuration/BrokenLine.swift",
+        "Sources/Agent/Waypost/Configuration/ValueReference.swift",
         "Sources/Core/VehicleAuthorization/SecretText.swift",
         // Paths and names of errors, from the C library.
         "Sources/Adapters/LinuxPlatform/Files/FolderTrust.swift",

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport
@@ -28,6 +29,14 @@ import WaypostTestSupport
             (.file("/"), "/ is not a file"), (.file("/dev/zero"), "/dev/zero is not a file"),
             (.environment("KEY"), "environment variable KEY, which is not set"),
             (.environment("EMPTY"), "environment variable EMPTY, which is not set"),
+            (
+                .credential("key"),
+                "header X takes its value from the credential key, which is not there, for systemd has "
+            ),
+            (
+                .credential("/key"),
+                "header X takes its value from the credential /key, which no credential can be called"
+            ),
         ])
     func isMissedInWords(secret: Secret, words: String) {
         let error = #expect(throws: AuthorizationError.self) {
@@ -54,6 +63,26 @@ import WaypostTestSupport
         let template = HeaderTemplate("Authorization", .literal(secret), scheme: scheme)
         let made = try template.value(environment: [:])
         #expect(made.value == value && made.secret == secret)
+    }
+
+    @Test func isHandedOverBySystemd() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("secret\n".utf8, to: "key", mode: 0o400)
+        try folder.write("".utf8, to: "empty", mode: 0o400)
+        let environment = ["CREDENTIALS_DIRECTORY": folder.url.path]
+        #expect(try Secret.credential("key").text(for: "header X", environment: environment) == "secret")
+        for (name, words) in [
+            (
+                "none",
+                "header X takes its value from the credential none, which systemd has not handed over; "
+                    + "name it in the unit (LoadCredential or LoadCredentialEncrypted)"
+            ), ("empty", "the credential for header X, \(folder.path("empty")), is empty; write the value to it"),
+        ] {
+            let error = #expect(throws: AuthorizationError.self) {
+                try Secret.credential(name).text(for: "header X", environment: environment)
+            }
+            #expect(error?.description == words)
+        }
     }
 
     @Test func ofTheSchemeBasicIsAPair() {

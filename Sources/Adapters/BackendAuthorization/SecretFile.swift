@@ -10,19 +10,26 @@ package enum Secret: Sendable, Hashable {
     case file(String)
     /// An environment variable of this process.
     case environment(String)
+    /// A credential that systemd hands to this process; its content as that of a file.
+    case credential(String)
 
-    /// Fetches the text, and nothing else; see `text`. A variable that is not set is `.missingContext` here: it may be
-    /// there for the service alone.
+    /// Fetches the text, and nothing else; see `text`. A variable that is not set, and a credential where there are
+    /// none, is `.missingContext` here: it may be there for the service alone.
     package func prove(for use: String) throws(AuthorizationError) {
-        do throws(AuthorizationError) { _ = try text(for: use, environment: ProcessEnvironment.variables) } catch {
-            if case .environment = self {
+        let environment = ProcessEnvironment.variables
+        do throws(AuthorizationError) { _ = try text(for: use, environment: environment) } catch {
+            switch self {
+            case .environment:
                 throw AuthorizationError(.missingContext, "\(error.detail) here; the service must have it")
+            case .credential where !ServiceCredential.isGiven(in: environment):
+                throw AuthorizationError(.missingContext, error.detail)
+            case .literal, .file, .credential: throw error
             }
-            throw error
         }
     }
 
-    /// The text itself, from a file, `environment` or the configuration. May read a file; not for the shared pool.
+    /// The text itself, from a file, `environment`, a credential or the configuration. May read a file; not for the
+    /// shared pool.
     ///
     /// - Throws: `.misconfigured`, naming `use` (as `header Authorization`) and source and never the text.
     func text(for use: String, environment: [String: String]) throws(AuthorizationError) -> String {
@@ -35,15 +42,24 @@ package enum Secret: Sendable, Hashable {
                     "\(use) takes its value from the environment variable \(variable), which is not set")
             }
             return text
-        case .file(let path):
-            let bytes = try SecretFile.read(path, as: "the file for \(use),", limit: 64 * 1024).bytes
-            let text = String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
-            guard !text.isEmpty else {
+        case .file(let path): return try Self.content(of: path, as: "the file for \(use),")
+        case .credential(let name):
+            let path: String
+            do { path = try ServiceCredential.path(of: name, in: environment) } catch {
                 throw AuthorizationError(
-                    .misconfigured, "the file for \(use), \(path), is empty; write the value to it")
+                    .misconfigured, "\(use) takes its value from the credential \(name), which \(error)")
             }
-            return text
+            return try Self.content(of: path, as: "the credential for \(use),")
         }
+    }
+
+    private static func content(of path: String, as role: String) throws(AuthorizationError) -> String {
+        let bytes = try SecretFile.read(path, as: role, limit: 64 * 1024).bytes
+        let text = String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
+        guard !text.isEmpty else {
+            throw AuthorizationError(.misconfigured, "\(role) \(path), is empty; write the value to it")
+        }
+        return text
     }
 }
 

@@ -70,6 +70,7 @@ enum WaypostCommand {
         case "map": return try await MapCommand(arguments).run()
         case "watch": return try await WatchCommand(arguments).run()
         case "check": return try await CheckCommand(arguments).run()
+        case "config": return try ConfigCommand(arguments).run()
         case "token": return try await TokenCommand(arguments).run()
         case "status": return try await StatusCommand(arguments).run()
         case "why": return try await WhyCommand(arguments).run()

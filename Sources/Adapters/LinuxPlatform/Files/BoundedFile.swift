@@ -58,7 +58,8 @@ extension BoundedFile.Refusal: CustomStringConvertible {
         switch self {
         case .system(let error): "cannot be read: \(error.reason)"
         case .notAFile(let kind): "is \(kind.rawValue), not a file"
-        case .tooLarge(let limit): "is larger than \(limit >> 20) MiB"
+        case .tooLarge(let limit):
+            "is larger than \(limit < 1 << 20 ? "\(limit >> 10) KiB" : "\(limit >> 20) MiB")"
         }
     }
 }

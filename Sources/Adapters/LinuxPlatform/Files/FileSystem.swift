@@ -27,11 +27,17 @@ package enum FileSystem {
     }
 
     /// What this user may do with what lies at a path.
-    package enum Use: Sendable { case write, execute }
+    package enum Use: Sendable { case read, write, execute }
 
     /// Whether the system lets this user do it, links followed; of a folder, make files in it.
     package static func isAllowed(_ use: Use, at path: String) -> Bool {
-        unsafe faccessat(AT_FDCWD, path, use == .write ? W_OK | X_OK : X_OK, AT_EACCESS) == 0
+        let mode =
+            switch use {
+            case .read: R_OK
+            case .write: W_OK | X_OK
+            case .execute: X_OK
+            }
+        return unsafe faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
     }
 
     /// Makes sure that whatever lies at `path` is a file that this user may write into; there may be none.

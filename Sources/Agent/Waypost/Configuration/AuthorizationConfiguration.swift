@@ -36,21 +36,30 @@ extension AuthorizationConfiguration {
     ///
     /// `forConsumers`: reads `consumerAuthorization`, whose tokens are for a trip.
     init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
-        var section = root.section(forConsumers ? "consumerAuthorization" : "authorization", isRequired: true)
+        var section =
+            forConsumers
+            ? root.section("consumerAuthorization", "where waypost watch --trip gets a trip's tokens")
+            : root.section("authorization", isRequired: true, "where tokens come from")
         if forConsumers { section.placeholders = ["tripId", "providerId"] }
-        guard let kind = section.choice("type") as Kind? else { return nil }
+        guard let kind = section.choice("type", "where tokens come from") as Kind? else { return nil }
         defer { section.finish() }
         switch kind {
         case .http: self = .http(HTTPTokenSettings(&section), TokenEndpointTrust(&section))
         case .command:
             self = .command(
-                arguments: section.strings("command"),
+                arguments: section.strings(
+                    "command", "the program and its arguments, in which placeholders are filled in"),
                 environment: Dictionary(
-                    section.secrets("environment", schemes: false).map { ($0.name, $0.secret) },
-                    uniquingKeysWith: { $1 }),
+                    section.secrets("environment", schemes: false, "variables to add to the program's environment")
+                        .map { ($0.name, $0.secret) }, uniquingKeysWith: { $1 }),
                 format: TokenAnswerFormat(&section),
-                timeout: section.seconds("timeoutSeconds", in: 1...120, default: 15))
-        case .file: self = .file(path: section.template("path"), format: TokenAnswerFormat(&section))
+                timeout: section.seconds(
+                    "timeoutSeconds", in: 1...120, default: 15,
+                    "after that the program and everything that it started are ended"))
+        case .file:
+            self = .file(
+                path: section.template("path", "the file that another program replaces from time to time"),
+                format: TokenAnswerFormat(&section))
         }
     }
 }
@@ -62,9 +71,11 @@ package struct TokenEndpointTrust: Sendable, Hashable {
     package var clientKeyFile: String?
 
     init(_ section: inout ConfigurationSection) {
-        caFile = section.optionalString("caFile")
-        clientCertificateFile = section.optionalString("clientCertificateFile")
-        clientKeyFile = section.optionalString("clientKeyFile")
+        caFile = section.optionalString("caFile", "PEM file of authorities to trust instead of the system's")
+        clientCertificateFile = section.optionalString(
+            "clientCertificateFile", "PEM file of the client's certificate")
+        clientKeyFile = section.optionalString(
+            "clientKeyFile", "PEM file of the certificate's key, without a pass phrase")
         if (clientCertificateFile == nil) != (clientKeyFile == nil) {
             section.report(
                 clientKeyFile == nil ? "clientKeyFile" : "clientCertificateFile",
@@ -79,23 +90,25 @@ extension HTTPTokenSettings {
 
     init(_ section: inout ConfigurationSection) {
         // The placeholders are not allowed in a URL; what is left without them must be one.
-        let url = section.url("url") { (text) throws(HTTPURL.Problem) in
+        let url = section.url("url", "the token endpoint, in which placeholders are filled in") {
+            (text) throws(HTTPURL.Problem) in
             _ = try HTTPURL(text.replacing(/\{[^{}]*\}/, with: "x"))
             return text
         }
         if let url { section.reportUnknownPlaceholders(in: url, "url") }
-        let method = section.choice("method", default: Method.get)
-        let body = section.optionalSecret("body")
+        let method = section.choice("method", default: Method.get, "of the request")
+        let body = section.optionalSecret("body", "what is sent with POST and PUT; placeholders are filled in")
         if body != nil, method == .get {
             section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
         }
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
-            headers: section.secrets("headers", schemes: true).map { name, secret, scheme in
+            headers: section.secrets("headers", schemes: true, "headers of the request").map { name, secret, scheme in
                 section.reportHeader(name, secret)
                 return HeaderTemplate(name, secret, scheme: scheme)
             }, body: body, format: TokenAnswerFormat(&section))
-        limits.total = section.seconds("timeoutSeconds", in: 1...120, default: 15)
+        limits.total = section.seconds(
+            "timeoutSeconds", in: 1...120, default: 15, "for one request, connecting included")
     }
 }
 
@@ -127,25 +140,38 @@ extension TokenAnswerFormat {
 
     /// A ready-made shape, and single keys that differ from it.
     init(_ section: inout ConfigurationSection) {
-        let shape = section.choice("tokenShape", default: Shape.guide).format
+        let shape = section.choice(
+            "tokenShape", default: Shape.guide, "sets the next three keys for the answers of Google's samples"
+        ).format
         self.init(
-            tokenKey: section.string("tokenKey", default: shape.tokenKey),
-            expirationKey: section.string("expirationKey", default: shape.expirationKey),
-            expirationFormat: section.choice("expirationFormat", default: shape.expirationFormat))
+            tokenKey: section.string(
+                "tokenKey", default: shape.tokenKey,
+                "the token's key in a JSON answer, or a path such as data.token"),
+            expirationKey: section.string(
+                "expirationKey", default: shape.expirationKey, "the expiry's key, which an answer may lack"),
+            expirationFormat: section.choice(
+                "expirationFormat", default: shape.expirationFormat, "how the expiry is written"))
     }
 }
 
 extension ConfigurationSection {
-    /// A text, `{"file": PATH}` or `{"environment": NAME}`, if there is one.
-    mutating func optionalSecret(_ key: String) -> Secret? {
-        member(key).flatMap { secret($0, key)?.secret }
+    /// A text or a reference, fetched when it is used, if there is one.
+    mutating func optionalSecret(_ key: String, _ about: String) -> Secret? {
+        declare(key, .secret, isSecret: true, about)
+        guard let value = member(key) else {
+            settle(key, nil, isThere: false)
+            return nil
+        }
+        return secret(value, key)?.secret
     }
 
     /// The secrets under `key` by their names, each with its scheme where `schemes` allows one.
     mutating func secrets(
-        _ key: String, schemes: Bool
+        _ key: String, schemes: Bool, _ about: String
     ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {
-        entries(key).compactMap { name, value in
+        declare(key, .secrets(asHeaders: schemes), isSecret: true, about)
+        if !has(key) { settle(key, nil, isThere: false) }
+        return entries(key).compactMap { name, value in
             secret(value, "\(key).\(name)", schemes: schemes).map { (name, $0.secret, $0.scheme) }
         }
     }
@@ -153,7 +179,10 @@ extension ConfigurationSection {
     private func secret(
         _ value: JSONValue, _ key: String, schemes: Bool = false
     ) -> (secret: Secret, scheme: HeaderTemplate.Scheme)? {
-        if let text = value.stringValue { return (.literal(text), .verbatim) }
+        if let text = value.stringValue {
+            settle(key, ConfigurationSetting.struck, isThere: true)
+            return (.literal(text), .verbatim)
+        }
         var members = value.objectValue ?? [:]
         var scheme: HeaderTemplate.Scheme? = .verbatim
         if schemes, let word = members.removeValue(forKey: "scheme") {
@@ -167,25 +196,24 @@ extension ConfigurationSection {
                         + (guess.map { "; did you mean \"\($0)\"?" } ?? ""))
             }
         }
-        if members.count == 1 {
-            if let path = members["file"]?.stringValue, !path.isEmpty { return scheme.map { (.file(path), $0) } }
-            if let name = members["environment"]?.stringValue, !name.isEmpty {
-                return scheme.map { (.environment(name), $0) }
-            }
+        if let reference = ValueReference(members) {
+            settle(key, ConfigurationSetting.struck, isThere: true, from: reference)
+            return scheme.map { (Secret(reference), $0) }
         }
         // Never the value: it may be the secret.
         report(
             key,
-            "is \(value.kind) that cannot be used; use a text, {\"file\": PATH} or {\"environment\": NAME}"
-                + (schemes ? ", the latter two with \"scheme\" \"verbatim\", \"bearer\" or \"basic\"" : ""))
+            "is \(value.kind) that cannot be used; use a text, \(ValueReference.forms)"
+                + (schemes ? ", each of the three with \"scheme\" \"verbatim\", \"bearer\" or \"basic\"" : ""))
         return nil
     }
 
     /// A URL, of which problems show neither credentials nor the values of its query.
     mutating func url<Value>(
-        _ key: String, default fallback: String? = nil, _ convert: (String) throws(HTTPURL.Problem) -> Value
+        _ key: String, default fallback: String? = nil, _ about: String,
+        _ convert: (String) throws(HTTPURL.Problem) -> Value
     ) -> Value? {
-        converted(key, default: fallback, shownAs: Self.withoutSecrets, convert)
+        converted(key, default: fallback, shownAs: Self.withoutSecrets, about, convert)
     }
 
     private static func withoutSecrets(_ url: String) -> String {
@@ -199,10 +227,20 @@ extension ConfigurationSection {
     }
 }
 
+extension Secret {
+    fileprivate init(_ reference: ValueReference) {
+        switch reference {
+        case .file(let path): self = .file(path)
+        case .environment(let name): self = .environment(name)
+        case .credential(let name): self = .credential(name)
+        }
+    }
+}
+
 extension ConfigurationSection {
     /// A text that may hold the section's placeholders; any other word in braces is a problem.
-    mutating func template(_ key: String) -> String {
-        let text = string(key, as: "/run/vehicle-token.jwt")
+    mutating func template(_ key: String, _ about: String) -> String {
+        let text = string(key, as: "/run/vehicle-token.jwt", about)
         reportUnknownPlaceholders(in: text, key)
         return text
     }

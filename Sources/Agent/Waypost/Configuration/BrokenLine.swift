@@ -10,20 +10,15 @@ struct BrokenLine {
     let lines: String
 
     /// Sections that hold no secret but in keys that are not in `harmlessKeys`.
-    static let sections: Set = [
-        "vehicle", "receiver", "authorization", "consumerAuthorization", "reporting", "upload", "retry", "outbox",
-        "status", "log",
-    ]
+    static let sections = names { $0.form == .section }
     /// Keys of sections whose values may be shown.
-    static let harmlessKeys: Set = [
-        "providerId", "vehicleId", "service", "stateWhileRunning", "stateOnStop", "type", "device", "baudRate", "path",
-        "host", "port", "follow", "acceptMissingChecksum", "method", "tokenShape", "tokenKey", "expirationKey",
-        "expirationFormat", "timeoutSeconds", "caFile", "clientCertificateFile", "clientKeyFile", "intervalSeconds",
-        "heartbeatSeconds", "maximumPastLocations", "backlogUpdatesPerSecond", "initialDelaySeconds",
-        "maximumDelaySeconds", "maximumMegabytes", "maximumAgeDays", "durability", "listen", "level", "format",
-    ]
+    static let harmlessKeys = names { $0.form != .section && !$0.isSecret }
     /// Keys of sections whose values may be, or hold, a secret.
-    static let secretKeys: Set = ["url", "endpoint", "headers", "body", "command", "environment"]
+    static let secretKeys = names { $0.isSecret }
+
+    private static func names(where isMeant: (ConfigurationKey) -> Bool) -> Set<String> {
+        Set(ConfigurationKey.all.filter(isMeant).map(\.name))
+    }
 
     /// So much of a long line is shown.
     private static let width = 100
@@ -142,7 +137,7 @@ private struct LineReader {
 
     /// Words that are no secret wherever they stand.
     private static let words = BrokenLine.sections.union(BrokenLine.harmlessKeys).union(BrokenLine.secretKeys)
-        .union(["true", "false", "null", "file", "scheme"])
+        .union(["true", "false", "null", "file", "credential", "scheme"])
 
     /// Takes so many bytes, shown as `text`, if they are of the line.
     private mutating func emit(_ count: Int, _ text: String) {

@@ -1,4 +1,3 @@
-import BackendAuthorization
 import FleetEngine
 import LinuxPlatform
 import SQLiteOutbox
@@ -7,22 +6,22 @@ import SQLiteOutbox
 /// there. No path may be both.
 extension Configuration {
     /// Notes each path that is needed twice; `file` is the configuration's own.
-    func reportSharedPaths(to problems: ConfigurationProblems, file: String) {
+    func reportSharedPaths(to reading: ConfigurationReading, file: String) {
         let filesRead =
             [(name: "this configuration", path: file)]
             + filesRead.map { (name: "the file of \"\($0.key)\"", path: $0.path) }
         let outboxFiles = (OutboxConfiguration.companions + [StallRecord.path(besideOutbox: ""), OwedState.suffix])
             .map { outbox.path + $0 }
         if let used = filesRead.first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
-            problems.add("outbox.path", "is \(outbox.path), whose files would replace \(used.name); use another path")
+            reading.add("outbox.path", "is \(outbox.path), whose files would replace \(used.name); use another path")
         }
         guard case .unix(let socket) = statusAddress else { return }
         if outboxFiles.contains(where: { Self.isSame($0, socket) }) {
-            problems.add(
+            reading.add(
                 "status.listen",
                 "is unix:\(socket), a file of the outbox; use another path, as unix:/run/waypost/status")
         } else if let used = filesRead.first(where: { Self.isSame(socket, $0.path) }) {
-            problems.add(
+            reading.add(
                 "status.listen",
                 "is unix:\(socket), which is \(used.name); use another path, as unix:/run/waypost/status")
         }
@@ -36,11 +35,12 @@ extension Configuration {
 
     /// What is only read, by the keys that name it.
     var filesRead: [(key: String, path: String)] {
-        var files: [(key: String, path: String)] = []
+        var files = settings.compactMap { setting in
+            if case .reference(.file(let path)) = setting.source { (key: setting.path, path: path) } else { nil }
+        }
         func add(_ key: String, _ path: String?) {
             if let path { files.append((key, expanded(path))) }
         }
-        func add(_ key: String, _ secret: Secret?) { if case .file(let path)? = secret { add(key, path) } }
         switch receiver.source {
         case .serial(let device, _): add("receiver.device", device)
         case .file(let path, _): add("receiver.path", path)
@@ -49,15 +49,11 @@ extension Configuration {
         add("upload.caFile", upload.caFile)
         for (key, provider) in [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)] {
             switch provider {
-            case .http(let settings, let trust):
-                add("\(key).body", settings.body)
-                for header in settings.headers { add("\(key).headers.\(header.name)", header.secret) }
+            case .http(_, let trust):
                 add("\(key).caFile", trust.caFile)
                 add("\(key).clientCertificateFile", trust.clientCertificateFile)
                 add("\(key).clientKeyFile", trust.clientKeyFile)
-            case .command(let arguments, let environment, _, _):
-                add("\(key).command", arguments.first)
-                for (name, secret) in environment { add("\(key).environment.\(name)", secret) }
+            case .command(let arguments, _, _, _): add("\(key).command", arguments.first)
             case .file(let path, _): add("\(key).path", path)
             case nil: break
             }

@@ -25,9 +25,14 @@ public struct Configuration: Sendable {
     /// Where the running service answers questions.
     package var statusAddress: LocalAddress
     package var log: LogConfiguration
+    /// What is in force under every key that was read, and where it came from; without secrets.
+    package private(set) var settings: [ConfigurationSetting] = []
 }
 
 extension Configuration {
+    /// Where a vehicle has its configuration.
+    package static let usualFile = "/etc/waypost/config.json"
+
     /// The same with the consumers' provider in the place of the driver's; `nil` when none is configured.
     var forConsumers: Configuration? {
         consumerAuthorization.map { provider in
@@ -43,12 +48,17 @@ extension Configuration {
     ///
     /// - Throws: everything that is wrong with it, a line each.
     public init(file path: String) throws(ConfigurationError) {
+        try self.init(file: path, ifMissing: "copy config.example.json there and edit it")
+    }
+
+    /// The same; `remedy` says what to do when there is no such file.
+    package init(file path: String, ifMissing remedy: String) throws(ConfigurationError) {
         let bytes: [UInt8]
         do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 1 << 20) } catch {
             let reason =
                 switch error {
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
-                    "there is no such file; copy config.example.json there and edit it"
+                    "there is no such file; \(remedy)"
                 case .system(let cause) where cause.number == EACCES:
                     "may not be read by this user; check owner and mode"
                 case .system: "\(error)"
@@ -64,6 +74,11 @@ extension Configuration {
     ///
     /// - Throws: everything that is wrong with it, a line each.
     public init(json: [UInt8], file: String) throws(ConfigurationError) {
+        try self.init(json: json, file: file, environment: ProcessEnvironment.variables)
+    }
+
+    /// The same; values that come from the environment, or from credentials, come from `environment`.
+    package init(json: [UInt8], file: String, environment: [String: String]) throws(ConfigurationError) {
         let document: JSONValue
         // Editors on other systems put a byte order mark before the text (RFC 8259 section 8.1 lets a reader pass it).
         let text = json.starts(with: [0xef, 0xbb, 0xbf]) ? Array(json.dropFirst(3)) : json
@@ -73,16 +88,42 @@ extension Configuration {
         guard case .object(let members) = document else {
             throw ConfigurationError(problems: ["\(file): holds \(document.kind); write an object in braces"])
         }
-        let problems = ConfigurationProblems(file: file)
-        var root = ConfigurationSection(path: "", members: members, problems: problems)
-        let configuration = Self(&root)
+        let reading = ConfigurationReading(file: file, places: JSONPlaces(of: text), environment: environment)
+        var root = ConfigurationSection(path: "", members: members, reading: reading)
+        var configuration = Self(&root)
         root.finish()
-        configuration?.reportSharedPaths(to: problems, file: file)
-        guard let configuration, problems.lines.isEmpty else {
-            throw ConfigurationError(problems: problems.lines)
+        configuration?.settings = reading.settings
+        configuration?.reportSharedPaths(to: reading, file: file)
+        guard let configuration, reading.lines.isEmpty else {
+            throw ConfigurationError(problems: reading.lines)
         }
         self = configuration
     }
+
+    /// The keys that are asked for when nothing but a type of receiver and of provider is configured, for each of these.
+    static let declaredKeys: [ConfigurationKey] = {
+        var keys: [ConfigurationKey] = []
+        let receivers = ReceiverConfiguration.Kind.allCases.map(\.rawValue)
+        let providers = AuthorizationConfiguration.Kind.allCases.map(\.rawValue)
+        for index in 0..<max(receivers.count, providers.count) {
+            func section(_ types: [String]) -> JSONValue {
+                .object(["type": .string(types[min(index, types.count - 1)])])
+            }
+            let members = [
+                "receiver": section(receivers), "authorization": section(providers),
+                "consumerAuthorization": section(providers),
+            ]
+            let reading = ConfigurationReading(file: "")
+            var root = ConfigurationSection(path: "", members: members, reading: reading)
+            _ = Self(&root)
+            keys += reading.keys.filter { !keys.contains($0) }
+        }
+        // Those of the later types beside those of the first.
+        let sections = keys.filter { !$0.path.contains(".") }.map(\.path)
+        return sections.flatMap { section in
+            keys.filter { $0.path == section || $0.path.hasPrefix(section + ".") }
+        }
+    }()
 
     /// `nil` only when something without a default is wrong, which has been reported.
     private init?(_ root: inout ConfigurationSection) {
@@ -94,10 +135,13 @@ extension Configuration {
         let reporting = ReportingConfiguration(&root)
         let upload = UploadConfiguration(&root)
         let outbox = OutboxConfiguration(&root)
-        var status = root.section("status")
-        let statusAddress = status.converted("listen", default: "127.0.0.1:9464", LocalAddress.init)
+        var status = root.section("status", "where the running service answers questions")
+        let statusAddress = status.converted(
+            "listen", default: "127.0.0.1:9464", "127.0.0.1:PORT, [::1]:PORT, or unix:/PATH; port 0 takes a free one",
+            LocalAddress.init)
         status.finish()
         let log = LogConfiguration(&root)
+        _ = root.optionalString("$schema", "where an editor finds the schema of this file; Waypost does not look there")
         guard let vehicle, let receiver, let authorization, let upload, let statusAddress else { return nil }
         self.vehicle = vehicle.name
         (stateWhileRunning, stateOnStop) = (vehicle.whileRunning, vehicle.onStop)
@@ -108,17 +152,22 @@ extension Configuration {
     private static func vehicle(
         _ root: inout ConfigurationSection
     ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState)? {
-        var section = root.section("vehicle", isRequired: true)
+        var section = root.section("vehicle", isRequired: true, "which vehicle this is")
         defer { section.finish() }
-        let service = section.choice("service", default: FleetService.onDemandTrips)
-        let whileRunning = section.choice("stateWhileRunning", default: VehicleState.online)
-        let onStop = section.choice("stateOnStop", default: VehicleState.offline)
         func checked(_ id: String) throws(VehicleName.Problem) -> String {
             try VehicleName.validate(id)
             return id
         }
-        let providerID = section.converted("providerId", checked)
-        let vehicleID = section.converted("vehicleId", checked)
+        let providerID = section.converted(
+            "providerId", "the Google Cloud project of your Fleet Engine", checked)
+        let vehicleID = section.converted("vehicleId", "the vehicle as Fleet Engine knows it", checked)
+        let service = section.choice(
+            "service", default: FleetService.onDemandTrips, "vehicles or deliveryVehicles of Fleet Engine")
+        let whileRunning = section.choice(
+            "stateWhileRunning", default: VehicleState.online, "sent with every update; on-demand vehicles only")
+        let onStop = section.choice(
+            "stateOnStop", default: VehicleState.offline,
+            "sent once when the service stops; on-demand vehicles only")
         guard let providerID, let vehicleID,
             let name = try? VehicleName(service: service, providerID: providerID, vehicleID: vehicleID)
         else { return nil }
@@ -128,12 +177,21 @@ extension Configuration {
 
 extension OutboxConfiguration {
     init(_ root: inout ConfigurationSection) {
-        var section = root.section("outbox")
+        var section = root.section("outbox", "the file in which updates wait until they are delivered")
         self.init(
-            path: section.string("path", default: "/var/lib/waypost/outbox.sqlite"),
-            maximumBytes: Int64(section.integer("maximumMegabytes", in: 1...4096, default: 64)) << 20)
-        maximumAge = section.integer("maximumAgeDays", in: 1...3650, or: "unlimited").map { .seconds($0 * 86_400) }
-        durability = section.choice("durability", default: .full)
+            path: section.string(
+                "path", default: "/var/lib/waypost/outbox.sqlite", "the outbox; other files lie beside it"),
+            maximumBytes: Int64(
+                section.integer(
+                    "maximumMegabytes", in: 1...4096, default: 64,
+                    "near this size old drives are thinned, then the oldest pending updates are evicted")) << 20)
+        maximumAge = section.integer(
+            "maximumAgeDays", in: 1...3650, or: "unlimited",
+            "pending updates that much older than the newest are evicted"
+        ).map { .seconds($0 * 86_400) }
+        durability = section.choice(
+            "durability", default: .full,
+            "economy writes updates together, which saves flash; a crash may lose the last of them")
         section.finish()
     }
 }
@@ -144,9 +202,12 @@ package struct ReportingConfiguration: Sendable, Hashable {
     package var heartbeat: Duration
 
     init(_ root: inout ConfigurationSection) {
-        var section = root.section("reporting")
-        interval = section.seconds("intervalSeconds", in: 5...60, default: 10)
-        heartbeat = section.seconds("heartbeatSeconds", in: 5...60, default: 60)
+        var section = root.section("reporting", "when updates are made")
+        interval = section.seconds(
+            "intervalSeconds", in: 5...60, default: 10, "between two updates of a moving vehicle")
+        heartbeat = section.seconds(
+            "heartbeatSeconds", in: 5...60, default: 60,
+            "between two updates of a parked vehicle; not below intervalSeconds")
         if heartbeat < interval {
             section.report("heartbeatSeconds", "is shorter than \"intervalSeconds\"; make it at least as long")
         }
@@ -165,17 +226,27 @@ package struct UploadConfiguration: Sendable, Hashable {
     package var caFile: String?
 
     init?(_ root: inout ConfigurationSection) {
-        var section = root.section("upload")
-        let endpoint = section.url("endpoint", default: "https://fleetengine.googleapis.com", HTTPURL.init)
-        timeout = section.seconds("timeoutSeconds", in: 1...120, default: 15)
-        maximumPastLocations = section.integer("maximumPastLocations", in: 1...500, default: 50)
-        let pace = section.integer("backlogUpdatesPerSecond", in: 0...100_000, default: 100)
+        var section = root.section("upload", "where and how updates are sent")
+        let endpoint = section.url(
+            "endpoint", default: "https://fleetengine.googleapis.com",
+            "where Fleet Engine is; plain http for loopback hosts only", HTTPURL.init)
+        timeout = section.seconds(
+            "timeoutSeconds", in: 1...120, default: 15, "for one upload, connecting included")
+        maximumPastLocations = section.integer(
+            "maximumPastLocations", in: 1...500, default: 50, "older positions in one upload")
+        let pace = section.integer(
+            "backlogUpdatesPerSecond", in: 0...100_000, default: 100,
+            "the pace of a backlog; 0 is as fast as answers come")
         backlogUpdatesPerSecond = pace == 0 ? nil : Double(pace)
-        caFile = section.optionalString("caFile")
-        var retry = section.section("retry")
+        caFile = section.optionalString("caFile", "PEM file of authorities to trust instead of the system's")
+        var retry = section.section("retry", "how attempts are repeated")
         self.retry = RetryPolicy(
-            initialDelay: retry.seconds("initialDelaySeconds", in: 0.05...60, default: 1),
-            maximumDelay: retry.seconds("maximumDelaySeconds", in: 0.05...600, default: 60))
+            initialDelay: retry.seconds(
+                "initialDelaySeconds", in: 0.05...60, default: 1,
+                "longest pause before the first retry; it doubles, with jitter"),
+            maximumDelay: retry.seconds(
+                "maximumDelaySeconds", in: 0.05...600, default: 60,
+                "where the doubling ends; not below initialDelaySeconds"))
         if self.retry.maximumDelay < self.retry.initialDelay {
             retry.report("maximumDelaySeconds", "is shorter than \"initialDelaySeconds\"; make it at least as long")
         }
@@ -192,9 +263,9 @@ package struct LogConfiguration: Sendable, Hashable {
     package var format: LogFormat
 
     init(_ root: inout ConfigurationSection) {
-        var section = root.section("log")
-        level = section.choice("level", default: .info)
-        format = section.choice("format", default: .text)
+        var section = root.section("log", "what goes to the log")
+        level = section.choice("level", default: .info, "each level includes those before it")
+        format = section.choice("format", default: .text, "how a line of the log is written, on standard error")
         section.finish()
     }
 }

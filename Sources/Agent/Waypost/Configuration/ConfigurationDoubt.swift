@@ -23,7 +23,7 @@ package struct ConfigurationDoubt: Sendable, Hashable, CustomStringConvertible {
 /// begins all the same, for somewhere it may be right.
 extension Configuration {
     /// All of them, from the values alone.
-    package var doubts: [ConfigurationDoubt] { idDoubts + pathDoubts + hostDoubts }
+    package var doubts: [ConfigurationDoubt] { idDoubts + pathDoubts + hostDoubts + openSecretDoubts }
 
     /// The values that stand in `config.example.json` for one's own.
     private static let exampleProvider = "my-cloud-project"
@@ -65,6 +65,16 @@ extension Configuration {
                 key,
                 "is \"\(path)\", which is looked for in whatever folder the service is started in; write the whole path, "
                     + "from / on")
+        }
+    }
+
+    /// A key file that others may read is rejected when it is read; these may hold a secret, or none.
+    private var openSecretDoubts: [ConfigurationDoubt] {
+        settings.filter(\.isOpenSecret).map { setting in
+            ConfigurationDoubt(
+                setting.path,
+                "comes from a file that is open to every user; if there is a secret in it, run chmod o= on it",
+                isLikelyRight: true)
         }
     }
 

@@ -1,19 +1,21 @@
 import ReportedText
 import StrictJSON
 
-/// One object of the configuration: hands out its members by key, notes those that are wrong, and at the end those that
-/// were not read.
+/// One object of the configuration: hands out its members by key, which declares the key; notes those that are wrong,
+/// and at the end those that were not read.
 struct ConfigurationSection {
     private let path: String
     /// `nil` when there is no such section: what it lacks is then told once, of the section.
     private let members: [String: JSONValue]?
-    private let problems: ConfigurationProblems
+    private let reading: ConfigurationReading
     private var known: Set<String> = []
+    /// The word under `type`, once that was read: what is read from then on is of that type.
+    private var type: String?
     /// The words that may stand in braces in a template.
     var placeholders = ["vehicleId", "providerId"]
 
-    init(path: String, members: [String: JSONValue]?, problems: ConfigurationProblems) {
-        (self.path, self.members, self.problems) = (path, members, problems)
+    init(path: String, members: [String: JSONValue]?, reading: ConfigurationReading) {
+        (self.path, self.members, self.reading) = (path, members, reading)
     }
 
     /// Whether there is anything under `key`.
@@ -26,7 +28,8 @@ struct ConfigurationSection {
     }
 
     /// The object under `key`; one without members when it is missing, which is a problem if `isRequired`.
-    mutating func section(_ key: String, isRequired: Bool = false) -> ConfigurationSection {
+    mutating func section(_ key: String, isRequired: Bool = false, _ about: String) -> ConfigurationSection {
+        declare(key, .section, isRequired: isRequired, about)
         switch member(key) {
         case .object(let members)?: return sub(key, members)
         case nil: if isRequired { missing(key, "write an object in braces, as in config.example.json") }
@@ -36,71 +39,93 @@ struct ConfigurationSection {
     }
 
     /// A text that is not empty, as `example`; `fallback` when it is missing, which is a problem if there is none.
-    mutating func string(_ key: String, default fallback: String? = nil, as example: String? = nil) -> String {
-        if fallback == nil, member(key) == nil {
-            missing(key, "write a text in quotes" + (example.map { ", as \"\($0)\"" } ?? ""))
-        }
-        return optionalString(key) ?? fallback ?? ""
+    mutating func string(
+        _ key: String, default fallback: String? = nil, as example: String? = nil, _ about: String
+    ) -> String {
+        requiredText(key, default: fallback, as: example, about)?.text ?? ""
     }
 
     /// A text that is not empty, if there is one.
-    mutating func optionalString(_ key: String) -> String? {
-        switch member(key) {
-        case .string(let text)? where !text.isEmpty: return text
-        case nil: return nil
-        case let other?:
-            wrong(key, other, "use a text in quotes")
+    mutating func optionalString(_ key: String, _ about: String) -> String? { text(key, about)?.text }
+
+    /// Converts the text under `key` where there is one; what the conversion throws is the problem.
+    ///
+    /// `shown` leaves the secrets out that such a text may hold; it is given for keys whose texts may.
+    mutating func converted<Value, Failure: Error & CustomStringConvertible>(
+        _ key: String, default fallback: String? = nil, shownAs shown: ((String) -> String)? = nil, _ about: String,
+        _ convert: (String) throws(Failure) -> Value
+    ) -> Value? {
+        guard let found = requiredText(key, default: fallback, shownAs: shown, about) else { return nil }
+        do { return try convert(found.text) } catch {
+            let says =
+                found.reference.map { "takes from \($0) a value that \(error)" }
+                ?? "is \"\(shown?(found.text) ?? found.text)\", which \(error)"
+            reading.add(keyPath(key), says)
             return nil
         }
     }
 
     /// A whole number within `range`.
-    mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int) -> Int {
+    mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int, _ about: String) -> Int {
+        var value = fallback
         switch member(key) {
-        case .integer(let value)? where range.contains(Int(value)): return Int(value)
-        case nil: return fallback
-        case let other?:
-            wrong(key, other, "use a whole number from \(range.lowerBound) to \(range.upperBound)")
-            return fallback
+        case .integer(let number)? where range.contains(Int(number)): value = Int(number)
+        case nil: break
+        case let other?: wrong(key, other, "use a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
+        note(key, .integer(range), .integer(Int64(value)), default: .integer(Int64(fallback)), about)
+        return value
     }
 
     /// One of the whole numbers in `choices`, or `nil` for `word`, which stands in their place.
-    mutating func integer(_ key: String, among choices: [Int], or word: String, default fallback: Int) -> Int? {
+    mutating func integer(
+        _ key: String, among choices: [Int], or word: String, default fallback: Int, _ about: String
+    ) -> Int? {
+        var value: Int? = fallback
         switch member(key) {
-        case .integer(let value)? where choices.contains(Int(value)): return Int(value)
-        case .string(word)?: return nil
-        case nil: return fallback
+        case .integer(let number)? where choices.contains(Int(number)): value = Int(number)
+        case .string(word)?: value = nil
+        case nil: break
         case let other?:
             wrong(key, other, "use \(Self.alternatives(choices.map(String.init) + ["\"\(word)\""]))")
-            return fallback
         }
+        note(
+            key, .number(choices, orWord: word), value.map { .integer(Int64($0)) } ?? .string(word),
+            default: .integer(Int64(fallback)), about)
+        return value
     }
 
     /// A whole number within `range`, or `nil` for `word`, which stands in its place and for a missing one.
-    mutating func integer(_ key: String, in range: ClosedRange<Int>, or word: String) -> Int? {
+    mutating func integer(_ key: String, in range: ClosedRange<Int>, or word: String, _ about: String) -> Int? {
+        var value: Int?
         switch member(key) {
-        case .integer(let value)? where range.contains(Int(value)): return Int(value)
-        case .string(word)?, nil: return nil
+        case .integer(let number)? where range.contains(Int(number)): value = Int(number)
+        case .string(word)?, nil: break
         case let other?:
             wrong(key, other, "use a whole number from \(range.lowerBound) to \(range.upperBound), or \"\(word)\"")
-            return nil
         }
+        note(
+            key, .integer(range, orWord: word), value.map { .integer(Int64($0)) } ?? .string(word),
+            default: .string(word), about)
+        return value
     }
 
     /// `true` or `false`.
-    mutating func flag(_ key: String, default fallback: Bool) -> Bool {
+    mutating func flag(_ key: String, default fallback: Bool, _ about: String) -> Bool {
+        var value = fallback
         switch member(key) {
-        case .bool(let value)?: return value
-        case nil: return fallback
-        case let other?:
-            wrong(key, other, "use true or false, without quotes")
-            return fallback
+        case .bool(let isTrue)?: value = isTrue
+        case nil: break
+        case let other?: wrong(key, other, "use true or false, without quotes")
         }
+        note(key, .flag, .bool(value), default: .bool(fallback), about)
+        return value
     }
 
     /// Seconds, which may be a fraction, within `range`.
-    mutating func seconds(_ key: String, in range: ClosedRange<Double>, default fallback: Double) -> Duration {
+    mutating func seconds(
+        _ key: String, in range: ClosedRange<Double>, default fallback: Double, _ about: String
+    ) -> Duration {
         var seconds = fallback
         if let value = member(key) {
             if let number = value.doubleValue, range.contains(number) {
@@ -109,44 +134,73 @@ struct ConfigurationSection {
                 wrong(key, value, "use seconds from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))")
             }
         }
+        note(key, .seconds(range), .number(seconds), default: .number(fallback), about)
         return .milliseconds(Int64((seconds * 1000).rounded()))
     }
 
     /// One of the words of `Choice`; `fallback` when it is missing.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ key: String, default fallback: Choice
+        _ key: String, default fallback: Choice, _ about: String
     ) -> Choice where Choice.RawValue == String {
-        member(key) == nil ? fallback : choice(key) ?? fallback
+        chosen(key, fallback, about) ?? fallback
     }
 
     /// One of the words of `Choice`, which has to be there.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ key: String
+        _ key: String, _ about: String
+    ) -> Choice? where Choice.RawValue == String {
+        chosen(key, nil, about)
+    }
+
+    private mutating func chosen<Choice: RawRepresentable & CaseIterable>(
+        _ key: String, _ fallback: Choice?, _ about: String
     ) -> Choice? where Choice.RawValue == String {
         let words = Choice.allCases.map(\.rawValue)
         let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" }))"
-        switch member(key) {
-        case .string(let text)?:
-            if let choice = Choice(rawValue: text) { return choice }
-            let guess = Spelling.nearest(to: text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
-            problems.add(keyPath(key), "is \"\(text)\"; \(advice)\(guess)")
-        case nil: missing(key, advice)
-        case let other?: wrong(key, other, advice)
+        let found = found(key, advice)
+        let choice = found.flatMap { Choice(rawValue: $0.text) }
+        if let found, choice == nil {
+            let guess = Spelling.nearest(to: found.text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
+            reading.add(
+                keyPath(key),
+                found.reference.map { "takes from \($0) a value that is none of its words; \(advice)" }
+                    ?? "is \"\(found.text)\"; \(advice)\(guess)")
         }
-        return nil
+        if fallback == nil, !has(key) { missing(key, advice) }
+        let value = choice ?? fallback
+        note(
+            key, .choice(words), (value?.rawValue).map(JSONValue.string),
+            default: (fallback?.rawValue).map(JSONValue.string), isRequired: fallback == nil, from: found, about)
+        if key == "type" { type = value?.rawValue }
+        return value
     }
 
-    /// A list of texts, at least one.
-    mutating func strings(_ key: String) -> [String] {
-        guard let value = member(key) else {
-            missing(key, Self.listAdvice)
-            return []
+    /// A list of texts, at least one; all but the first may be secrets.
+    mutating func strings(_ key: String, _ about: String) -> [String] {
+        let elements = member(key)?.arrayValue ?? []
+        var texts: [String] = []
+        for (index, element) in elements.enumerated() {
+            switch element {
+            case .string(let text): texts.append(text)
+            case .object(let members):
+                guard let found = resolved(members, "\(key)[\(index)]") else { continue }
+                texts.append(found.text)
+                settle(
+                    "\(key)[\(index)]", ConfigurationSetting.struck, isThere: true, from: found.reference,
+                    isOpenSecret: found.isOpenToAll)
+            default: break
+            }
         }
-        let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
-        guard !texts.isEmpty, texts.count == value.arrayValue?.count else {
-            wrongKind(key, value, Self.listAdvice)
-            return []
+        let isList = elements.allSatisfy { $0.stringValue != nil || $0.objectValue != nil }
+        switch member(key) {
+        case nil: missing(key, Self.listAdvice)
+        case let value? where elements.isEmpty || !isList: wrongKind(key, value, Self.listAdvice)
+        default: break
         }
+        let shown = elements.enumerated().map { index, element in
+            index == 0 && element.stringValue != nil ? element : ConfigurationSetting.struck
+        }
+        note(key, .texts, .array(shown), isRequired: true, isSecret: true, about)
         return texts
     }
 
@@ -164,21 +218,8 @@ struct ConfigurationSection {
         }
     }
 
-    /// Converts the text under `key` where there is one; what the conversion throws is the problem.
-    mutating func converted<Value, Failure: Error & CustomStringConvertible>(
-        _ key: String, default fallback: String? = nil, shownAs shown: (String) -> String = { $0 },
-        _ convert: (String) throws(Failure) -> Value
-    ) -> Value? {
-        let text = string(key, default: fallback)
-        guard !text.isEmpty else { return nil }
-        do { return try convert(text) } catch {
-            problems.add(keyPath(key), "is \"\(shown(text))\", which \(error)")
-            return nil
-        }
-    }
-
     /// Notes a problem of this section's own making.
-    func report(_ key: String, _ says: String) { problems.add(keyPath(key), says) }
+    func report(_ key: String, _ says: String) { reading.add(keyPath(key), says) }
 
     /// Notes every key that was not read, with the nearest one that exists and is not there; that one is then not told
     /// to be missing, too.
@@ -190,23 +231,120 @@ struct ConfigurationSection {
         }
         for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
             let guess = Spelling.nearest(to: key, among: known.filter { !has($0) }.sorted())
-            problems.add(
+            reading.add(
                 keyPath(key), "is not a key of \(owner); \(guess.map { "did you mean \"\($0)\"?" } ?? "remove it")")
-            if let guess { problems.excuse(keyPath(guess)) }
+            if let guess { reading.excuse(keyPath(guess)) }
         }
     }
 
+    // MARK: - Texts
+
+    /// A text, from wherever it comes.
+    private struct FoundText {
+        let text: String
+        var reference: ValueReference?
+        var isOpenToAll = false
+    }
+
+    /// The text under `key`, which is a problem if it is missing and there is no `fallback`.
+    private mutating func requiredText(
+        _ key: String, default fallback: String?, as example: String? = nil, shownAs shown: ((String) -> String)? = nil,
+        _ about: String
+    ) -> FoundText? {
+        if fallback == nil, !has(key) {
+            missing(key, "write a text in quotes" + (example.map { ", as \"\($0)\"" } ?? ""))
+        }
+        return text(key, default: fallback, isRequired: fallback == nil, shownAs: shown, about)
+    }
+
+    private mutating func text(
+        _ key: String, default fallback: String? = nil, isRequired: Bool = false,
+        shownAs shown: ((String) -> String)? = nil, _ about: String
+    ) -> FoundText? {
+        let advice = "use a text in quotes"
+        var text = found(key, advice)
+        if text?.text.isEmpty == true {
+            wrong(key, .string(""), advice)
+            text = nil
+        }
+        note(
+            key, .text, (text?.text ?? fallback).map { .string(shown?($0) ?? $0) },
+            default: fallback.map(JSONValue.string), isRequired: isRequired, isSecret: shown != nil, from: text, about)
+        return text ?? fallback.map { FoundText(text: $0) }
+    }
+
+    /// The text under `key`, empty or not; anything else is a problem.
+    private mutating func found(_ key: String, _ advice: String) -> FoundText? {
+        switch member(key) {
+        case .string(let text)?: return FoundText(text: text)
+        case .object(let members)?: return resolved(members, key)
+        case nil: return nil
+        case let other?:
+            wrong(key, other, advice)
+            return nil
+        }
+    }
+
+    private func resolved(_ members: [String: JSONValue], _ key: String) -> FoundText? {
+        guard let reference = ValueReference(members) else {
+            reading.add(keyPath(key), "is an object that cannot be used; use a text, \(ValueReference.forms)")
+            return nil
+        }
+        do throws(ValueReference.Problem) {
+            let found = try reference.fetch(environment: reading.environment)
+            return FoundText(text: found.text, reference: reference, isOpenToAll: found.isOpenToAll)
+        } catch {
+            reading.add(keyPath(key), "takes its value from \(reference), which \(error)")
+            return nil
+        }
+    }
+
+    // MARK: - What is told of a key
+
+    /// Tells that `key` is read, and how.
+    func declare(
+        _ key: String, _ form: ConfigurationKey.Form, default fallback: JSONValue? = nil, isRequired: Bool = false,
+        isSecret: Bool = false, _ about: String
+    ) {
+        reading.declare(
+            ConfigurationKey(
+                path: keyPath(key), type: type, form: form, isRequired: isRequired, fallback: fallback,
+                isSecret: isSecret, about: about))
+    }
+
+    /// Tells what is in force under `key`, where it is there at all; what is a credential is a secret.
+    func settle(
+        _ key: String, _ value: JSONValue?, isThere: Bool, from reference: ValueReference? = nil,
+        isOpenSecret: Bool = false
+    ) {
+        var shown = value
+        if case .credential? = reference { shown = ConfigurationSetting.struck }
+        reading.settle(keyPath(key), shown, isThere: isThere, reference, isOpenSecret: isOpenSecret)
+    }
+
+    private func note(
+        _ key: String, _ form: ConfigurationKey.Form, _ value: JSONValue?, default fallback: JSONValue? = nil,
+        isRequired: Bool = false, isSecret: Bool = false, from found: FoundText? = nil, _ about: String
+    ) {
+        declare(key, form, default: fallback, isRequired: isRequired, isSecret: isSecret, about)
+        settle(
+            key, value, isThere: has(key), from: found?.reference,
+            isOpenSecret: isSecret && found?.isOpenToAll == true)
+    }
+
+    // MARK: - Problems
+
     private func sub(_ key: String, _ members: [String: JSONValue]?) -> ConfigurationSection {
-        ConfigurationSection(path: keyPath(key), members: members, problems: problems)
+        ConfigurationSection(path: keyPath(key), members: members, reading: reading)
     }
 
     private func missing(_ key: String, _ advice: String) {
-        if members != nil { problems.add(keyPath(key), "is missing; \(advice)", isAbsence: true) }
+        if members != nil { reading.add(keyPath(key), "is missing; \(advice)", isAbsence: true) }
     }
 
     /// Without the value: where a section or a list belongs it may be a secret.
     private func wrongKind(_ key: String, _ value: JSONValue, _ advice: String) {
-        problems.add(keyPath(key), "is \(value.kind); \(advice)")
+        reading.add(keyPath(key), "is \(value.kind); \(advice)")
     }
 
     private func wrong(_ key: String, _ value: JSONValue, _ advice: String) {
@@ -219,7 +357,9 @@ struct ConfigurationSection {
             case .null, .array, .object: value.kind
             }
         let isQuoted = Double(value.stringValue ?? "") != nil && advice.contains { $0.isNumber }
-        problems.add(keyPath(key), "is \(shown); \(advice)\(isQuoted ? "; a number has no quotes" : "")")
+        let isElsewhere = value.objectValue.flatMap(ValueReference.init) != nil
+        let hint = isQuoted ? "; a number has no quotes" : isElsewhere ? "; only a text can come from elsewhere" : ""
+        reading.add(keyPath(key), "is \(shown); \(advice)\(hint)")
     }
 
     private func keyPath(_ key: String) -> String { path.isEmpty ? key : path + "." + key }
@@ -233,35 +373,6 @@ struct ConfigurationSection {
     private static func plain(_ number: Double) -> String {
         number == number.rounded() ? "\(Int(number))" : "\(number)"
     }
-}
-
-/// Collects what is wrong while a configuration is read, so that all of it can be reported at once.
-final class ConfigurationProblems {
-    private let file: String
-    private var found: [(path: String, says: String, isAbsence: Bool)] = []
-
-    var lines: [String] { found.map { "\(file): \"\($0.path)\" \($0.says)" } }
-
-    init(file: String) { self.file = file }
-
-    /// Notes that the value at `path` `says` something that it may not.
-    ///
-    /// `isAbsence`: there is nothing at `path`.
-    func add(_ path: String, _ says: String, isAbsence: Bool = false) { found.append((path, says, isAbsence)) }
-
-    /// What is said to be missing at `path` is there, under a wrong name.
-    func excuse(_ path: String) { found.removeAll { $0.isAbsence && $0.path == path } }
-}
-
-/// Everything that is wrong with a configuration, at once.
-public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One each: file, key path or line and column, value and remedy; behind what is no JSON the line, with a mark.
-    public let problems: [String]
-
-    package init(problems: [String]) { self.problems = problems }
-
-    /// The problems, a line each.
-    public var description: String { problems.joined(separator: "\n") }
 }
 
 /// Finds the word that was probably meant.

@@ -23,39 +23,46 @@ package struct ReceiverConfiguration: Sendable, Hashable {
 
     /// `nil` when the type is missing or none of Waypost's.
     init?(_ root: inout ConfigurationSection) {
-        var section = root.section("receiver", isRequired: true)
-        guard let kind = section.choice("type") as Kind? else { return nil }
+        var section = root.section("receiver", isRequired: true, "where NMEA comes from")
+        guard let kind = section.choice("type", "where NMEA comes from") as Kind? else { return nil }
         defer { section.finish() }
         source = Self.source(kind, &section)
         // gpsd has read the sentences already.
-        acceptsMissingChecksum = kind == .gpsd ? false : section.flag("acceptMissingChecksum", default: false)
+        acceptsMissingChecksum =
+            kind == .gpsd
+            ? false
+            : section.flag(
+                "acceptMissingChecksum", default: false,
+                "accepts sentences without a checksum, as old receivers send them")
     }
 
     private static func source(_ kind: Kind, _ section: inout ConfigurationSection) -> Source {
         switch kind {
         case .serial:
             let baudRate = section.integer(
-                "baudRate", among: BaudRate.supported, or: "automatic", default: 9600)
+                "baudRate", among: BaudRate.supported, or: "automatic", default: 9600,
+                "of the line; automatic looks for it")
             return .serial(
-                device: section.string("device", as: "/dev/ttyUSB0"),
+                device: section.string("device", as: "/dev/ttyUSB0", "the serial line, or a link to it"),
                 baudRate: baudRate.map(BaudRate.fixed) ?? .automatic)
         case .file:
             return .file(
-                path: section.string("path", as: "/var/log/drive.nmea"), follows: section.flag("follow", default: false)
-            )
+                path: section.string("path", as: "/var/log/drive.nmea", "a recorded log"),
+                follows: section.flag("follow", default: false, "another program still writes the file"))
         case .stdin: return .standardInput
         case .tcp:
             return .tcp(
-                host: section.string("host", as: "192.168.1.1"),
-                port: section.integer("port", in: 1...65535, default: 10110))
+                host: section.string("host", as: "192.168.1.1", "a server that sends NMEA"),
+                port: section.integer("port", in: 1...65535, default: 10110, "its port"))
         case .udp:
             return .udp(
-                host: section.string("host", default: "127.0.0.1"),
-                port: section.integer("port", in: 1...65535, default: 10110))
+                host: section.string("host", default: "127.0.0.1", "the address to listen on"),
+                port: section.integer("port", in: 1...65535, default: 10110, "the port to listen on"))
         case .gpsd:
             return .gpsd(
-                host: section.string("host", default: "127.0.0.1"),
-                port: section.integer("port", in: 1...65535, default: 2947), device: section.optionalString("device"))
+                host: section.string("host", default: "127.0.0.1", "where gpsd runs"),
+                port: section.integer("port", in: 1...65535, default: 2947, "its port"),
+                device: section.optionalString("device", "the receiver to read, by the path that gpsd knows"))
         }
     }
 }

@@ -93,6 +93,29 @@ struct Arguments: Sendable, Equatable {
 }
 
 extension Arguments {
+    /// The file that `--config` names, or where a vehicle has its configuration.
+    var configurationFile: String { value("--config") ?? Configuration.usualFile }
+
+    /// The configuration in that file.
+    func configuration() throws(ConfigurationError) -> Configuration {
+        if let file = value("--config") { return try Configuration(file: file) }
+        return try Configuration(
+            file: Configuration.usualFile,
+            ifMissing: "copy config.example.json there and edit it, or name another file with --config FILE")
+    }
+
+    /// The configuration of the service that is to be asked; `nil` when none is named, and the usual one cannot be read:
+    /// the service is then asked where it is by default.
+    func serviceConfiguration() throws(ConfigurationError) -> Configuration? {
+        if value("--config") == nil, !FileSystem.isAllowed(.read, at: Configuration.usualFile) { return nil }
+        do { return try configuration() } catch {
+            guard value("--config") == nil else { throw error }
+            // It runs with what it has read, whatever has become of the file since.
+            for problem in error.problems { Terminal.say("waypost: \(problem)") }
+            return nil
+        }
+    }
+
     /// The value of an option that is an address to listen on.
     func address(_ name: String, default fallback: String, command: String) throws(UsageError) -> LocalAddress {
         let text = value(name) ?? fallback

@@ -4,9 +4,8 @@ import Waypost
 enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
         "--accept-missing-checksum", "accept sentences without a checksum, as old receivers send them")
-    static let config = OptionSpec.value("--config", "FILE", "the configuration file", isRequired: true)
-    private static let runningConfig = OptionSpec.value(
-        "--config", "FILE", "the service's configuration, if status.listen is not the default")
+    static let config = OptionSpec.value(
+        "--config", "FILE", "the configuration (default \(Configuration.usualFile))")
 
     static let commands: [CommandSpec] = [
         CommandSpec(
@@ -21,7 +20,7 @@ enum CommandCatalog {
                 .value("--record", "DIR", "keep the run there for replay, 32 MiB at most, without tokens"),
             ],
             examples: [
-                "run --config /etc/waypost/config.json",
+                "run",
                 "run --config van.json --record /var/lib/waypost/recording",
             ]),
         CommandSpec(
@@ -136,8 +135,25 @@ enum CommandCatalog {
                 """,
             operands: .none, options: [config, .flag("--online", "try the receiver, the token and Fleet Engine too")],
             examples: [
-                "check --config /etc/waypost/config.json",
+                "check",
                 "check --config van.json --online",
+            ]),
+        CommandSpec(
+            name: "config", summary: "Show the configuration in force, and where each value came from.",
+            details: """
+                A line a key: its value, and the line of the file, the default, or the file, environment variable or \
+                credential that it came from. Secrets are struck out. --schema prints the JSON schema of the file, for \
+                editors and for tests of configurations, instead.
+                """,
+            operands: .none,
+            options: [
+                config,
+                .flag("--json", "print one JSON object instead"),
+                .flag("--schema", "print the JSON schema of every configuration (draft 2020-12)"),
+            ],
+            examples: [
+                "config",
+                "config --schema > waypost.schema.json",
             ]),
         CommandSpec(
             name: "token", summary: "Fetch a token and show what it says.",
@@ -154,28 +170,28 @@ enum CommandCatalog {
                 .flag("--force", "with --raw: to a terminal too"),
             ],
             examples: [
-                "token --config /etc/waypost/config.json",
+                "token",
                 "token --config van.json --raw > token.jwt",
             ]),
         CommandSpec(
             name: "status", summary: "Show the status of the running service.",
             details: """
-                Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 without one; needs no secret. \
+                Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 where this user may not read it; needs no secret. \
                 Exit code 0 when all is well, 1 when something is wrong, 69 when it does not run, with the reason why it \
                 ended, if it left one.
                 """,
-            operands: .none, options: [runningConfig, .flag("--json", "print what the service sends, in JSON")],
+            operands: .none, options: [config, .flag("--json", "print what the service sends, in JSON")],
             examples: [
                 "status",
-                "status --json --config /etc/waypost/config.json",
+                "status --json",
             ]),
         CommandSpec(
             name: "why", summary: "Say why nothing is sent and what to do, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
-            operands: .none, options: [runningConfig],
+            operands: .none, options: [config],
             examples: [
                 "why",
-                "why --config /etc/waypost/config.json",
+                "why --config van.json",
             ]),
         CommandSpec(
             name: "bundle", summary: "Put everything that a help desk needs into one file.",
@@ -186,7 +202,7 @@ enum CommandCatalog {
                 """,
             operands: .none,
             options: [
-                .value("--config", "FILE", "the service's configuration (default /etc/waypost/config.json)"),
+                config,
                 .value("-o", "FILE", "where to write it (default waypost-VEHICLE-TIME.tar); - is standard output"),
                 .flag("--with-positions", "add recorded runs, and where the satellites stand"),
             ],
@@ -211,8 +227,8 @@ enum CommandCatalog {
                 .flag("--json", "list, requeue, discard: print one JSON object instead"),
             ],
             examples: [
-                "outbox list --config /etc/waypost/config.json",
-                "outbox requeue --update 4711 --update 4712 --config /etc/waypost/config.json",
+                "outbox list",
+                "outbox requeue --update 4711 --update 4712",
             ]),
         CommandSpec(
             name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"),

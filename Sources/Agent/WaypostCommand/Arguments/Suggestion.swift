@@ -13,7 +13,8 @@ enum Suggestion {
         "decode": "fixes", "parse": "fixes", "convert": "fixes", "nmea": "fixes", "summary": "fixes --summary",
         "explain": "fixes --explain", "draw": "map", "plot": "map", "follow": "watch", "trip": "watch",
         "fake": "simulator", "mock": "simulator", "emulator": "simulator", "play": "replay", "health": "status",
-        "jwt": "token", "log": "journalctl -u waypost", "logs": "journalctl -u waypost",
+        "jwt": "token", "settings": "config", "schema": "config --schema", "log": "journalctl -u waypost",
+        "logs": "journalctl -u waypost",
         "stop": "systemctl stop waypost", "restart": "systemctl restart waypost",
     ]
 
@@ -51,8 +52,8 @@ enum Suggestion {
     static func operand(_ word: String, of command: CommandSpec, _ given: Arguments) -> String {
         let own = ["watch": "--trip", "simulator": "--listen"][command.name]
         let isFile = word.contains("/") || word.hasSuffix(".json")
-        let config = command.options.first { $0.name == "--config" && ($0.isRequired || isFile) }?.name
-        guard let option = isFile ? config ?? own : own ?? config, given.value(option) == nil else { return "" }
+        let isConfiguration = isFile && command.options.contains { $0.name == "--config" }
+        guard let option = isConfiguration ? "--config" : own, given.value(option) == nil else { return "" }
         return question("\(command.name) \(option) \(word)")
     }
 

@@ -8,9 +8,9 @@ struct CheckCommand {
     private let isOnline: Bool
 
     init(_ arguments: Arguments) throws {
-        path = arguments.value("--config") ?? ""
+        path = arguments.configurationFile
         isOnline = arguments.has("--online")
-        configuration = try Configuration(file: path)
+        configuration = try arguments.configuration()
     }
 
     func run() async throws -> ExitStatus {

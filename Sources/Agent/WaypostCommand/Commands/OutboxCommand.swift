@@ -23,7 +23,7 @@ struct OutboxCommand {
     init(_ arguments: Arguments) throws {
         action = try Self.action(arguments)
         asJSON = arguments.has("--json")
-        configuration = try Configuration(file: arguments.value("--config") ?? "").outbox
+        configuration = try arguments.configuration().outbox
     }
 
     func run() async throws -> ExitStatus {

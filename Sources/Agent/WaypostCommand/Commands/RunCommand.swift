@@ -6,7 +6,7 @@ struct RunCommand {
     private let recordingFolder: String?
 
     init(_ arguments: Arguments) throws {
-        configuration = try Configuration(file: arguments.value("--config") ?? "")
+        configuration = try arguments.configuration()
         recordingFolder = arguments.value("--record")
     }
 

@@ -12,7 +12,7 @@ struct StatusCommand {
 
     init(_ arguments: Arguments) throws {
         asJSON = arguments.has("--json")
-        service = RunningService(try arguments.value("--config").map { path in try Configuration(file: path) })
+        service = RunningService(try arguments.serviceConfiguration())
     }
 
     func run() async throws -> ExitStatus {

@@ -19,7 +19,7 @@ struct TokenCommand {
                 "token --raw would show the token on this terminal; give it to a program (| or >), or add --force",
                 command: "token")
         }
-        configuration = try Configuration(file: arguments.value("--config") ?? "")
+        configuration = try arguments.configuration()
     }
 
     func run() async throws -> ExitStatus {

@@ -21,7 +21,7 @@ struct WatchCommand {
         case (_?, _?): throw UsageError("watch takes --trip or --vehicle, not both", command: "watch")
         }
         asJSON = arguments.has("--json")
-        configuration = try Configuration(file: arguments.value("--config") ?? "")
+        configuration = try arguments.configuration()
     }
 
     /// Ends when the trip does.

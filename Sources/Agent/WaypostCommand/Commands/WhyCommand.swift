@@ -7,7 +7,7 @@ struct WhyCommand {
     private let service: RunningService
 
     init(_ arguments: Arguments) throws {
-        service = RunningService(try arguments.value("--config").map { path in try Configuration(file: path) })
+        service = RunningService(try arguments.serviceConfiguration())
     }
 
     func run() async throws -> ExitStatus {

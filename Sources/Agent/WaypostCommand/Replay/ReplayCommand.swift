@@ -15,7 +15,7 @@ struct ReplayCommand {
 
     init(_ arguments: Arguments) throws {
         options = try ReplayOptions(arguments)
-        configuration = try Configuration(file: arguments.value("--config") ?? "")
+        configuration = try arguments.configuration()
     }
 
     func run() async throws -> ExitStatus {
@@ -114,7 +114,7 @@ struct ReplayOptions: Sendable, Equatable {
         isPermitted = arguments.has("--yes")
         acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
         if follows, loops { throw UsageError("--loop and --follow exclude each other", command: "replay") }
-        let others = logs + [arguments.value("--config") ?? ""]
+        let others = logs + [arguments.configurationFile]
         if let outbox, let other = others.first(where: { FileSystem.isSameFile($0, outbox) }) {
             throw UsageError(
                 "--outbox \(outbox) is \(other); name an outbox, or a file that is not there", command: "replay")

@@ -1,0 +1,86 @@
+import LinuxPlatform
+import StrictJSON
+import Waypost
+
+/// `waypost config`: what is in force and where each value came from, or the schema of the file.
+struct ConfigCommand {
+    private enum Subject {
+        case schema
+        case settings(EffectiveConfiguration)
+    }
+
+    private let subject: Subject
+    private let asJSON: Bool
+
+    init(_ arguments: Arguments) throws {
+        asJSON = arguments.has("--json")
+        if arguments.has("--schema") {
+            if arguments.value("--config") != nil {
+                throw UsageError("--schema is of every configuration; leave --config out", command: "config")
+            }
+            subject = .schema
+        } else {
+            subject = .settings(
+                EffectiveConfiguration(try arguments.configuration(), file: arguments.configurationFile))
+        }
+    }
+
+    func run() throws -> ExitStatus {
+        switch subject {
+        case .schema: try StandardOutput.write(line: ConfigurationSchema.document.prettyText)
+        case .settings(let effective): try StandardOutput.write(line: asJSON ? effective.json : effective.text)
+        }
+        return .done
+    }
+}
+
+/// What `waypost config` prints; holds no secret.
+struct EffectiveConfiguration {
+    private let settings: [ConfigurationSetting]
+    private let file: String
+
+    init(_ configuration: Configuration, file: String) { (settings, self.file) = (configuration.settings, file) }
+
+    /// A line a key: its path, its value, and where that came from.
+    var text: String {
+        let keyWidth = settings.map(\.path.count).max() ?? 0
+        let values = settings.map { setting -> String in
+            switch setting.value {
+            case nil: "none"
+            case .string(let text)?: text
+            case let value?: value.text
+            }
+        }
+        // One long value does not push all the others' sources away.
+        let valueWidth = min(values.map(\.count).max() ?? 0, 40)
+        return zip(settings, values).map { setting, value in
+            "\(setting.path.filled(to: keyWidth))  \(value.filled(to: valueWidth))  \(words(for: setting.source))"
+        }.joined(separator: "\n")
+    }
+
+    private func words(for source: ConfigurationSetting.Source) -> String {
+        switch source {
+        case .fallback: "default"
+        case .line(let line): "\(file):\(line)"
+        case .reference(let reference): "\(reference.parts.key) \(reference.parts.name)"
+        }
+    }
+
+    /// One object: the file, and of each key its value and where that came from.
+    var json: String {
+        let members = settings.map { setting -> (String, JSONValue) in
+            var members = ["value": setting.value ?? .null]
+            switch setting.source {
+            case .fallback: members["source"] = .string("default")
+            case .line(let line):
+                (members["source"], members["line"]) = (.string("configuration"), .integer(Int64(line)))
+            case .reference(let reference):
+                (members["source"], members["name"]) = (.string(reference.parts.key), .string(reference.parts.name))
+            }
+            return (setting.path, .object(members))
+        }
+        return JSONValue.object([
+            "file": .string(file), "settings": .object(Dictionary(members, uniquingKeysWith: { first, _ in first })),
+        ]).text
+    }
+}

@@ -1,0 +1,128 @@
+import FoundationEssentials
+import LinuxPlatform
+import StrictJSON
+import Testing
+import WaypostTestSupport
+
+@testable import Waypost
+
+@Suite(.serialized) struct ConfigurationSchemas {
+    /// Validates each document, a line each, by the schema; prints the numbers of those that are not valid.
+    private static let validator = """
+        import json, sys
+        from jsonschema import Draft202012Validator
+        schema = json.load(open(sys.argv[1]))
+        Draft202012Validator.check_schema(schema)
+        validator = Draft202012Validator(schema)
+        for number, line in enumerate(open(sys.argv[2])):
+            if not validator.is_valid(json.loads(line)):
+                print(number)
+        """
+
+    private static func python(_ program: String, _ words: [String] = []) async throws -> ChildProcess.Outcome {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return try await ChildProcess(
+            arguments: ["/usr/bin/env", "python3", "-B", "-c", program] + words, environment: ["PATH": path],
+            timeLimit: .seconds(60)
+        ).run()
+    }
+
+    /// The numbers of those texts that the schema rejects; `nil` where no validator is installed.
+    private static func rejected(_ texts: [String]) async throws -> Set<Int>? {
+        guard try await python("import jsonschema").ending == .exited(0) else { return nil }
+        let folder = try TemporaryFolder()
+        let schema = try folder.write(ConfigurationSchema.document.text.utf8, to: "schema.json")
+        let lines = try texts.map { try JSONValue(parsing: Array($0.utf8)).text }
+        let documents = try folder.write(lines.joined(separator: "\n").utf8, to: "documents")
+        let outcome = try await python(validator, [schema, documents])
+        try #require(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
+        return Set(
+            String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").compactMap { Int($0) })
+    }
+
+    /// Every configuration in the documents; a section stands for a configuration with it.
+    private static func documentedConfigurations() throws -> [String] {
+        var pages = ["README.md"]
+        pages += try FileManager.default.contentsOfDirectory(atPath: Fixtures.checkout.appending(path: "docs").path)
+            .filter { $0.hasSuffix(".md") }.map { "docs/" + $0 }
+        let example = try String(contentsOf: Fixtures.checkout.appending(path: "config.example.json"), encoding: .utf8)
+        return try [example, Configurations.smallest]
+            + pages.flatMap { page in
+                try String(contentsOf: Fixtures.checkout.appending(path: page), encoding: .utf8)
+                    .split(separator: "```json\n").dropFirst().compactMap { part -> String? in
+                        let block = part.firstRange(of: "```").map { String(part[..<$0.lowerBound]) } ?? ""
+                        if block.contains("\"vehicle\"") { return block }
+                        guard block.hasPrefix("\"") else { return nil }
+                        let section = block.dropFirst().prefix { $0 != "\"" }
+                        guard ConfigurationKey.all.contains(where: { $0.path == section }) else { return nil }
+                        let rest = try? JSONValue(parsing: Array(Configurations.smallest.utf8)).objectValue
+                        let own = try? JSONValue(parsing: Array("{\(block)}".utf8)).objectValue
+                        return rest.flatMap { rest in
+                            own.map { JSONValue.object(rest.merging($0, uniquingKeysWith: { $1 })).text }
+                        }
+                    }
+            }
+    }
+
+    @Test func acceptsEveryConfigurationOfTheDocuments() async throws {
+        let texts = try Self.documentedConfigurations()
+        #expect(texts.count > 12, "the documents' examples are not found")
+        guard let rejected = try await Self.rejected(texts) else { return }
+        #expect(rejected.map { texts[$0] } == [])
+    }
+
+    /// What is more than the shape of one value.
+    private static let unseen = [
+        ", which ", "has the placeholder", "without its other one", "is shorter than", "is no name of a header",
+        "has a line break", "is not sent with the method",
+    ]
+
+    @Test func rejectsWhatTheReaderRejects() async throws {
+        let rows = Configurations.brokenValues.filter { row in !Self.unseen.contains { row.problem.contains($0) } }
+        #expect(rows.count > 30)
+        let texts = rows.map {
+            Configurations.smallest.replacing($0.find, with: $0.replacement, maxReplacements: 1)
+        }
+        guard let rejected = try await Self.rejected(texts) else { return }
+        let accepted = rows.indices.filter { !rejected.contains($0) }
+        #expect(accepted.map { rows[$0].problem } == [])
+    }
+
+    @Test(arguments: [
+        (#""vehicleId": {"file": "/etc/vehicle-id"}"#, true), (#""vehicleId": {"environment": "VAN"}"#, true),
+        (#""vehicleId": {"credential": "id"}"#, true), (#""vehicleId": {"file": "/id", "scheme": "bearer"}"#, false),
+        (#""vehicleId": {"file": "/id", "environment": "X"}"#, false), (#""vehicleId": {"file": ""}"#, false),
+        (#""vehicleId": "v", "service": {"file": "/etc/service"}"#, true),
+    ])
+    func knowsReferences(member: String, isValid: Bool) async throws {
+        let text = Configurations.smallest.replacing(#""vehicleId": "v""#, with: member)
+        #expect(text != Configurations.smallest)
+        guard let rejected = try await Self.rejected([text]) else { return }
+        #expect(rejected.isEmpty == isValid)
+    }
+
+    /// As the editor of a configuration finds it among the documents.
+    @Test func isTheOneThatIsInstalled() throws {
+        let url = Fixtures.checkout.appending(path: "packaging/config.schema.json")
+        let installed = try JSONValue(parsing: Array(try Data(contentsOf: url)))
+        #expect(
+            installed == ConfigurationSchema.document, "type: waypost config --schema >packaging/config.schema.json")
+    }
+
+    @Test func hasAPlaceForEveryKey() {
+        for key in ConfigurationKey.all {
+            var schema: JSONValue? = ConfigurationSchema.document
+            let words = key.path.split(separator: ".").map(String.init)
+            for (index, word) in words.enumerated() {
+                if index == words.count - 1, let type = key.type {
+                    schema =
+                        schema?["allOf"]?.arrayValue?.first {
+                            $0["if"]?["properties"]?["type"]?["const"] == .string(type)
+                        }?["then"]
+                }
+                schema = schema?["properties"]?[word]
+            }
+            #expect(schema?["description"] == .string(key.about), "\(key.path) of \(key.type ?? "all")")
+        }
+    }
+}

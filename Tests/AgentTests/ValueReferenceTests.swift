@@ -1,0 +1,226 @@
+import FleetEngine
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import StrictJSON
+import Testing
+import WaypostTestSupport
+
+@testable import Waypost
+
+/// Texts of a configuration that stand elsewhere.
+@Suite struct ValueReferences {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func read(
+        _ find: String, _ replacement: String, environment: [String: String] = [:]
+    ) throws(ConfigurationError) -> Configuration {
+        let text = Configurations.smallest.replacing(find, with: replacement.replacing("FOLDER", with: folder.url.path))
+        return try Configuration(json: Array(text.utf8), file: "config.json", environment: environment)
+    }
+
+    /// The only problem, without the file's name.
+    private func problem(
+        _ find: String, _ replacement: String, environment: [String: String] = [:]
+    ) -> String {
+        do {
+            _ = try read(find, replacement, environment: environment)
+            return "none"
+        } catch {
+            return error.problems.map { $0.replacing("config.json: ", with: "") }.joined(separator: "\n")
+        }
+    }
+
+    @Test(arguments: ["van-7", "van-7\n", "van-7\r\n", "\u{FEFF}van-7\n"])
+    func isOneLineOfAFile(content: String) throws {
+        try folder.write(content.utf8, to: "id")
+        let configuration = try read("\"v\"", #"{"file": "FOLDER/id"}"#)
+        #expect(configuration.vehicle.vehicleID == "van-7")
+        let setting = try #require(configuration.settings.first { $0.path == "vehicle.vehicleId" })
+        #expect(setting.value == .string("van-7") && setting.source == .reference(.file(folder.path("id"))))
+    }
+
+    @Test func isAVariableOrACredential() throws {
+        try folder.write("van-8\n".utf8, to: "id", mode: 0o400)
+        let environment = ["VAN": "van-9", "CREDENTIALS_DIRECTORY": folder.url.path]
+        let variable = try read("\"v\"", #"{"environment": "VAN"}"#, environment: environment)
+        #expect(variable.vehicle.vehicleID == "van-9")
+        let credential = try read("\"v\"", #"{"credential": "id"}"#, environment: environment)
+        #expect(credential.vehicle.vehicleID == "van-8")
+        // Whoever makes a credential of it wants it kept.
+        #expect(credential.settings.first { $0.path == "vehicle.vehicleId" }?.value == .string("…"))
+    }
+
+    @Test func standsForAnyText() throws {
+        for (name, text) in [
+            ("type", "command"), ("program", "/usr/bin/sign"), ("argument", "--key=hush"), ("level", "debug"),
+            ("listen", "unix:/run/waypost/status"),
+        ] {
+            try folder.write(text.utf8, to: name)
+        }
+        func file(_ name: String) -> String { #"{"file": "FOLDER/\#(name)"}"# }
+        let more = #", "log": {"level": \#(file("level"))}, "status": {"listen": \#(file("listen"))}}"#
+        let configuration = try read(
+            #"{"type": "file", "path": "/run/token"}}"#,
+            #"{"type": \#(file("type")), "command": [\#(file("program")), "{vehicleId}", \#(file("argument"))]}\#(more)"#
+        )
+        guard case .command(let arguments, _, _, _) = configuration.authorization else {
+            Issue.record("it is no command")
+            return
+        }
+        #expect(arguments == ["/usr/bin/sign", "{vehicleId}", "--key=hush"])
+        #expect(configuration.log.level == .debug)
+        #expect(configuration.statusAddress == .unix(path: "/run/waypost/status"))
+        let command = configuration.settings.filter { $0.path.hasPrefix("authorization.command") }
+        #expect(
+            command.map(\.path) == ["authorization.command[0]", "authorization.command[2]", "authorization.command"])
+        #expect(!"\(configuration.settings)".contains("hush"))
+        // An argument may be a secret, and everybody may read these files.
+        #expect(
+            configuration.doubts.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
+        let rejected = configuration.doubts.filter { !$0.isLikelyRight }
+        #expect(rejected.isEmpty)
+    }
+
+    /// What is in the file, and what is said of it.
+    @Test(arguments: [
+        ("", "is empty; write the value to it"), ("\n", "is empty; write the value to it"),
+        ("\u{FEFF}", "is empty; write the value to it"),
+        ("van-7\nhush\n", "holds several lines; leave the value's alone"),
+        ("van-7\n\n", "holds several lines; leave the value's alone"),
+        ("hush\0", "holds a control character; leave it out"),
+        ("hush\u{1B}[2J", "holds a control character; leave it out"),
+        (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; name the file that holds the value"),
+    ])
+    func isNoSuchText(content: String, says: String) throws {
+        let path = try folder.write(content.utf8, to: "id")
+        let problem = problem("\"v\"", #"{"file": "FOLDER/id"}"#)
+        #expect(problem == "\"vehicle.vehicleId\" takes its value from the file \(path), which \(says)")
+    }
+
+    @Test func isUTF8() throws {
+        try folder.write([0x76, 0xE4], to: "id")
+        #expect(problem("\"v\"", #"{"file": "FOLDER/id"}"#).hasSuffix("id, which is not UTF-8 text; save it as UTF-8"))
+    }
+
+    /// Whatever lies there, nothing waits for it.
+    @Test func isInNothingButAFile() throws {
+        try #require(unsafe mkfifo(folder.path("fifo"), 0o600) == 0)
+        for (place, says) in [
+            ("FOLDER/none", "is not there; write the value to it, or correct the path"),
+            ("FOLDER/fifo/none", "is not there; write the value to it, or correct the path"),
+            ("FOLDER", "is a folder, not a file; name the file that holds the value"),
+            ("FOLDER/fifo", "is a FIFO, not a file; name the file that holds the value"),
+            ("/dev/zero", "is a device, not a file; name the file that holds the value"),
+        ] {
+            #expect(problem("\"v\"", #"{"file": "\#(place)"}"#).hasSuffix(", which \(says)"), "\(place)")
+        }
+    }
+
+    @Test func ofAUserWhoMayNotReadIt() throws {
+        let path = try folder.write("van-7".utf8, to: "id", mode: 0o000)
+        guard geteuid() != 0 else { return }
+        #expect(
+            problem("\"v\"", #"{"file": "FOLDER/id"}"#)
+                == "\"vehicle.vehicleId\" takes its value from the file \(path), which may not be read by this user; "
+                + "let the service's group read it, as with chgrp waypost and chmod g+r")
+    }
+
+    @Test(arguments: [
+        (#"{"environment": "VAN"}"#, "environment variable VAN, which is not set; set it, for the service with "),
+        (#"{"environment": "EMPTY"}"#, "environment variable EMPTY, which is not set; set it, for the service with "),
+        (
+            #"{"credential": "id"}"#,
+            "credential id, which systemd has not handed over; name it in the unit (LoadCredential or "
+        ),
+        (#"{"credential": "../id"}"#, "credential ../id, which no credential can be called; write the name "),
+        (#"{"credential": ".."}"#, "credential .., which no credential can be called; write the name "),
+    ])
+    func saysWhatIsMissing(reference: String, says: String) {
+        let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": folder.url.path]
+        let problem = problem("\"v\"", reference, environment: environment)
+        #expect(problem.hasPrefix("\"vehicle.vehicleId\" takes its value from the \(says)"), "\(problem)")
+    }
+
+    @Test func outsideTheServiceThereAreNoCredentials() {
+        #expect(
+            problem("\"v\"", #"{"credential": "id"}"#)
+                == "\"vehicle.vehicleId\" takes its value from the credential id, which is not there, for systemd has "
+                + "handed no credential to this process; name it in the unit (LoadCredential), or outside the service "
+                + "set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
+    }
+
+    /// What replaces what, with `hush` in the file `key`, and the problem that comes of it.
+    @Test(arguments: [
+        (
+            "\"v\"", #"{"file": ""}"#,
+            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH}"#
+        ),
+        (
+            "\"v\"", #"{"fil": "x"}"#,
+            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH}"#
+        ),
+        (
+            "\"v\"", #"{"file": "FOLDER/key", "environment": "K"}"#,
+            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH} or {"environment": NAME}, "#
+                + #"or from systemd {"credential": NAME}"#
+        ),
+        (
+            "\"stdin\"", #"{"file": "FOLDER/key"}"#,
+            #""receiver.type" takes from the file FOLDER/key a value that is none of its words; use "serial", "file""#
+        ),
+        (
+            "\"v\"", #"{"file": "FOLDER/slash"}"#,
+            #""vehicle.vehicleId" takes from the file FOLDER/slash a value that contains "/"; leave out / : ? , #"#
+        ),
+        (
+            #""type": "file", "path": "/run/token""#, #""type": "http", "url": {"file": "FOLDER/key"}"#,
+            #""authorization.url" takes from the file FOLDER/key a value that is not an absolute URL; write it as "#
+        ),
+        (
+            "}}", #"}, "reporting": {"intervalSeconds": {"file": "FOLDER/key"}}}"#,
+            #""reporting.intervalSeconds" is an object; use seconds from 5 to 60; only a text can come from elsewhere"#
+        ),
+        (
+            "}}", #"}, "outbox": {"maximumAgeDays": {"environment": "K"}}}"#,
+            #""outbox.maximumAgeDays" is an object; use a whole number from 1 to 3650, or "unlimited"; only a text "#
+        ),
+        (
+            #""stdin""#, #""stdin", "acceptMissingChecksum": {"credential": "K"}"#,
+            #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a text can come "#
+        ),
+        (
+            #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"file": "FOLDER/none"}]"#,
+            #""authorization.command[1]" takes its value from the file FOLDER/none, which is not there; "#
+        ),
+        (
+            #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"fil": "FOLDER/none"}]"#,
+            #""authorization.command[1]" is an object that cannot be used; "#
+        ),
+        (
+            #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", 7]"#,
+            #""authorization.command" is an array; use a list of texts, as "#
+        ),
+        (
+            "}}", #"}, "log": {"level": {"file": "FOLDER/key"}}}"#,
+            #""log.level" takes from the file FOLDER/key a value that is none of its words; use "error""#
+        ),
+    ])
+    func namesKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {
+        try folder.write("hush".utf8, to: "key")
+        try folder.write("hu/sh".utf8, to: "slash")
+        let problem = problem(find, replacement)
+        #expect(problem.hasPrefix(says.replacing("FOLDER", with: folder.url.path)), "\(problem)")
+        #expect(!problem.contains("hush"))
+    }
+
+    /// The outbox would take its place.
+    @Test func isNoFileThatWaypostWrites() throws {
+        try folder.write("van-7".utf8, to: "o.sqlite")
+        let problem = problem(
+            #""v"}, "#, #"{"file": "FOLDER/o.sqlite"}}, "outbox": {"path": "FOLDER/o.sqlite"}, "#)
+        #expect(problem.hasSuffix("whose files would replace the file of \"vehicle.vehicleId\"; use another path"))
+    }
+}
