@@ -44,8 +44,8 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(0))
         let listing = Self.text(outcome)
         let names = [
-            "why.txt", "status.json", "metrics.txt", "checks.txt", "configuration.json", "journal.txt", "outbox.txt",
-            "machine.txt", "devices.txt", "modems.txt",
+            "why.txt", "status.json", "settings.txt", "metrics.txt", "checks.txt", "configuration.json", "journal.txt",
+            "outbox.txt", "machine.txt", "devices.txt", "modems.txt",
         ]
         for name in names { #expect(listing.contains("\n\(name) "), "\(listing)") }
         let bytes = try Data(contentsOf: URL(filePath: path))

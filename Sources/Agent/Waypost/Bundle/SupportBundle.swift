@@ -93,7 +93,8 @@ package struct SupportBundle: Sendable {
         add("why.txt", "whether positions arrive, and why not", report.map { $0.report.why(at: time).text.bytes })
         add("metrics.txt", "the same as figures, for Prometheus", report.map { $0.report.metrics.bytes }, isText: false)
         add("checks.txt", "what waypost check --online finds", await checks)
-        add("configuration.json", "the configuration, secrets struck out", await file, isText: false)
+        add("settings.txt", "what is in force and where it came from, secrets struck out", settings(configuration))
+        add("configuration.json", "the configuration's file, secrets struck out", await file, isText: false)
         add("journal.txt", "the last hour of the service's log", await journal)
         add("outbox.txt", "the files of the outbox", await store)
         add("machine.txt", "release, kernel, system, memory", await machine)
@@ -205,6 +206,21 @@ extension SupportBundle {
                 Absence(
                     error.number == ENOENT ? "\(program) is not installed" : "\(program) cannot be started: \(error)"))
         }
+    }
+
+    /// A line a key, as `waypost config` has them.
+    private static func settings(_ configuration: Configuration?) -> Contents {
+        guard let configuration else { return .failure(Absence("the configuration cannot be read, or is wrong")) }
+        let lines = configuration.settings.map { setting in
+            let source =
+                switch setting.source {
+                case .fallback: "default"
+                case .line(let line): "line \(line)"
+                case .reference(let reference): "\(reference.parts.key) \(reference.parts.name)"
+                }
+            return "\(setting.path)  \(setting.value.map { $0.stringValue ?? $0.text } ?? "none")  \(source)\n"
+        }
+        return .success(lines.joined().bytes)
     }
 
     private static func file(_ path: String?, _ text: BundledText) async -> Contents {

@@ -41,7 +41,7 @@ package final class AgentMonitor: ReportingObserver {
         package var storeRepairs = 0
         /// Why the last run ended itself.
         package var lastStall: StallRecord?
-        /// From the time of fix to the acknowledgement.
+        /// From the arrival of a fix to the acknowledgement.
         package var delays = DeliveryDelays()
         /// How far into the time of its logs a replay has come, how long they are, and since when it plays them.
         package var progress: (reached: Duration, of: Duration, since: Duration)?

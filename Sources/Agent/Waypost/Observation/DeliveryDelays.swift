@@ -1,4 +1,4 @@
-/// How long updates take from their time of fix to Fleet Engine's acknowledgement, counted since the start.
+/// How long updates take from the arrival of their fix to Fleet Engine's acknowledgement, counted since the start.
 package struct DeliveryDelays: Sendable, Hashable, Codable {
     /// Upper ends in seconds, but for the last of `counts`: within these a passenger's map, an outage and a night
     /// without a network are told apart.

@@ -218,7 +218,7 @@ enum CommandCatalog {
                 """,
             operands: .none,
             options: [
-                .value("--config", "FILE", "the service's configuration (default /etc/waypost/config.json)"),
+                config,
                 .value("-o", "FILE", "where to write it (default waypost-VEHICLE-TIME.tar); - is standard output"),
                 .flag("--with-positions", "add recorded runs, and where the satellites stand"),
             ],

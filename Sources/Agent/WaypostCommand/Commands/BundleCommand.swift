@@ -10,10 +10,10 @@ struct BundleCommand {
     private let output: String?
 
     init(_ arguments: Arguments) {
-        let path = arguments.value("--config") ?? "/etc/waypost/config.json"
         // One that is wrong, or may not be read, is what a help desk should hear of.
         sources = SupportBundle.Sources(
-            try? Configuration(file: path), file: path, withPositions: arguments.has("--with-positions"))
+            try? arguments.configuration(), file: arguments.configurationFile,
+            withPositions: arguments.has("--with-positions"))
         output = arguments.value("-o")
     }
 
