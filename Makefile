@@ -64,8 +64,8 @@ install: release ## put binary, service, documents under DESTDIR and PREFIX
 uninstall:       ## remove what `make install` put there; configuration and outbox stay
 	@scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
 
-deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, its debug symbols apart; checked by lintian
-	@scripts/deb
+deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, its debug symbols apart; checked by lintian; ARCH=arm64 needs root
+	@scripts/deb $(ARCH)
 
 lint:            ## formatting, words that do not belong in the sources, and the tests of the trials
 	@scripts/lint

@@ -32,6 +32,20 @@ INSTALLED_SECONDS = 300  # what an operator has for the way from package to deli
 LATER, BROKEN = "99.1", "99.2"
 
 
+def packaged(architecture: str) -> Path:
+    """The package for that architecture that `make deb` made."""
+    found = sorted((ROOT / "build/deb").glob(f"waypost_*_{architecture}.deb"))
+    if len(found) != 1:
+        raise SystemExit(f"{len(found)} packages for {architecture} are in build/deb; type: make deb ARCH={architecture}")
+    return found[0]
+
+
+def dependencies(package: Path) -> list[str]:
+    """What comes with a system that the package is put in without a network."""
+    depends = call("dpkg-deb", "--field", package, "Depends").strip()
+    return [re.split(r"[ |(]", word.strip())[0] for word in depends.split(",")]
+
+
 class Receiver(socketserver.ThreadingTCPServer):
     """A receiver in the vehicle's network, at 1 Hz."""
 
@@ -69,16 +83,11 @@ class Packages(Trial):
     def prepare(cls, arguments: argparse.Namespace) -> None:
         Backlog.prepare(arguments)
         if arguments.package is None:
-            found = sorted((ROOT / "build/deb").glob("waypost_*.deb"))
-            if len(found) != 1:
-                raise SystemExit(f"deb-test: {len(found)} packages are in build/deb; type: make deb")
-            arguments.package = str(found[0])
-        # Its dependencies come with the system: the trial has no network.
-        depends = call("dpkg-deb", "--field", arguments.package, "Depends").strip()
-        needed = [re.split(r"[ |(]", word.strip())[0] for word in depends.split(",")]
+            ours = call("dpkg", "--print-architecture").strip()
+            arguments.package = str(packaged(ours))
         arguments.system = ROOT / f"build/deb-test-{arguments.release}"
         shutil.rmtree(arguments.system, ignore_errors=True)
-        System.make(arguments.system, arguments.release, needed)
+        System.make(arguments.system, arguments.release, dependencies(Path(arguments.package)))
 
     def run(self) -> str:
         self.ends_with(lambda: shutil.rmtree(self.arguments.system, ignore_errors=True))
