@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from . import guard
+from .arm64 import OtherArchitecture
 from .backlog import Backlog
 from .clock import WrongClock
 from .disk import FullDisk
@@ -24,7 +25,8 @@ from .trial import Trial
 from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
-    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, Packages)
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, Packages,
+    OtherArchitecture)
 UNAVAILABLE = 69
 
 
