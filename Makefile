@@ -38,7 +38,7 @@ TOOLS = binutils faketime git gpsd iproute2 lld nginx-light openssl procps pytho
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## */\1\t/p' Makefile | expand -t 20
 
 prepare:         ## check for Swift, install missing Debian packages
 	@scripts/prepare
