@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shutil
 import subprocess
 import time
@@ -67,12 +66,14 @@ class OtherArchitecture(Trial):
         if (version := call(there.path, "--version")) != call(self.waypost.path, "--version"):
             raise Failed(f"the package has {version.strip()}; type: make release && make deb ARCH=arm64")
 
-        compared = [file for log in logs for file in sorted(log.rglob("*")) if file.is_file()]
-        if differ := [str(file) for file in compared if fixes(there, file) != fixes(self.waypost, file)]:
-            raise Failed(f"Debian {release}: the fixes of {len(differ)} of {len(compared)} files differ: {differ}")
+        files = [file for log in logs for file in sorted(log.rglob("*")) if file.is_file()]
+        expected = {file: fixes(self.waypost, file) for file in files}
+        if differ := [str(file) for file in files if fixes(there, file) != expected[file]]:
+            raise Failed(f"Debian {release}: the fixes of {len(differ)} of {len(files)} files differ: {differ}")
+        lines = sum(written.count(b"\n") for _, written, _ in expected.values())
         demo = system.call("/usr/bin/waypost", "demo", seconds=DEMO_SECONDS)
         size = (system.root / "usr/bin/waypost").stat().st_size / 2**20
-        return (f"Debian {release}: the fixes of {len(compared)} files are those of x86-64; {self.replayed(there, folder)}; "
+        return (f"Debian {release}: {lines} fixes of {len(files)} files are those of x86-64; {self.replayed(there, folder)}; "
                 f"demo: {' '.join(demo.split())}; binary {size:.1f} MiB; {self.resident(there, folder)}")
 
     def replayed(self, there: Waypost, folder: Path) -> str:
