@@ -40,11 +40,11 @@ TOOLS = binutils faketime fish git gpsd gunicorn iproute2 lld man-db mandoc ngin
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
-	fault-test link-test deb-test fleet-test monitoring-test server-test simulate planted-bugs trials \
+	fault-test link-test deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## */\1\t/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## */\1\t/p' Makefile | expand -t 20
 
 prepare:         ## check for Swift, install missing Debian packages
 	@scripts/prepare
@@ -70,8 +70,8 @@ install: release ## put binary, service, documents under DESTDIR and PREFIX
 uninstall:       ## remove what `make install` put there; configuration and outbox stay
 	@scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
 
-deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, its debug symbols apart; checked by lintian
-	@scripts/deb
+deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, its debug symbols apart; checked by lintian; ARCH=arm64 needs root
+	@scripts/deb $(ARCH)
 
 lint:            ## formatting, words that do not belong in the sources, and the tests of the trials
 	@scripts/lint
@@ -140,6 +140,11 @@ monitoring-test: prepare ## the files in packaging/monitoring, metrics sent for 
 fleet-test: prepare ## Ansible enrols a van in a Debian of RELEASE, whose read-only image then starts BOOTS times; needs root
 	@$(PYTHON) -m trials fleet --boots $(BOOTS) --release $(or $(RELEASE),12)
 
+arm64-test: LIMIT = 5400
+arm64-test: prepare ## the package for arm64 in Debian 12 and 13, and the tests, within LIMIT seconds, all under qemu; needs root
+	@scripts/install-dependencies mmdebstrap qemu-user-static
+	@$(PYTHON) -m trials arm64 --limit $(LIMIT)
+
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
 	@FILTER='^LinkTests\.' scripts/test
 
@@ -155,6 +160,14 @@ simulate: prepare ## HOURS of vehicles' lives in simulated time, every fault, fr
 
 planted-bugs: prepare ## mistakes put around the real parts; the simulation has to find each
 	@scripts/simulate planted --hours 1000 --seed $(SEED)
+
+# With what .ci/run passes, what a release has passed; each says at its end what it did.
+release-check: ## both Debians, both architectures, of HEAD: two hours, 1.4 GB to download the first time; needs root
+	@for release in 12 13; do \
+		$(MAKE) debian RELEASE=$$release TARGET="tools demo test release installed-check" || exit; done
+	@$(MAKE) deb ARCH=arm64
+	@$(MAKE) arm64-test
+	@echo "release-check: passed on Debian 12 and 13, x86-64, and arm64 under qemu: $$(git describe --always --dirty)" >&2
 
 # What waits, at the same time; a rate is measured alone; then what computes.
 trials: export WAYPOST = $(CURDIR)/build/waypost

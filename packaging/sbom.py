@@ -27,28 +27,18 @@ def package(name: str, version: str, supplier: str, license: str, reference: str
     return told
 
 
-def libraries(binary: Path) -> dict[str, str]:
+def libraries(binary: Path, architecture: str) -> dict[str, str]:
     """Debian's package of each shared library that the binary names, and its version."""
     found: dict[str, str] = {}
-    needed = re.findall(r"\(NEEDED\).*\[(.+)\]", output("readelf", "--dynamic", str(binary)))
-    places = dict(re.findall(r"^\s*(\S+) => (\S+)", output("ldd", str(binary)), re.MULTILINE))
-    for library in needed:
-        # The dynamic loader is named without a place.
-        place = places.get(library)
-        if place is None:
-            continue
-        # dpkg knows files by the place where the package put them, which may be behind /usr's links.
-        known = {place, os.path.realpath(place), place.removeprefix("/usr"), "/usr" + place}
-        owner = next((line.split(":")[0] for path in sorted(known) if (line := owner_of(path))), None)
-        if owner is None:
-            sys.exit(f"sbom: no Debian package owns {place}")
-        found[owner] = output("dpkg-query", "--show", "--showformat", "${Version}\n", owner).split()[0]
+    place = output("dpkg-architecture", "--host-arch", architecture, "--query", "DEB_HOST_MULTIARCH").strip()
+    for library in re.findall(r"\(NEEDED\).*\[(.+)\]", output("readelf", "--dynamic", str(binary))):
+        # Below /lib or /usr/lib, as `PACKAGE:ARCHITECTURE: PATH`.
+        asked = subprocess.run(["dpkg-query", "--search", f"*/{place}/{library}"], capture_output=True, text=True)
+        owner = asked.stdout.partition(": ")[0]
+        if not owner:
+            sys.exit(f"sbom: no Debian package owns {library} of {architecture}")
+        found[owner.split(":")[0]] = output("dpkg-query", "--show", "--showformat", "${Version}", owner)
     return found
-
-
-def owner_of(path: str) -> str | None:
-    asked = subprocess.run(["dpkg-query", "--search", path], capture_output=True, text=True)
-    return asked.stdout.strip() or None
 
 
 def main() -> None:
@@ -66,7 +56,7 @@ def main() -> None:
                       "Apache-2.0 WITH Swift-exception", f"pkg:github/swiftlang/swift@swift-{swift[1]}-RELEASE")
     linked = [package(name, told, "Organization: Debian", "NOASSERTION",
                       f"pkg:deb/debian/{name}@{told}?arch={architecture}")
-              for name, told in sorted(libraries(binary).items())]
+              for name, told in sorted(libraries(binary, architecture).items())]
 
     def related(kind: str, other: dict[str, object]) -> dict[str, object]:
         return {"spdxElementId": agent["SPDXID"], "relationshipType": kind, "relatedSpdxElement": other["SPDXID"]}

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from . import guard
+from .arm64 import OtherArchitecture
 from .backlog import Backlog
 from .clock import WrongClock
 from .disk import FullDisk
@@ -28,7 +29,7 @@ from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
     Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Fleet,
-    Monitoring)
+    Monitoring, OtherArchitecture)
 UNAVAILABLE = 69
 
 

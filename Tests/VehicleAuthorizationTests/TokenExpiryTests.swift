@@ -27,12 +27,14 @@ import WaypostTestSupport
         #expect(expiry.doubts == [])
     }
 
-    @Test(
-        arguments: [0.0, 3_786_912_000, issued, issued + 3600, issued - 3600],
-        [
-            (3600.0, ExpirationFormat.automatic), (issued + 3600, .automatic), ((issued + 3600) * 1000, .automatic),
-            (3600, .secondsFromNow), (issued + 3600, .epochSeconds), ((issued + 3600) * 1000, .epochMilliseconds),
-        ])
+    static let localTimes: [Double] = [0, 3_786_912_000, issued, issued + 3600, issued - 3600]
+    static let statedForAnHour: [(Double, ExpirationFormat)] = [
+        (3600, .automatic), (issued + 3600, .automatic), ((issued + 3600) * 1000, .automatic),
+        (3600, .secondsFromNow), (issued + 3600, .epochSeconds), ((issued + 3600) * 1000, .epochMilliseconds),
+    ]
+
+    // Tables of their own: as arguments of the attribute they are more than Swift 6.2 infers.
+    @Test(arguments: localTimes, statedForAnHour)
     func ofAWebTokenDoesNotDependOnThisMachinesClock(localTime: Double, stated: (Double, ExpirationFormat)) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
         let expiry = TokenExpiry(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from trials import clock, drive, fault, link, soak, token_outage
 from trials.__main__ import TRIALS, arguments, attempt
+from trials.emulation import guest_memory
 from trials.failure import Failed, require
 from trials.simulator import Arrival, Record
 from trials.trial import Option, Trial
@@ -213,6 +214,11 @@ class Arithmetic(unittest.TestCase):
     def test_of_percentiles(self) -> None:
         self.assertEqual([link.percentile(range(1, 21), part) for part in (0, 50, 95, 100)], [1, 10, 19, 20])
         self.assertEqual(link.percentile([7], 95), 7)
+
+    def test_of_memory_that_an_emulated_program_has(self) -> None:
+        maps = "".join(f"{start}-ffff00000000 r-xp 00000000 08:01 7  /usr/bin/a:b\nSize: 9 kB\nRss:  {kibibytes} kB\nPss: 5 kB\n"
+                       for start, kibibytes in (("00400000", 1), ("1000000000", 20), ("1ffffff000", 300), ("2000000000", 4000)))
+        self.assertEqual(guest_memory(maps), 320)
 
     def test_of_failing_calls(self) -> None:
         self.assertEqual(fault.numbers(fault.LAST_CALL), list(range(1, 201)))
