@@ -62,9 +62,12 @@ import WaypostTestSupport
         let before = view.output.lines.count
         let resized = try await ChildProcess(arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"]).run()
         #expect(resized.ending == .exited(0))
-        // The clock stands at the end of the first line, wherever that is.
+        // The clock stands at the end of the first line, which follows the end of the screen before it.
         let isNarrow = await view.output.wait { lines in
-            lines[before...].contains { $0.text.contains("Waypost") && Self.shown($0.text).count == 44 }
+            lines[before...].contains { line in
+                let first = line.text.split(separator: "\u{1B}[H").last.map(String.init) ?? ""
+                return first.contains("Waypost") && Self.shown(first).count == 44
+            }
         }
         #expect(isNarrow)
 

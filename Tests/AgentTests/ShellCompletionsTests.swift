@@ -49,9 +49,12 @@ import WaypostTestSupport
         for (typed, words) in Self.lines {
             try keys.send("waypost \(typed.replacing("FOLDER", with: folderPath))\n")
             let given = words.map { " <\($0.replacing("FOLDER", with: folderPath))>" }.joined()
-            // zsh writes an option and its value as one word.
+            // zsh writes an option and its value as one word, and takes the slash of a folder back at the line's end.
             let isGiven = await session.output.wait { lines in
-                lines.contains { $0.text.replacing("=", with: "> <").hasSuffix("given" + given + "\r") }
+                lines.contains {
+                    let words = $0.text.replacing("=", with: "> <").replacing("/>", with: ">")
+                    return words.hasSuffix("given" + given.replacing("/>", with: ">") + "\r")
+                }
             }
             #expect(isGiven, "\(typed.debugDescription): \(session.output.lines.suffix(6).map(\.text))")
             if !isGiven { break }

@@ -107,6 +107,7 @@ extension Rule {
     private static let mayClean: Set<String> = [
         "Sources/Adapters/LinuxPlatform/Processes/StandardOutput.swift",
         "Sources/Agent/Waypost/Observation/LogWriter.swift",
+        "Sources/Agent/WaypostCommand/Live/LiveScreen.swift",
         "Sources/Agent/WaypostCommand/Output/Terminal.swift",
         // Figures of a number, and no other character.
         "Sources/Core/StrictJSON/JSONParser.swift",

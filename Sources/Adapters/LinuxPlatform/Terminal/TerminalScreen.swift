@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// The whole of a terminal, for as long as the value lives: lines are drawn where they were, keys come one by one, and in
-/// the end everything is as it was.
+/// The whole of a terminal, for as long as the value lives: lines are drawn where they were, keys come one by one, and
+/// in the end everything is as it was.
 ///
 /// For one thread: it waits in `key`.
 package struct TerminalScreen: ~Copyable {

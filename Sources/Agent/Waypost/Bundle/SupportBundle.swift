@@ -218,7 +218,8 @@ extension SupportBundle {
                 case .line(let line): "line \(line)"
                 case .reference(let reference): "\(reference.parts.key) \(reference.parts.name)"
                 }
-            return "\(setting.path)  \(setting.value.map { $0.stringValue ?? $0.text } ?? "none")  \(source)\n"
+            let value = setting.value.map { $0.stringValue ?? $0.text } ?? "none"
+            return "\(setting.path)  \(value)  \(source)\n"
         }
         return .success(lines.joined().bytes)
     }

@@ -42,7 +42,8 @@ enum ConfigurationManual {
         if key.isRequired {
             meaning += " Required."
         } else if let fallback = key.fallback {
-            meaning += " Without it \(fallback.stringValue ?? fallback.text)."
+            let words = fallback.stringValue ?? fallback.text
+            meaning += " Without it \(words)."
         }
         page.add(term: ManualText.bold(key.path) + (isSection ? "" : "  \(ManualText.literal(key.range))"), meaning)
     }

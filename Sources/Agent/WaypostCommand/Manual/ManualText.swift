@@ -7,8 +7,8 @@ struct ManualText {
 
     /// The head of the page, with the date of the release: two builds of it are the same.
     init(name: String, section: Int, summary: String) {
-        let title =
-            "\(name.uppercased()) \(section) \(Release.date.description.prefix(10)) \"waypost \(Release.version)\""
+        let day = Release.date.description.prefix(10)
+        let title = "\(name.uppercased()) \(section) \(day) \"waypost \(Release.version)\""
         lines = [
             ".\\\" Made by \"waypost manual \(name).\(section)\"; a change here would be lost.", ".TH \(title)",
             ".nh", ".ad l", ".SH NAME", "\(Self.plain(name)) \\- \(Self.plain(summary))",
@@ -25,9 +25,8 @@ struct ManualText {
 
     /// A paragraph of whole sentences, each on lines of its own.
     mutating func add(paragraph text: String) {
-        // A heading begins a paragraph itself.
-        let isFirst = lines.last?.hasPrefix(".S") ?? false
-        lines += (isFirst ? [] : [".PP"]) + Self.sentences(text)
+        beginParagraph()
+        lines += Self.sentences(text)
     }
 
     /// A term, which may have its own type faces, and what it means.
@@ -35,7 +34,13 @@ struct ManualText {
 
     /// Lines as they would be typed.
     mutating func add(example: [String]) {
-        lines += [".PP", ".in +4n", ".EX"] + example.map { Self.guarded(Self.literal($0)) } + [".EE", ".in"]
+        beginParagraph()
+        lines += [".in +4n", ".EX"] + example.map { Self.guarded(Self.literal($0)) } + [".EE", ".in"]
+    }
+
+    /// A heading begins a paragraph itself.
+    private mutating func beginParagraph() {
+        if lines.last?.hasPrefix(".S") != true { lines.append(".PP") }
     }
 
     /// As the command line is written: what is typed as it stands in bold, what stands for something else in italics.
