@@ -16,20 +16,29 @@ extension StatusReport {
     ///
     /// Of several troubles the one that began first comes first, for no other can have caused it.
     package func why(at now: UTCTime) -> Diagnosis {
-        let found = [
-            receiverTrouble(at: now), outboxTrouble(at: now), renewalTrouble(at: now), deliveryTrouble(at: now),
-        ].compactMap(\.self)
-        let troubles = found.enumerated().sorted { ($1.element.seconds, $0.offset) < ($0.element.seconds, $1.offset) }
-            .map(\.element.text)
+        let troubles = self.troubles(at: now).map(\.text)
         guard let first = troubles.first else { return Diagnosis(isWell: true, text: sentences([wellness, aside])) }
         let others = troubles.dropFirst().map { "Besides, " + $0.prefix(1).lowercased() + $0.dropFirst() }
         return Diagnosis(isWell: false, text: sentences([first] + others + [nextAttempt, repetition, safety, aside]))
     }
 
+    /// What keeps positions from arriving, or from being kept: the one that began first comes first.
+    package func troubles(at now: UTCTime) -> [Trouble] {
+        let found = [
+            receiverTrouble(at: now), outboxTrouble(at: now), renewalTrouble(at: now), deliveryTrouble(at: now),
+        ].compactMap(\.self)
+        return found.enumerated().sorted { ($1.element.seconds, $0.offset) < ($0.element.seconds, $1.offset) }
+            .map(\.element)
+    }
+
     /// A trouble for so many seconds, in whole sentences.
-    private struct Trouble {
-        let seconds: Int
-        let text: String
+    package struct Trouble: Sendable, Hashable, Encodable {
+        package enum Stage: String, Sendable, Hashable, Encodable { case receiver, outbox, token, delivery }
+
+        /// Where it lies; without a token, that is the token.
+        package let stage: Stage
+        package let seconds: Int
+        package let text: String
     }
 
     /// A heartbeat goes out each minute, and may fail twice before anybody should wonder.
@@ -87,7 +96,7 @@ extension StatusReport {
         let beginning =
             receiver.secondsSinceFix.map { "There is no new position since \(Self.moment($0, before: now))." }
             ?? "There is no position yet."
-        return Trouble(seconds: seconds, text: sentences([beginning, cause] + warnings))
+        return Trouble(stage: .receiver, seconds: seconds, text: sentences([beginning, cause] + warnings))
     }
 
     private var refusals: String {
@@ -116,7 +125,7 @@ extension StatusReport {
             positionsFlow
             ? "Positions are sent, but since \(since) from memory only, so that one that cannot be sent is lost"
             : "The outbox has taken no position since \(since), so that only the newest is kept, in memory"
-        return Trouble(seconds: seconds, text: ended("\(beginning): \(reason)"))
+        return Trouble(stage: .outbox, seconds: seconds, text: ended("\(beginning): \(reason)"))
     }
 
     /// The next token does not come; nothing is late yet.
@@ -124,7 +133,7 @@ extension StatusReport {
         guard let reason = delivery.renewalTrouble, let left = delivery.tokenSecondsLeft else { return nil }
         let seconds = delivery.renewalTroubleSeconds ?? 0
         return Trouble(
-            seconds: seconds,
+            stage: .token, seconds: seconds,
             text: sentences([
                 ended("The token cannot be renewed since \(Self.moment(seconds, before: now)): \(reason)"),
                 "The one in hand is used for \(Duration.seconds(left).spoken) more; then updates wait in the outbox.",
@@ -135,7 +144,7 @@ extension StatusReport {
         guard let reason = delivery.trouble else { return silence(at: now) }
         let seconds = delivery.troubleSeconds ?? 0
         return Trouble(
-            seconds: seconds,
+            stage: troubledStage, seconds: seconds,
             text: sentences([
                 ended("Nothing has been sent since \(Self.moment(seconds, before: now)), because \(reason)"), remedy,
             ]))
@@ -150,15 +159,27 @@ extension StatusReport {
             return nil
         }
         return Trouble(
-            seconds: seconds,
+            stage: .delivery, seconds: seconds,
             text:
                 "Nothing has been sent since \(Self.moment(seconds, before: now)), and no stage has reported why; look "
                 + "at the log (journalctl -u waypost).")
     }
 
+    private var troubleKind: DeliveryTrouble.Kind? {
+        delivery.troubleKind.flatMap(DeliveryTrouble.Kind.init(rawValue:))
+    }
+
+    private var troubledStage: Trouble.Stage {
+        switch troubleKind {
+        case .token: .token
+        case .outbox: .outbox
+        default: .delivery
+        }
+    }
+
     /// What the reason does not say itself.
     private var remedy: String {
-        switch delivery.troubleKind.flatMap(DeliveryTrouble.Kind.init(rawValue:)) {
+        switch troubleKind {
         case .token: "waypost token asks for one now and shows what comes."
         case .unreachable:
             "It is tried again by itself; if it stays so, check the vehicle's network and upload.endpoint."
