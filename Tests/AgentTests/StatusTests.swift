@@ -21,7 +21,9 @@ import WaypostTestSupport
 
     init() { uptime = MonotonicClock(clock) }
 
-    func monitor() -> AgentMonitor { AgentMonitor(clock: uptime) }
+    func monitor(systemTime: (@Sendable () -> UTCTime)? = nil) -> AgentMonitor {
+        AgentMonitor(clock: uptime, systemTime: systemTime)
+    }
 
     static let stored = StoredUpdate(
         sequence: 1,
@@ -30,10 +32,11 @@ import WaypostTestSupport
 
     func report(
         _ monitor: AgentMonitor, _ outbox: StoreSummary = StoreSummary(Ledger()),
-        durability: OutboxDurability = .full
+        durability: OutboxDurability = .full, surroundings: StatusReport.Surroundings = StatusReport.Surroundings()
     ) -> StatusReport {
         StatusReport(
-            vehicle: "v", snapshot: monitor.snapshot, outbox: outbox, durability: durability, at: uptime.now)
+            vehicle: "providers/p/vehicles/v", snapshot: monitor.snapshot, outbox: outbox, durability: durability,
+            surroundings: surroundings, at: uptime.now)
     }
 
     @Test func countsWhatHappens() {
@@ -124,6 +127,127 @@ import WaypostTestSupport
         #expect(lines.contains("waypost_receiver_state{state=\"receiving\"} 0"))
     }
 
+    /// What is true for a moment is told for a moment.
+    @Test func tellsTheSkyAndHowGoodThePositionIs() throws {
+        let monitor = monitor()
+        #expect(report(monitor).receiver.sky == nil && report(monitor).receiver.satellitesInView == nil)
+        let galileo = Satellite(.galileo, 7, elevation: 40, azimuth: 250, signal: 41, isUsed: true)
+        monitor.observe(.sky(Sky([Satellite(.gps, 5, elevation: 9, azimuth: 10), galileo])))
+        #expect(report(monitor).receiver.satellitesUsed == 1, "before a fix says it")
+        var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)
+        (fix.hdop, fix.horizontalAccuracyMeters, fix.satellitesUsed) = (0.94, 4.256, 12)
+        monitor.observe(.fix(fix))
+        let json = try JSONValue(encoding: report(monitor))
+        let receiver = try #require(json["receiver"])
+        #expect(receiver["hdop"]?.doubleValue == 0.9 && receiver["accuracyMeters"]?.doubleValue == 4.3)
+        #expect(receiver["satellitesUsed"]?.integerValue == 12 && receiver["satellitesInView"]?.integerValue == 2)
+        let sky = try #require(receiver["sky"]?.arrayValue)
+        #expect(sky.map { $0["system"]?.stringValue } == ["GPS", "Galileo"])
+        #expect(
+            sky.last?["satellites"]?.arrayValue
+                == [
+                    .object([
+                        "number": .integer(7), "elevationDegrees": .integer(40), "azimuthDegrees": .integer(250),
+                        "signalDecibelHertz": .integer(41), "used": .bool(true),
+                    ])
+                ])
+        #expect(sky.first?["satellites"]?.arrayValue?.first?["signalDecibelHertz"] == nil)
+        #expect(try json.decoded(as: StatusReport.self) == report(monitor))
+        clock.advance(by: .seconds(30))
+        let later = report(monitor).receiver
+        #expect(later.sky == nil && later.hdop == nil && later.accuracyMeters == nil && later.satellitesUsed == nil)
+    }
+
+    @Test func tellsFromWhomTheTokenIsAndForHowLong() {
+        let monitor = monitor()
+        let present = UTCTime(year: 2026, month: 1, day: 5)
+        func token() -> StatusReport.Token? {
+            report(
+                monitor,
+                surroundings: StatusReport.Surroundings(tokenProvider: "https://tokens.example", systemTime: present)
+            ).token
+        }
+        #expect(token()?.provider == "https://tokens.example" && token()?.expiresAt == nil)
+        monitor.note(renewal: .works(remaining: .seconds(1800)))
+        #expect(token()?.expiresAt == "2026-01-05T00:30:00.000Z" && token()?.secondsLeft == 1800)
+        #expect(token()?.lastRefusal == nil)
+        monitor.observe(.failed(.tokenRefused(reason: "401 UNAUTHENTICATED"), traffic: HTTPTraffic()))
+        monitor.note(renewal: .lapsed)
+        clock.advance(by: .seconds(5))
+        #expect(token()?.expiresAt == nil && token()?.secondsLeft == nil)
+        #expect(token()?.lastRefusal == "Fleet Engine rejected it: 401 UNAUTHENTICATED")
+        #expect(token()?.lastRefusalSecondsAgo == 5)
+        monitor.observe(.noToken(AuthorizationError(.unavailable, "no answer")))
+        #expect(token()?.lastRefusalSecondsAgo == 5, "nobody has rejected anything")
+        monitor.note(renewal: .fails(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)))
+        #expect(token()?.lastRefusal == "answered 403" && token()?.secondsLeft == 60)
+        clock.advance(by: .seconds(61))
+        #expect(token()?.expiresAt == nil && token()?.lastRefusalSecondsAgo == 61)
+    }
+
+    /// Fleet Engine's clock is right; the receiver's is heard while Fleet Engine's has not been for ten minutes.
+    @Test func tellsByHowMuchTheHostsClockIsAhead() {
+        let present = UTCTime(year: 2026, month: 1, day: 5)
+        let monitor = monitor { present }
+        func fix(_ offset: Int) -> ReportingEvent {
+            .fix(Fix(timeOfFix: present.advanced(by: .seconds(offset)), latitude: 1, longitude: 1))
+        }
+        #expect(report(monitor).clockOffsetSeconds == nil)
+        monitor.observe(fix(100))
+        #expect(report(monitor).clockOffsetSeconds == -100)
+        monitor.observe(.serverTime(present.advanced(by: .milliseconds(-2600))))
+        monitor.observe(fix(100))
+        #expect(report(monitor).clockOffsetSeconds == 2)
+        clock.advance(by: .seconds(600))
+        monitor.observe(fix(-7))
+        #expect(report(monitor).clockOffsetSeconds == 7)
+        #expect(report(self.monitor()).clockOffsetSeconds == nil, "of a log")
+    }
+
+    /// The age of what waits is told on the receiver's scale, whatever the host's clock says.
+    @Test func tellsWhatTheOutboxTakesAndHowOldItsOldestIs() {
+        let monitor = monitor()
+        let time = UTCTime(year: 2026, month: 1, day: 5)
+        let extent = StoreExtent(bytes: 70_000, maximumBytes: 1 << 20, freeDiskBytes: 5000, oldestPending: time)
+        let surroundings = StatusReport.Surroundings(
+            extent: extent, residentBytes: 18_000_000, systemTime: UTCTime(year: 1970, month: 1, day: 1))
+        func outbox() -> StatusReport.Outbox? { report(monitor, surroundings: surroundings).outbox }
+        #expect(outbox()?.bytes == 70_000 && outbox()?.maximumBytes == 1 << 20)
+        #expect(outbox()?.oldestPendingSeconds == 0)
+        monitor.observe(.fix(Fix(timeOfFix: time.advanced(by: .seconds(3600)), latitude: 1, longitude: 1)))
+        clock.advance(by: .seconds(9))
+        #expect(outbox()?.oldestPendingSeconds == 3609)
+        let host = report(monitor, surroundings: surroundings).host
+        #expect(host?.freeDiskBytes == 5000 && host?.residentBytes == 18_000_000)
+    }
+
+    @Test func countsHowLongDeliveriesTook() {
+        let monitor = monitor()
+        func deliver(_ ages: [Int]) {
+            let now = UTCTime(year: 2026, month: 1, day: 5)
+            let past = ages.map { age in
+                let time = now.advanced(by: .zero - .seconds(age))
+                return StoredUpdate(
+                    sequence: 1, update: LocationUpdate(timeOfFix: time, latitude: 1, longitude: 1))
+            }
+            let batch = UploadBatch(last: Self.stored, lastIsPending: false, past: past)
+            monitor.observe(.delivered(batch, traffic: HTTPTraffic(), took: .zero))
+        }
+        deliver([3])
+        #expect(monitor.snapshot.delays == DeliveryDelays(), "no fix tells the present yet")
+        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
+        deliver([0, 1, 2, 60, 61, 86_400, 86_401, -5])
+        #expect(monitor.snapshot.delays.counts == [3, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1])
+        let lines = report(monitor).metrics.split(separator: "\n")
+        for line in [
+            "waypost_delivery_delay_seconds_bucket{le=\"1\"} 3", "waypost_delivery_delay_seconds_bucket{le=\"60\"} 5",
+            "waypost_delivery_delay_seconds_bucket{le=\"+Inf\"} 8", "waypost_delivery_delay_seconds_count 8",
+            "waypost_delivery_delay_seconds_sum 172925.0",
+        ] {
+            #expect(lines.contains(Substring(line)), "\(line)")
+        }
+    }
+
     @Test func tellsReasonsAndTimesAndWhatACrashMayTake() throws {
         var summary = StoreSummary(Ledger(accepted: 3, evicted: 2, quarantined: 1))
         let time = UTCTime(year: 2026, month: 1, day: 5)
@@ -179,13 +303,24 @@ import WaypostTestSupport
         }
     }
 
+    @Test func metricsNameReleaseAndVehicle() {
+        let lines = report(monitor()).metrics.split(separator: "\n")
+        #expect(lines.contains("waypost_build_info{version=\"\(Release.version)\",vehicle=\"v\"} 1"))
+    }
+
     /// What `promtool check metrics` asks for, and that no name is a gauge's and, with `_total` behind it, a counter's.
     @Test func metricsKeepTheRulesOfPrometheus() {
         var kinds: [Substring: Substring] = [:]
         var family: Substring = ""
-        let monitor = monitor()
-        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
-        for line in report(monitor).metrics.split(separator: "\n") {
+        let monitor = monitor { UTCTime(year: 2026, month: 1, day: 5) }
+        var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)
+        (fix.hdop, fix.horizontalAccuracyMeters) = (0.9, 4)
+        monitor.observe(.fix(fix))
+        monitor.observe(.sky(Sky([Satellite(.gps, 1, isUsed: true)])))
+        monitor.observe(.failed(.tokenRefused(reason: "401"), traffic: HTTPTraffic()))
+        let extent = StoreExtent(bytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
+        let surroundings = StatusReport.Surroundings(extent: extent, residentBytes: 4, systemTime: .system)
+        for line in report(monitor, surroundings: surroundings).metrics.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 3)
             switch (line.first, words.dropFirst().first) {
             case ("#", "HELP"?):
@@ -194,13 +329,16 @@ import WaypostTestSupport
             case ("#", "TYPE"?):
                 #expect(words[2] == family, "\(line)")
                 kinds[family] = words[3]
-                #expect(
-                    ["counter", "gauge"].contains(words[3]) && (words[3] == "counter") == family.hasSuffix("_total"))
+                #expect(["counter", "gauge", "histogram"].contains(words[3]))
+                #expect((words[3] == "counter") == family.hasSuffix("_total"))
             default:
-                #expect(line.prefix { $0 != "{" && $0 != " " } == family && Int(words.last ?? "") != nil, "\(line)")
+                let name = line.prefix { $0 != "{" && $0 != " " }
+                let ofHistogram = ["_bucket", "_sum", "_count"].map { family + $0 }.contains { $0 == name }
+                #expect(kinds[family] == "histogram" ? ofHistogram : name == family, "\(line)")
+                #expect(Double(words.last ?? "") != nil, "\(line)")
             }
         }
-        #expect(kinds.count == 19)
+        #expect(kinds.count == 33)
         for (name, _) in kinds {
             #expect(name.hasPrefix("waypost_") && name.wholeMatch(of: /[a-z_]+/) != nil)
             #expect(kinds["\(name)_total"] == nil, "\(name) is two families for OpenMetrics")

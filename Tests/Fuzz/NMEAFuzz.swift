@@ -65,7 +65,9 @@ private func traced(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOp
 
 /// Pauses between the pieces: fixes may differ from those of a recorded log, traps may not come.
 private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) {
-    var decoder = NMEADecoder(options: options)
+    var live = options
+    live.readsSky = true
+    var decoder = NMEADecoder(options: live)
     var now = Duration.zero
     for from in stride(from: 0, to: input.count, by: pieceLength) {
         let piece = input.span.extracting(from..<min(input.count, from + pieceLength))
@@ -74,7 +76,13 @@ private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ options: NME
         if let deadline = decoder.idleDeadline, deadline <= now {
             decoder.lineIsIdle(at: now) { precondition(isPossible($0), "an impossible fix") }
         }
+        precondition(decoder.takeSky(at: now)?.satellites.allSatisfy(isPossible) ?? true, "an impossible satellite")
     }
+}
+
+private func isPossible(_ satellite: Satellite) -> Bool {
+    (1...999).contains(satellite.id.number) && (-90...90).contains(satellite.elevationDegrees ?? 0)
+        && (0..<360).contains(satellite.azimuthDegrees ?? 0) && (1...99).contains(satellite.signalDecibelHertz ?? 1)
 }
 
 private func isPossible(_ fix: Fix) -> Bool {

@@ -89,11 +89,25 @@ let fullReport =
         (#"{"class":"DEVICE","path":"/dev/a","activated":1269959537.20}"#, .device(path: "/dev/a", isOpen: true)),
         (
             #"{"class":"SKY","device":"/dev/a","hdop":0.92,"nSat":11,"uSat":9,"satellites":[]}"#,
-            .sky(device: "/dev/a", hdop: 0.92, satellitesUsed: 9)
+            .sky(device: "/dev/a", hdop: 0.92, satellitesUsed: 9, Sky([]))
         ),
         (
             #"{"class":"SKY","hdop":99.99,"satellites":[{"PRN":2,"used":true},{"PRN":4,"used":false}]}"#,
-            .sky(device: "", hdop: nil, satellitesUsed: 1)
+            .sky(device: "", hdop: nil, satellitesUsed: 1, Sky([Satellite(.gps, 2, isUsed: true), Satellite(.gps, 4)]))
+        ),
+        (#"{"class":"SKY","device":"/dev/a","uSat":3}"#, .sky(device: "/dev/a", hdop: nil, satellitesUsed: 3)),
+        (
+            #"{"class":"SKY","device":"/dev/a","satellites":[{"PRN":5,"el":42.0,"az":360,"ss":39.6,"used":true,"#
+                + #""gnssid":0,"svid":5},{"PRN":70,"el":-1.5,"az":20.0,"ss":0,"used":false,"gnssid":6,"svid":6},"#
+                + #"{"PRN":131,"used":false,"gnssid":1,"svid":131},{"PRN":301,"ss":22,"used":true,"gnssid":2,"svid":1},"#
+                + #"{"PRN":9,"gnssid":4,"svid":9},{"used":true},7,{"PRN":"x"},{"PRN":66,"el":91,"ss":-3,"used":true}]}"#,
+            .sky(
+                device: "/dev/a", hdop: nil, satellitesUsed: 4,
+                Sky([
+                    Satellite(.gps, 5, elevation: 42, azimuth: 0, signal: 40, isUsed: true),
+                    Satellite(.glonass, 6, elevation: -2, azimuth: 20), Satellite(.sbas, 131),
+                    Satellite(.galileo, 1, signal: 22, isUsed: true), Satellite(.glonass, 66, isUsed: true),
+                ]))
         ),
         (
             #"{"class":"GST","device":"/dev/a","time":"2026-03-31T10:30:25.000Z","rms":1,"lat":3.0,"lon":4.0}"#,

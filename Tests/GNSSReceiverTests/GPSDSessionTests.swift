@@ -44,6 +44,21 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         #expect(fixes.map(\.horizontalAccuracyMeters) == [5, nil])
     }
 
+    @Test mutating func tellTheSkyOfTheReceiverThatWasTaken() throws {
+        func list(_ device: String, _ number: Int) -> String {
+            #"{"class":"SKY","device":"\#(device)","satellites":[{"PRN":\#(number),"used":true}]}"#
+        }
+        try take(list("/dev/b", 2))
+        #expect(session.takeSky() == Sky([Satellite(.gps, 2, isUsed: true)]), "before a fix any will do")
+        #expect(session.takeSky() == nil)
+        try take(positionReport("/dev/a", second: 1))
+        try take(list("/dev/b", 2))
+        #expect(session.takeSky() == nil)
+        try take(list("/dev/a", 3))
+        try take(#"{"class":"SKY","device":"/dev/a","hdop":0.8}"#)
+        #expect(session.takeSky() == Sky([Satellite(.gps, 3, isUsed: true)]))
+    }
+
     @Test mutating func ofTheFirstReceiverWithAFixAreKept() throws {
         try take(positionReport("/dev/a", second: 1, mode: 1))
         for second in 1...3 {

@@ -55,6 +55,19 @@ import WaypostTestSupport
         #expect(session.evidence == evidence)
     }
 
+    @Test mutating func tellsTheSkyOnceASecond() {
+        session = LineSession(
+            decoder: SentenceDecoder(NMEADecoder(options: NMEADecoderOptions(readsSky: true))),
+            watch: LineWatch(openedAt: .zero))
+        var told = 0
+        for tick in 0..<50 {
+            let now = Duration.milliseconds(tick * 100)
+            _ = session.take(Array(sentence("GPGSV,1,1,01,01,40,083,46").utf8).span, at: now)
+            if session.takeSky(at: now) != nil { told += 1 }
+        }
+        #expect(told == 5)
+    }
+
     /// At 9600 baud the sentences in view take half a second: the fix does not wait for them.
     @Test mutating func givesTheFixWithItsLastUsefulSentence() {
         let byteTime = Duration.seconds(1) / 960

@@ -37,6 +37,14 @@ import TimeAndChance
         #expect(events.take() == [])
     }
 
+    @Test func keepTheNewestSkyBesideTheNewestFix() {
+        var events = LatestEvents()
+        for number in 1...3 { events.put(.sky(Sky([Satellite(.gps, number)]))) }
+        events.put(.fix(Self.fix(1)))
+        #expect(events.take() == [.fix(Self.fix(1)), .sky(Sky([Satellite(.gps, 3)]))])
+        #expect(events.take() == [])
+    }
+
     @Test func neverLoseAStateToAFix() {
         var events = LatestEvents()
         events.put(.state(Self.waiting))

@@ -187,7 +187,7 @@ import VehicleAuthorization
         #expect(cache.renewal(of: van7, now: .zero) == .lapsed, "there is nothing to renew")
         _ = cache.request(van7, now: .seconds(2))
         fetch(&cache, token(3600), at: 2)
-        #expect(cache.renewal(of: van7, now: .seconds(2)) == .works)
+        #expect(cache.renewal(of: van7, now: .seconds(2)) == .works(remaining: .seconds(3590)))
         _ = cache.request(van7, now: .seconds(2000))
         _ = cache.fetched(.failure(error), for: van7, begun: .seconds(2000), now: .seconds(2002), jitter: 1)
         #expect(cache.renewal(of: van7, now: .seconds(2002)) == .fails(error, remaining: .seconds(1590)))

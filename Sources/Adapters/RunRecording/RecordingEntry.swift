@@ -159,7 +159,8 @@ struct PipelineDecisions: Sendable {
         case .failed(let outcome, _): reason = outcome.word
         case .noToken: reason = "token"
         case .outboxFailed: reason = "outbox"
-        case .receiver, .receiverWarning, .progress, .fix, .refused, .delivered, .serverTime, .idle, .stateSent: break
+        case .receiver, .receiverWarning, .sky, .progress, .fix, .refused, .delivered, .serverTime, .idle, .stateSent:
+            break
         }
         return nil
     }

@@ -45,6 +45,9 @@ public struct Agent: Sendable {
         watchdogInterval = environment["WATCHDOG_USEC"].flatMap(Int64.init).map { .microseconds($0) / 2 }
     }
 
+    /// How long a report waits for the outbox.
+    private static let reportPatience = Duration.seconds(2)
+
     /// Reports until the task is cancelled, then sends the vehicle's last state and closes the outbox.
     ///
     /// When a stage has stalled, the process ends with status 1 and leaves the reason beside the outbox: whoever
@@ -56,7 +59,9 @@ public struct Agent: Sendable {
         let history = HistoryKeeper(clock: clock)
         let log = LogWriter(
             level: configuration.log.level, format: configuration.log.format, heard: { history.note($0, $1) })
-        let monitor = AgentMonitor(clock: clock)
+        let monitor =
+            configuration.readsRecording
+            ? AgentMonitor(clock: clock) : AgentMonitor(clock: clock) { UTCTime.system }
         let status = try startStatusService()
         let progress = StageProgress(ProgressWatch(patience: configuration.patience))
         let recorder = RunRecorder(clock: clock, progress: progress, isIdle: recordingFolder == nil)
@@ -167,13 +172,24 @@ public struct Agent: Sendable {
 
     private func reporter(of agent: VehicleAgent) -> @Sendable () async -> StatusReport {
         let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
-        let last = Locked(StoreSummary(Ledger()))
+        let tokenProvider = authorization == nil ? configuration.authorization.provider : "the app's own provider"
+        let last = Locked((summary: StoreSummary(Ledger()), extent: StoreExtent?.none))
         return {
-            // While the outbox fails, its last known ledger; why it fails is reported beside it.
-            if let summary = try? await agent.summary() { last.withLock { $0 = summary } }
+            let call = AbandonableCall<(summary: StoreSummary?, extent: StoreExtent?)>()
+            let told = await call.run(within: Self.reportPatience, on: agent.clock) {
+                (summary: try? await agent.summary(), extent: try? await agent.extent())
+            }
+            // While the outbox fails or hangs, what was last known of it; why it fails is reported beside it.
+            let (summary, extent) = last.withLock { last in
+                last = (told?.summary ?? last.summary, told?.extent ?? last.extent)
+                return last
+            }
             return StatusReport(
-                vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: last.withLock { $0 },
-                durability: durability, at: agent.clock.now)
+                vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: summary, durability: durability,
+                surroundings: StatusReport.Surroundings(
+                    tokenProvider: tokenProvider, extent: extent, residentBytes: ResidentMemory.bytes,
+                    systemTime: .system),
+                at: agent.clock.now)
         }
     }
 

@@ -148,8 +148,8 @@ public struct CachePolicy: Sendable, Hashable {
 
 /// How the renewal of a token fares.
 public enum TokenRenewal: Sendable, Hashable {
-    /// The last fetch brought the token in hand.
-    case works
+    /// The last fetch brought the token in hand, which serves for so long.
+    case works(remaining: Duration)
     /// It fails, and the token in hand serves for so long still.
     case fails(AuthorizationError, remaining: Duration)
     /// There is no token in hand.
@@ -258,7 +258,8 @@ struct TokenSlot: Sendable {
 
     func renewal(now: Duration) -> TokenRenewal {
         guard let held, now < held.usableUntil else { return .lapsed }
-        return failure.map { .fails($0.error, remaining: held.usableUntil - now) } ?? .works
+        let remaining = held.usableUntil - now
+        return failure.map { .fails($0.error, remaining: remaining) } ?? .works(remaining: remaining)
     }
 
     mutating func forget() { (held, failure) = (nil, nil) }

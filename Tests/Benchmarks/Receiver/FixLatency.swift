@@ -34,7 +34,7 @@ enum FixLatency {
                                 if let sent { measurement.samples.append(sent.duration(to: now)) }
                             }
                         case .state: opened.yield()
-                        case .warning, .progress: break
+                        case .warning, .sky, .progress: break
                         }
                     }
                 } catch {

@@ -18,6 +18,7 @@ struct GPSDDecoder: LineDecoder {
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { session.lineIsIdle(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { session.finish(emit) }
     mutating func takeWarning() -> ReceiverWarning? { session.takeWarning() }
+    mutating func takeSky(at now: Duration) -> Sky? { session.takeSky() }
     var idleDeadline: Duration? { session.idleDeadline }
     var complaint: String? { session.complaint }
 }

@@ -10,8 +10,8 @@ enum GPSDReport: Sendable, Hashable {
     case device(path: String, isOpen: Bool)
     /// TPV: time, position, velocity; without a fix where there is no position that may be used.
     case position(device: String, time: UTCTime?, Fix?)
-    /// SKY: satellites used, and HDOP.
-    case sky(device: String, hdop: Double?, satellitesUsed: Int?)
+    /// SKY: HDOP, how many satellites are used, and where it lists them those that are in view.
+    case sky(device: String, hdop: Double?, satellitesUsed: Int?, Sky? = nil)
     /// GST: the receiver's own estimate of its error, as the radius of the 68 % circle in metres.
     case errors(device: String, time: UTCTime, radiusMeters: Double)
     /// ERROR: what was asked is not done, in gpsd's words.
@@ -35,7 +35,8 @@ enum GPSDReport: Sendable, Hashable {
         case "SKY":
             self = .sky(
                 device: device ?? "", hdop: object["hdop"]?.doubleValue.flatMap { $0 > 0 && $0 < 99 ? $0 : nil },
-                satellitesUsed: Self.satellitesUsed(object))
+                satellitesUsed: Self.satellitesUsed(object),
+                object["satellites"]?.arrayValue.map { Sky($0.compactMap(Satellite.init(skyReport:))) })
         case "GST":
             guard let time = object.time, let north = object.error("lat"), let east = object.error("lon") else {
                 return nil
@@ -103,6 +104,44 @@ extension Fix {
         if let horizontal = object.error("eph") { return horizontal * 1.52 / 2.45 }
         guard let east = object.error("epx"), let north = object.error("epy") else { return nil }
         return ((east * east + north * north) / 2).squareRoot() * 1.52 / 1.96
+    }
+}
+
+extension Satellite {
+    /// One of the satellites of a SKY object; `nil` where it cannot be told which it is.
+    fileprivate init?(skyReport object: JSONValue) {
+        // Before protocol 3.17 a number says both which and of which system, by the ranges of NMEA.
+        let stated = object["gnssid"]?.integerValue
+        let numbered = (stated == nil ? nil : object["svid"]) ?? object["PRN"]
+        guard let number = numbered?.integerValue.flatMap(Int.init(exactly:)), (1...999).contains(number) else {
+            return nil
+        }
+        let system =
+            stated.map(SatelliteSystem.init(gpsdNumber:)) ?? SatelliteSystem(ofSatellite: number, stated: nil)
+        guard let system else { return nil }
+        func degrees(_ key: String, in range: ClosedRange<Double>) -> Int? {
+            object[key]?.doubleValue.flatMap { range.contains($0) ? Int($0.rounded()) : nil }
+        }
+        self.init(
+            system, number, elevation: degrees("el", in: -90...90),
+            azimuth: degrees("az", in: 0...360).map { $0 % 360 },
+            signal: degrees("ss", in: 0...99).flatMap { $0 > 0 ? $0 : nil }, isUsed: object["used"]?.boolValue == true)
+    }
+}
+
+extension SatelliteSystem {
+    /// As u-blox and gpsd number them; `nil` for those of no use on a road.
+    fileprivate init?(gpsdNumber: Int64) {
+        switch gpsdNumber {
+        case 0: self = .gps
+        case 1: self = .sbas
+        case 2: self = .galileo
+        case 3: self = .beiDou
+        case 5: self = .qzss
+        case 6: self = .glonass
+        case 7: self = .navIC
+        default: return nil
+        }
     }
 }
 

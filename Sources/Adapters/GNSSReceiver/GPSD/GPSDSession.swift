@@ -22,6 +22,8 @@ struct GPSDSession: Sendable {
     private var lastFixAt = Duration.zero
     /// The newest of the chosen receiver, or of any while none is chosen.
     private var sky: (device: String, hdop: Double?, satellitesUsed: Int?)?
+    /// The satellites that have been listed since they were last taken.
+    private var seen: Sky?
     private var errors: (device: String, time: UTCTime, radiusMeters: Double)?
     private var assembler = ReportAssembler()
     /// The receiver that gpsd has closed or lost, and that none has replaced.
@@ -60,9 +62,11 @@ struct GPSDSession: Sendable {
                 if device == chosen { assembler.takeBack(at: time, emit) }
                 unfixed = (device, fix == nil ? Self.noPosition : Self.wrongDate)
             }
-        case .sky(let device, let hdop, let satellitesUsed):
+        case .sky(let device, let hdop, let satellitesUsed, let satellites):
             guard isWanted(device) else { return false }
-            if chosen == nil || chosen == device { sky = (device, hdop, satellitesUsed) }
+            guard chosen == nil || chosen == device else { return true }
+            sky = (device, hdop, satellitesUsed)
+            seen = satellites ?? seen
         case .errors(let device, let time, let radiusMeters):
             guard isWanted(device) else { return false }
             if chosen == nil || chosen == device { errors = (device, time, radiusMeters) }
@@ -75,6 +79,12 @@ struct GPSDSession: Sendable {
     mutating func takeWarning() -> ReceiverWarning? {
         defer { warning = nil }
         return warning
+    }
+
+    /// The satellites that the receiver sees, if gpsd has listed them since the last call.
+    mutating func takeSky() -> Sky? {
+        defer { seen = nil }
+        return seen
     }
 
     /// See `ReportAssembler`.

@@ -15,25 +15,27 @@ final class EventMailbox: Sendable {
         alarm.yield()
     }
 
-    /// What has come since the last call, in order; at most one fix, one state and each kind of warning once.
+    /// What has come since the last call, in order; at most one fix, one state, one sky and each kind of warning once.
     func take() -> [FixSourceEvent] { latest.withLock { $0.take() } }
 
     /// Nothing more will be posted; what is there can still be taken.
     func close() { alarm.finish() }
 }
 
-/// What is kept for a consumer that is busy: the newest fix and the newest state, in the order in which they came, and
-/// each kind of warning once.
+/// What is kept for a consumer that is busy: the newest fix and the newest state, in the order in which they came, the
+/// newest sky, and each kind of warning once.
 struct LatestEvents: Sendable {
     private var fix: FixSourceEvent?
     private var state: FixSourceEvent?
     private var isFixNewer = false
+    private var sky: FixSourceEvent?
     private var warnings: [FixSourceEvent] = []
 
     mutating func put(_ event: FixSourceEvent) {
         switch event {
         case .fix: (fix, isFixNewer) = (event, true)
         case .state: (state, isFixNewer) = (event, false)
+        case .sky: sky = event
         case .warning: if !warnings.contains(event) { warnings.append(event) }
         case .progress: break  // is of logs
         }
@@ -41,7 +43,7 @@ struct LatestEvents: Sendable {
 
     /// Empties the store.
     mutating func take() -> [FixSourceEvent] {
-        defer { (fix, state, warnings) = (nil, nil, []) }
-        return warnings + (isFixNewer ? [state, fix] : [fix, state]).compactMap(\.self)
+        defer { (fix, state, sky, warnings) = (nil, nil, nil, []) }
+        return warnings + ((isFixNewer ? [state, fix] : [fix, state]) + [sky]).compactMap(\.self)
     }
 }

@@ -15,6 +15,8 @@ protocol LineDecoder: Sendable {
     var idleDeadline: Duration? { get }
     /// A kind of warning that has come since it was last taken; `nil` when all are.
     mutating func takeWarning() -> ReceiverWarning?
+    /// What is seen of the satellites, if anything was said of them since the last call.
+    mutating func takeSky(at now: Duration) -> Sky?
     /// Whether whole frames of a binary protocol have come: the rate is right, and what is spoken is not wanted.
     var hasBinaryFrames: Bool { get }
     /// What is wrong with bytes that are no sentences, and what to do, where that can be told from them.
@@ -25,6 +27,7 @@ protocol LineDecoder: Sendable {
 
 extension LineDecoder {
     mutating func takeWarning() -> ReceiverWarning? { nil }
+    mutating func takeSky(at now: Duration) -> Sky? { nil }
     var hasBinaryFrames: Bool { false }
     var causeOfNoise: String? { nil }
     var complaint: String? { nil }
@@ -48,6 +51,7 @@ struct SentenceDecoder: LineDecoder {
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { decoder.lineIsIdle(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { decoder.finish(emit) }
     mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
+    mutating func takeSky(at now: Duration) -> Sky? { decoder.takeSky(at: now) }
 
     /// Sentences that lack nothing but their checksums.
     var causeOfNoise: String? {

@@ -8,6 +8,10 @@ struct LineSession: Sendable {
     private(set) var watch: LineWatch
     /// The idle deadline that has been reported already; the decoder may keep an epoch back beyond it.
     private var passedDeadline: Duration?
+    private var skyTakenAt: Duration?
+
+    /// The sky changes slowly, and a receiver speaks of it in many sentences.
+    private static let skyInterval = Duration.seconds(1)
 
     init(decoder: any LineDecoder, watch: LineWatch) { (self.decoder, self.watch) = (decoder, watch) }
 
@@ -33,6 +37,14 @@ struct LineSession: Sendable {
 
     /// What the receiver has warned of since the last call.
     mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
+
+    /// What is seen of the satellites, if there is news of them and the last is not a moment old.
+    mutating func takeSky(at now: Duration) -> Sky? {
+        if let skyTakenAt, now - skyTakenAt < Self.skyInterval { return nil }
+        guard let sky = decoder.takeSky(at: now) else { return nil }
+        skyTakenAt = now
+        return sky
+    }
 
     /// Nothing has come until `now`: completes the current epoch if its time is over.
     mutating func lineIsIdle(at now: Duration) -> Fix? {

@@ -222,6 +222,7 @@ private struct ReceiverLoop {
                 report(positionsOn: line, at: now)
             }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
+            if let sky = session.takeSky(at: now) { mailbox.post(.sky(sky)) }
             if let newest {
                 tap?.fixMade()
                 mailbox.post(.fix(newest))

@@ -55,6 +55,14 @@ package enum FileSystem {
         return bytes
     }
 
+    /// How much may still be written to the file system of `path`, without what is kept for root; `nil` when it does
+    /// not say.
+    package static func freeBytes(at path: String) -> Int64? {
+        var status = statvfs()
+        guard unsafe statvfs(path, &status) == 0 else { return nil }
+        return Int64(exactly: Double(status.f_bavail) * Double(status.f_frsize))
+    }
+
     /// Creates a folder for this user alone, and those above it that are missing; it is in trusted hands then.
     package static func createFolder(at path: String) throws(SystemError) {
         try FolderTrust.require(path, missing: .made)

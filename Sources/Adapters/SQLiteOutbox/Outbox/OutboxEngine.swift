@@ -387,6 +387,21 @@ extension OutboxEngine {
         }
     }
 
+    /// What the store takes on the disk, and since when something waits in it.
+    func extent() throws(OutboxError) -> StoreExtent {
+        let first = try perform { store throws(StoreError) in
+            try store.rows.oldest(limit: unwritten.count + 1).map(\.stored).first { unwritten[$0.sequence] == nil }
+                ?? group.stored(after: counters.lastSequence).first { unwritten[$0.sequence] == nil }
+        }
+        // A figure that the disk does not tell is absent; what keeps the store from working is told by its work.
+        let names = [files.path, files.log, files.index, files.path + "-journal", files.reserve]
+        let bytes = names.reduce(into: Int64(0)) { $0 += (try? files.disk.fileSize(at: $1)) ?? 0 }
+        return StoreExtent(
+            bytes: bytes, maximumBytes: configuration.maximumBytes,
+            freeDiskBytes: FileSystem.freeBytes(at: FileSystem.parent(of: files.path)),
+            oldestPending: first?.update.timeOfFix)
+    }
+
     /// The oldest rows; there are as many as the ledger says, or a backlog would never end, or never begin.
     private func oldest(_ limit: Int, _ store: OutboxStore) throws(StoreError) -> [StoredUpdate] {
         let rows = try store.rows.oldest(limit: limit).map(\.stored)

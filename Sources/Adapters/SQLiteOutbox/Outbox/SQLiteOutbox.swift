@@ -81,6 +81,9 @@ package actor SQLiteOutbox: Outbox {
     /// The ledger with reasons and times.
     package func summary() async throws(OutboxError) -> StoreSummary { try opened().summary() }
 
+    /// What it takes on the disk, and since when something waits in it.
+    package func extent() async throws(OutboxError) -> StoreExtent { try opened().extent() }
+
     package static var maintenanceInterval: Duration { OutboxEngine.maintenanceInterval }
 
     /// Writes what has waited long enough, carries out what tools have asked for; whether anything is pending again.
@@ -107,6 +110,22 @@ package actor SQLiteOutbox: Outbox {
             throw OutboxError(.closed, "the outbox has been closed; nothing is accepted any more")
         }
         return engine
+    }
+}
+
+/// What an outbox takes on the disk, and since when something waits in it.
+package struct StoreExtent: Sendable, Hashable {
+    /// The database, its log and the reserve.
+    package let bytes: Int64
+    package let maximumBytes: Int64
+    /// What this user may still write there; `nil` where the file system does not say.
+    package let freeDiskBytes: Int64?
+    /// The time of fix of the pending update that was accepted first; `nil` while none is pending.
+    package let oldestPending: UTCTime?
+
+    package init(bytes: Int64, maximumBytes: Int64, freeDiskBytes: Int64?, oldestPending: UTCTime?) {
+        (self.bytes, self.maximumBytes) = (bytes, maximumBytes)
+        (self.freeDiskBytes, self.oldestPending) = (freeDiskBytes, oldestPending)
     }
 }
 

@@ -16,6 +16,17 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
         }
     }
 
+    /// From whom tokens come, for people: of an address its host alone, of a command its program, for the rest may be
+    /// secret.
+    var provider: String {
+        switch self {
+        case .http(let settings, _):
+            (try? HTTPURL(settings.url.replacing(/\{[^{}]*\}/, with: "x")))?.origin ?? "a token endpoint"
+        case .command(let arguments, _, _, _): "command \(arguments.first ?? "")"
+        case .file(let path, _): "file \(path)"
+        }
+    }
+
     /// The words of `authorization.type`.
     enum Kind: String, CaseIterable { case http, command, file }
 }

@@ -13,6 +13,8 @@ package final class AgentMonitor: ReportingObserver {
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()
         package var receiver: ReceiverState?
+        /// The satellites that the receiver saw last.
+        package var sky: (sky: Sky, at: Duration)?
         /// When each of the receiver's warnings came last.
         package var warningsAt: [ReceiverWarning: Duration] = [:]
         package var lastFix: (fix: Fix, at: Duration)?
@@ -26,12 +28,21 @@ package final class AgentMonitor: ReportingObserver {
         package var memoryOnly: (reason: ReportedText, since: Duration)?
         /// Why the token cannot be renewed, and until when the one in hand serves; `nil` while it can.
         package var renewalTrouble: (reason: ReportedText, since: Duration, tokenUntil: Duration)?
+        /// Until when the token in hand serves; `nil` while there is none.
+        package var tokenUntil: Duration?
+        /// Why no token came, or the one in hand was not accepted, when that was last so.
+        package var lastTokenRefusal: (reason: ReportedText, at: Duration)?
+        /// By how much the host's clock is ahead of Fleet Engine's, or where that has not been heard of late, of the
+        /// receiver's.
+        package var clockOffset: (offset: Duration, isServers: Bool, at: Duration)?
         /// Until when nothing is sent, as the upload loop said.
         package var waitsUntil: Duration?
         /// How often the outbox did not answer and was bypassed.
         package var storeRepairs = 0
         /// Why the last run ended itself.
         package var lastStall: StallRecord?
+        /// From the time of fix to the acknowledgement.
+        package var delays = DeliveryDelays()
         /// How far into the time of its logs a replay has come, how long they are, and since when it plays them.
         package var progress: (reached: Duration, of: Duration, since: Duration)?
 
@@ -40,12 +51,27 @@ package final class AgentMonitor: ReportingObserver {
         ) {
             trouble = DeliveryTrouble(kind, reason, since: trouble?.since ?? now)
         }
+
+        /// Fleet Engine states its time in whole seconds, a receiver may state a wrong date.
+        fileprivate mutating func compare(_ time: UTCTime, isServers: Bool, with system: UTCTime, at now: Duration) {
+            if !isServers, let clockOffset, clockOffset.isServers, now - clockOffset.at < .seconds(600) { return }
+            clockOffset = (time.duration(to: system), isServers, now)
+        }
+
+        /// The present by the time of the last fix; `nil` before the first.
+        package func presentByFix(at now: Duration) -> UTCTime? {
+            lastFix.map { $0.fix.timeOfFix.advanced(by: now - $0.at) }
+        }
     }
 
     private let clock: MonotonicClock
+    private let systemTime: (@Sendable () -> UTCTime)?
     private let state = Locked(Snapshot())
 
-    package init(clock: MonotonicClock) { self.clock = clock }
+    /// `systemTime` is the host's, to be compared with others'; `nil` for recorded logs, which keep their dates.
+    package init(clock: MonotonicClock, systemTime: (@Sendable () -> UTCTime)? = nil) {
+        (self.clock, self.systemTime) = (clock, systemTime)
+    }
 
     package var snapshot: Snapshot { state.withLock { $0 } }
 
@@ -62,11 +88,14 @@ package final class AgentMonitor: ReportingObserver {
     package func note(renewal: TokenRenewal) {
         let now = clock.now
         state.withLock { state in
-            guard case .fails(let error, let remaining) = renewal else {
-                state.renewalTrouble = nil
-                return
+            switch renewal {
+            case .works(let remaining): (state.renewalTrouble, state.tokenUntil) = (nil, now + remaining)
+            case .lapsed: (state.renewalTrouble, state.tokenUntil) = (nil, nil)
+            case .fails(let error, let remaining):
+                state.renewalTrouble = ("\(error)", state.renewalTrouble?.since ?? now, now + remaining)
+                state.tokenUntil = now + remaining
+                if error.isRefusal { state.lastTokenRefusal = ("\(error)", now) }
             }
-            state.renewalTrouble = ("\(error)", state.renewalTrouble?.since ?? now, now + remaining)
         }
     }
 
@@ -81,6 +110,7 @@ package final class AgentMonitor: ReportingObserver {
 
     package func observe(_ event: ReportingEvent) {
         let now = clock.now
+        let system = systemTime?()
         state.withLock { state in
             state.counts.count(event)
             switch event {
@@ -88,13 +118,27 @@ package final class AgentMonitor: ReportingObserver {
             case .receiverWarning(let warning): state.warningsAt[warning] = now
             case .progress(let reached, let length):
                 state.progress = (reached, length, state.progress?.since ?? now)
-            case .fix(let fix): state.lastFix = (fix, now)
+            case .sky(let sky): state.sky = (sky, now)
+            case .fix(let fix):
+                state.lastFix = (fix, now)
+                if let system { state.compare(fix.timeOfFix, isServers: false, with: system, at: now) }
+            case .serverTime(let time):
+                if let system { state.compare(time, isServers: true, with: system, at: now) }
             case .uploading: state.waitsUntil = nil
             case .delivered(let batch, _, _):
+                if let present = state.presentByFix(at: now) {
+                    for stored in batch.pending { state.delays.add(stored.update.timeOfFix.duration(to: present)) }
+                }
                 state.lastDelivery = (batch.last.update.timeOfFix, now)
                 state.trouble = nil
-            case .failed(let outcome, _): state.delivery(meets: DeliveryTrouble.Kind(outcome), outcome.reason, at: now)
-            case .noToken(let error): state.delivery(meets: .token, "\(error)", at: now)
+            case .failed(let outcome, _):
+                state.delivery(meets: DeliveryTrouble.Kind(outcome), outcome.reason, at: now)
+                if case .tokenRefused(let reason) = outcome {
+                    state.lastTokenRefusal = ("Fleet Engine rejected it: \(reason)", now)
+                }
+            case .noToken(let error):
+                state.delivery(meets: .token, "\(error)", at: now)
+                if error.isRefusal { state.lastTokenRefusal = ("\(error)", now) }
             // While positions go out from memory nothing waits for the outbox.
             case .outboxFailed(let error):
                 if state.memoryOnly == nil { state.delivery(meets: .outbox, "\(error)", at: now) }
@@ -104,7 +148,7 @@ package final class AgentMonitor: ReportingObserver {
             case .accepted: state.memoryOnly = nil
             case .waiting(let delay, _): state.waitsUntil = now + delay
             case .refused(_, let refusal): state.lastRefusal = (refusal, now)
-            case .quarantined, .stateSent, .serverTime, .idle: break
+            case .quarantined, .stateSent, .idle: break
             }
         }
     }
@@ -194,7 +238,7 @@ package struct DeliveryCounts: Sendable, Hashable {
             requests += 1
             self.traffic += traffic
         case .quarantined: quarantined += 1
-        case .receiver, .progress, .noToken, .outboxFailed, .waiting, .serverTime, .idle: break
+        case .receiver, .sky, .progress, .noToken, .outboxFailed, .waiting, .serverTime, .idle: break
         }
     }
 
@@ -213,6 +257,11 @@ package struct DeliveryCounts: Sendable, Hashable {
         sum.quarantined += other.quarantined
         return sum
     }
+}
+
+extension AuthorizationError {
+    /// Whether there was an answer, or there will be none as things are set up; the others resolve themselves.
+    fileprivate var isRefusal: Bool { code == .refused || code == .unusableAnswer || code == .misconfigured }
 }
 
 /// Several observers as one.

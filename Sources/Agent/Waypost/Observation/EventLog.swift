@@ -68,7 +68,7 @@ package final class EventLog: ReportingObserver {
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) quarantined, Fleet Engine rejects it: \(reason)")
         case .stateSent(let vehicleState, _): log.write(.info, "vehicle is \(vehicleState.rawValue)")
-        case .progress, .serverTime, .idle: break
+        case .sky, .progress, .serverTime, .idle: break
         }
         tellNews(after: event)
     }

@@ -5,12 +5,21 @@ extension StatusReport {
     /// The report in Prometheus's text format, version 0.0.4.
     package var metrics: String {
         var text = ""
-        func family(_ name: String, _ kind: String, _ help: String, _ samples: [(labels: String, value: Int)]) {
+        func family(
+            _ name: String, _ kind: String, _ help: String, _ samples: [(labels: String, value: any Numeric)]
+        ) {
             text += "# HELP waypost_\(name) \(help)\n# TYPE waypost_\(name) \(kind)\n"
             for sample in samples {
                 text += "waypost_\(name)\(sample.labels.isEmpty ? "" : "{\(sample.labels)}") \(sample.value)\n"
             }
         }
+        /// Absent while the figure is not known.
+        func gauge(_ name: String, _ help: String, _ value: (any Numeric)?) {
+            if let value { family(name, "gauge", help, [("", value)]) }
+        }
+        family(
+            "build_info", "gauge", "Always 1; which release reports which vehicle.",
+            [("version=\"\(version.labelValue)\",vehicle=\"\(vehicleID.labelValue)\"", 1)])
         family(
             "updates_accepted_total", "counter", "Updates accepted since the outbox was created.",
             [("", Int(ledger.accepted))])
@@ -40,19 +49,63 @@ extension StatusReport {
         family(
             "receiver_state", "gauge", "1 for the state that the receiver is in.",
             ReceiverState.Kind.allCases.map { ("state=\"\($0.rawValue)\"", $0.rawValue == receiver.kind ? 1 : 0) })
-        if let seconds = receiver.secondsSinceFix {
-            family("seconds_since_fix", "gauge", "Seconds since the last fix that was not rejected.", [("", seconds)])
+        gauge("seconds_since_fix", "Seconds since the last fix that was not rejected.", receiver.secondsSinceFix)
+        gauge("satellites_used", "Satellites that the position is made of.", receiver.satellitesUsed)
+        gauge("satellites_in_view", "Satellites that the receiver sees.", receiver.satellitesInView)
+        gauge("hdop", "Horizontal dilution of precision of the last fix; 1 is good.", receiver.hdop)
+        gauge("accuracy_meters", "Radius that holds the true position 68 times of 100.", receiver.accuracyMeters)
+        gauge("seconds_since_delivery", "Seconds since the last delivery.", delivery.secondsSinceDelivery)
+        family(
+            "delivery_trouble", "gauge", "1 for the reason why nothing is sent, if there is one.",
+            DeliveryTrouble.Kind.allCases.map {
+                ("kind=\"\($0.rawValue)\"", $0.rawValue == delivery.troubleKind ? 1 : 0)
+            })
+        if let deliveryDelays { text += deliveryDelays.metrics }
+        if let outbox {
+            gauge("outbox_bytes", "Bytes of the outbox's files, its reserve included.", outbox.bytes)
+            gauge(
+                "oldest_pending_seconds", "Age of the oldest pending update by its time of fix; 0 while none is.",
+                outbox.oldestPendingSeconds ?? (ledger.pending == 0 ? 0 : nil))
         }
-        if let seconds = delivery.secondsSinceDelivery {
-            family("seconds_since_delivery", "gauge", "Seconds since the last delivery.", [("", seconds)])
-        }
+        gauge("disk_free_bytes", "Bytes that are free where the outbox lies.", host?.freeDiskBytes)
+        gauge("resident_memory_bytes", "Memory of the service.", host?.residentBytes)
+        gauge("clock_offset_seconds", "Seconds by which the host's clock is ahead.", clockOffsetSeconds)
+        gauge("token_seconds_left", "Seconds for which the token in hand is used; 0 without one.", tokenSecondsLeft)
+        gauge(
+            "seconds_since_token_refusal", "Seconds since no token was given, or one was not accepted.",
+            token?.lastRefusalSecondsAgo)
         family(
             "repairs_total", "counter", "How often a stalled stage was bypassed, by stage.",
             Stage.allCases.map { ("stage=\"\($0.rawValue)\"", repairs[$0.rawValue] ?? 0) })
         family(
             "last_run_stalled", "gauge", "1 for the stage whose stall ended the last run.",
             Stage.allCases.map { ("stage=\"\($0.rawValue)\"", lastStall?.stage == $0 ? 1 : 0) })
-        family("healthy", "gauge", "1 while nothing needs attention.", [("", isHealthy ? 1 : 0)])
+        gauge("healthy", "1 while nothing needs attention.", isHealthy ? 1 : 0)
         return text
+    }
+
+    /// Its name in Fleet Engine without the parts that are the whole fleet's.
+    private var vehicleID: String { vehicle.split(separator: "/").last.map(String.init) ?? vehicle }
+    private var tokenSecondsLeft: Int? { token.map { $0.secondsLeft ?? 0 } }
+}
+
+extension DeliveryDelays {
+    /// As a histogram of Prometheus, whose buckets count all that is below their ends.
+    fileprivate var metrics: String {
+        let name = "waypost_delivery_delay_seconds"
+        var text = "# HELP \(name) From the time of fix to Fleet Engine's acknowledgement.\n# TYPE \(name) histogram\n"
+        var count = 0
+        for (end, more) in zip(Self.bounds.map(String.init) + ["+Inf"], counts) {
+            count += more
+            text += "\(name)_bucket{le=\"\(end)\"} \(count)\n"
+        }
+        return text + "\(name)_sum \(Double(sumMilliseconds) / 1000)\n\(name)_count \(count)\n"
+    }
+}
+
+extension String {
+    /// Fit to stand in quotes behind a label.
+    fileprivate var labelValue: String {
+        replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 }

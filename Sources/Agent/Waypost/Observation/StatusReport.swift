@@ -3,7 +3,7 @@ import HTTPMessages
 package import LocationReporting
 import ReportedText
 package import SQLiteOutbox
-import TimeAndChance
+package import TimeAndChance
 
 /// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
 package struct StatusReport: Sendable, Hashable, Codable {
@@ -16,12 +16,64 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var timeOfFix: String?
         /// Of the last fix; `estimated` is dead reckoning.
         package var quality: String?
+        /// Of the last fix, while that is of the last half minute: these would say nothing of now.
+        package var accuracyMeters: Double?
+        package var hdop: Double?
+        package var satellitesUsed: Int?
+        /// How many satellites are in `sky`.
+        package var satellitesInView: Int?
+        /// The satellites that the receiver sees, by system; absent where it has not told within the last half minute.
+        package var sky: [SystemInView]?
         /// What is wrong with the fixes that come; absent while they are accepted, or none come.
         package var refusal: String?
         /// The same in one word, a key of `refusedFixes`.
         package var refusalKind: String?
         /// What the receiver has warned of within the last ten minutes.
         package var warnings: [String]
+    }
+
+    /// The satellites of one system.
+    package struct SystemInView: Sendable, Hashable, Codable {
+        package struct SatelliteInView: Sendable, Hashable, Codable {
+            package let number: Int
+            package let elevationDegrees: Int?
+            package let azimuthDegrees: Int?
+            /// C/N0; absent while the satellite is not tracked.
+            package let signalDecibelHertz: Int?
+            package let used: Bool
+        }
+
+        /// `GPS`, `GLONASS`, `Galileo`, `BeiDou`, `QZSS`, `NavIC` or `SBAS`.
+        package let system: String
+        package let satellites: [SatelliteInView]
+    }
+
+    /// The token in hand, never itself.
+    package struct Token: Sendable, Hashable, Codable {
+        /// From whom tokens come, without anything that may be secret.
+        package var provider: String
+        /// Until when the one in hand is used, a moment before its end; absent while there is none.
+        package var expiresAt: String?
+        package var secondsLeft: Int?
+        /// Why none came, or the one in hand was not accepted, when that was last so.
+        package var lastRefusal: String?
+        package var lastRefusalSecondsAgo: Int?
+    }
+
+    /// The outbox's files.
+    package struct Outbox: Sendable, Hashable, Codable {
+        package var bytes: Int64
+        package var maximumBytes: Int64
+        /// From the time of fix of the pending update that was accepted first to now; absent while none is pending.
+        package var oldestPendingSeconds: Int?
+    }
+
+    /// The machine.
+    package struct Host: Sendable, Hashable, Codable {
+        /// Memory of the service.
+        package var residentBytes: Int64?
+        /// Where the outbox lies.
+        package var freeDiskBytes: Int64?
     }
 
     package struct Delivery: Sendable, Hashable, Codable {
@@ -79,10 +131,35 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var repairs: [String: Int]
     /// Why the last run ended itself; absent when it did not.
     package var lastStall: StallRecord?
+    /// What follows is absent in the answer of an older release.
+    package var token: Token?
+    /// By how many seconds the host's clock is ahead; absent while nobody else has told the time.
+    package var clockOffsetSeconds: Int?
+    package var outbox: Outbox?
+    package var host: Host?
+    package var deliveryDelays: DeliveryDelays?
+
+    /// What the report says beside what the agent has met.
+    package struct Surroundings: Sendable {
+        package var tokenProvider = ""
+        /// As the outbox said last.
+        package var extent: StoreExtent?
+        package var residentBytes: Int64?
+        /// The host's time.
+        package var systemTime: UTCTime?
+
+        package init(
+            tokenProvider: String = "", extent: StoreExtent? = nil, residentBytes: Int64? = nil,
+            systemTime: UTCTime? = nil
+        ) {
+            (self.tokenProvider, self.extent) = (tokenProvider, extent)
+            (self.residentBytes, self.systemTime) = (residentBytes, systemTime)
+        }
+    }
 
     package init(
         vehicle: String, snapshot: AgentMonitor.Snapshot, outbox: StoreSummary, durability: OutboxDurability,
-        at now: Duration
+        surroundings: Surroundings = Surroundings(), at now: Duration
     ) {
         version = Release.version
         self.vehicle = vehicle
@@ -104,6 +181,13 @@ package struct StatusReport: Sendable, Hashable, Codable {
         notStored = snapshot.counts.notStored
         repairs = snapshot.storeRepairs > 0 ? [Stage.store.rawValue: snapshot.storeRepairs] : [:]
         lastStall = snapshot.lastStall
+        let offset = snapshot.clockOffset?.offset
+        clockOffsetSeconds = offset.map { Int($0.components.seconds) }
+        let present = surroundings.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }
+        token = Token(surroundings.tokenProvider, snapshot, present: present, at: now)
+        self.outbox = surroundings.extent.map { Outbox($0, present: snapshot.presentByFix(at: now) ?? present) }
+        host = Host(residentBytes: surroundings.residentBytes, freeDiskBytes: surroundings.extent?.freeDiskBytes)
+        deliveryDelays = snapshot.delays
     }
 
     /// Whether all is well: a receiver without a fix, a delivery in trouble, an outbox that accepts nothing are
@@ -134,17 +218,24 @@ extension StatusReport.Receiver {
     private static let newestRefusal = Duration.seconds(30)
     /// A warning that came longer ago than this says nothing of now.
     private static let newestWarning = Duration.seconds(600)
+    /// The same of what is true for a moment only.
+    private static let newestView = Duration.seconds(30)
 
     fileprivate init(_ snapshot: AgentMonitor.Snapshot, at now: Duration) {
         let refusal = snapshot.lastRefusal.flatMap { last in
             now - last.at < Self.newestRefusal && last.at > (snapshot.lastFix?.at ?? .zero - .seconds(1))
                 ? last.refusal : nil
         }
+        let fix = snapshot.lastFix.flatMap { now - $0.at < Self.newestView ? $0.fix : nil }
+        let sky = snapshot.sky.flatMap { now - $0.at < Self.newestView ? $0.sky : nil }
         self.init(
             state: snapshot.receiver?.description ?? "starting",
             kind: (snapshot.receiver?.kind ?? .starting).rawValue,
             secondsSinceFix: seconds(from: snapshot.lastFix?.at, to: now),
             timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, quality: snapshot.lastFix?.fix.quality.rawValue,
+            accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),
+            satellitesUsed: fix?.satellitesUsed ?? sky?.satellites.count(where: \.isUsed),
+            satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.all),
             refusal: refusal?.description, refusalKind: refusal?.label,
             warnings: snapshot.warningsAt.filter { now - $0.value < Self.newestWarning }.map(\.key.description).sorted()
         )
@@ -174,6 +265,46 @@ extension StatusReport.Delivery {
         }
     }
 }
+
+extension StatusReport.SystemInView {
+    fileprivate static func all(of sky: Sky) -> [Self] {
+        SatelliteSystem.allCases.compactMap { system in
+            let satellites = sky.satellites.filter { $0.id.system == system }
+            guard !satellites.isEmpty else { return nil }
+            return Self(
+                system: system.rawValue,
+                satellites: satellites.map {
+                    SatelliteInView(
+                        number: $0.id.number, elevationDegrees: $0.elevationDegrees,
+                        azimuthDegrees: $0.azimuthDegrees, signalDecibelHertz: $0.signalDecibelHertz, used: $0.isUsed)
+                })
+        }
+    }
+}
+
+extension StatusReport.Token {
+    fileprivate init(_ provider: String, _ snapshot: AgentMonitor.Snapshot, present: UTCTime?, at now: Duration) {
+        let left = snapshot.tokenUntil.flatMap { $0 > now ? $0 - now : nil }
+        self.init(
+            provider: provider, expiresAt: left.flatMap { present?.advanced(by: $0).description },
+            secondsLeft: left.map { Int($0.components.seconds) },
+            lastRefusal: snapshot.lastTokenRefusal?.reason.description,
+            lastRefusalSecondsAgo: seconds(from: snapshot.lastTokenRefusal?.at, to: now))
+    }
+}
+
+extension StatusReport.Outbox {
+    fileprivate init(_ extent: StoreExtent, present: UTCTime?) {
+        self.init(
+            bytes: extent.bytes, maximumBytes: extent.maximumBytes,
+            oldestPendingSeconds: extent.oldestPending.flatMap { oldest in
+                present.map { max(0, Int(oldest.duration(to: $0).components.seconds)) }
+            })
+    }
+}
+
+/// To one decimal, as people read it.
+private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 
 /// Whole seconds.
 private func seconds(from moment: Duration?, to later: Duration) -> Int? {

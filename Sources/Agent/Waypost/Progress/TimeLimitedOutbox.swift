@@ -136,6 +136,11 @@ extension TimeLimitedOutbox<SQLiteOutbox> {
         try await call { outbox throws(OutboxError) in try await outbox.summary() }
     }
 
+    /// See `SQLiteOutbox.extent`.
+    func extent() async throws(OutboxError) -> StoreExtent {
+        try await call { outbox throws(OutboxError) in try await outbox.extent() }
+    }
+
     /// See `SQLiteOutbox.maintain`.
     func maintain() async throws(OutboxError) -> Bool {
         try await call { outbox throws(OutboxError) in try await outbox.maintain() }

@@ -27,7 +27,8 @@ extension Configuration {
         let accepts = receiver.acceptsMissingChecksum
         let dates = NMEADecoderOptions.Dates.repaired(
             reference: present, earliest: Release.date, hostTime: hostTime)
-        let live = NMEADecoder(options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts))
+        let live = NMEADecoder(
+            options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts, readsSky: true))
         return switch receiver.source {
         case .serial(let device, let baudRate):
             LiveReceiver.serial(device: device, baudRate: baudRate, decoder: live, tap: tap)

@@ -153,6 +153,11 @@ package struct VehicleAgent: Sendable {
         do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
 
+    /// What the outbox takes on the disk, and since when something waits in it.
+    func extent() async throws(AgentError) -> StoreExtent {
+        do { return try await outbox.extent() } catch { throw AgentError(.unavailable, error.description) }
+    }
+
     /// Tells Fleet Engine that the vehicle has stopped, and closes the outbox, as far as `Stopping` has time for it.
     ///
     /// A state that could not be sent is owed: the next start sends it, unless its first update comes before.

@@ -20,6 +20,8 @@ package struct NMEADecoder: Sendable {
     private var isWithBinary = false
     /// Place in the stream of the buffer being scanned, in bytes.
     var origin = 0
+    /// What is seen of the satellites, where that is wanted.
+    private var sky: SkyAssembler?
     /// One bit a kind of warning that has come since it was last taken.
     private var unreportedWarnings: UInt64 = 0
 
@@ -29,6 +31,7 @@ package struct NMEADecoder: Sendable {
     package init(options: NMEADecoderOptions = NMEADecoderOptions()) {
         self.options = options
         assembler = EpochAssembler(dates: options.dates)
+        sky = options.readsSky ? SkyAssembler() : nil
     }
 
     /// What has been met so far.
@@ -63,6 +66,10 @@ package struct NMEADecoder: Sendable {
         unreportedWarnings &= unreportedWarnings - 1
         return ReceiverWarning(rawValue: bit)
     }
+
+    /// The satellites in view at `now`, on the scale of `receivedAt`, if anything was said of them since the last call;
+    /// only with `NMEADecoderOptions.readsSky`.
+    package mutating func takeSky(at now: Duration) -> Sky? { sky?.takeSky(at: now) }
 
     /// Counts a warning, and keeps it to be reported.
     mutating func warn(_ warning: ReceiverWarning, line: Int, byte: Int) {
@@ -191,9 +198,11 @@ package struct NMEADecoderOptions: Sendable {
     package var dates: Dates
     /// Whether sentences without a checksum count; old receivers send none.
     package var acceptsMissingChecksum: Bool
+    /// Whether the satellites in view are read, for `NMEADecoder.takeSky`; nothing of them is in a fix.
+    package var readsSky: Bool
 
-    package init(dates: Dates = .asStated, acceptsMissingChecksum: Bool = false) {
-        (self.dates, self.acceptsMissingChecksum) = (dates, acceptsMissingChecksum)
+    package init(dates: Dates = .asStated, acceptsMissingChecksum: Bool = false, readsSky: Bool = false) {
+        (self.dates, self.acceptsMissingChecksum, self.readsSky) = (dates, acceptsMissingChecksum, readsSky)
     }
 }
 
@@ -332,8 +341,10 @@ extension NMEADecoder {
         if type == .txt || type == .other {
             unsafe noteBanner(bytes, address, from: min(start + length + 2, end), to: end, isText: type == .txt)
         }
-        guard type != .other, let base = bytes.baseAddress else { return }
+        guard type != .other || sky != nil, let base = bytes.baseAddress else { return }
         var fields = unsafe FieldCursor(from: base + min(start + length + 2, end), to: base + end)
+        if length == 5 { sky?.take(address, fields, epoch: assembler.serial, at: lastReceivedAt ?? .zero) }
+        guard type != .other else { return }
         if !read(type, at: start, &fields, emit) {
             account.add(
                 fields.fault == .outOfRange ? .outOfRange : .malformedField, line: account.lines + 1,

@@ -29,6 +29,16 @@ import TimeAndChance
     /// Whether no field is left.
     var isAtEnd: Bool { unsafe position == end }
 
+    /// How many fields are left; where nothing is left, one that is empty.
+    var fieldsLeft: Int {
+        var (place, count) = unsafe (position, 1)
+        while unsafe place != end {
+            if unsafe place.pointee == UInt8(ascii: ",") { count += 1 }
+            unsafe place += 1
+        }
+        return count
+    }
+
     @inline(__always)
     mutating func note(_ fault: Fault) {
         guard self.fault == .none else { return }

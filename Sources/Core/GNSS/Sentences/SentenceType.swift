@@ -42,7 +42,7 @@ enum SentenceType: UInt8 {
 
     /// ASCII text as a number, first byte lowest.
     @inline(__always)
-    private static func code(_ text: StaticString) -> UInt64 {
+    static func code(_ text: StaticString) -> UInt64 {
         var code: UInt64 = 0
         text.withUTF8Buffer { bytes in
             for index in bytes.indices { unsafe code |= UInt64(bytes[index]) << UInt64(index * 8) }

@@ -31,6 +31,7 @@ package actor LocationIntake {
         switch event {
         case .state(let state): observer.observe(.receiver(state))
         case .warning(let warning): observer.observe(.receiverWarning(warning))
+        case .sky(let sky): observer.observe(.sky(sky))
         case .progress(let reached, let length): observer.observe(.progress(reached: reached, of: length))
         case .fix(let fix): await take(fix)
         }

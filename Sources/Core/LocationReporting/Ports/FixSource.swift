@@ -17,6 +17,8 @@ package enum FixSourceEvent: Sendable, Hashable {
     case state(ReceiverState)
     /// The receiver says or shows something that the operator should know; the same one may come again and again.
     case warning(ReceiverWarning)
+    /// The satellites that a live receiver sees, once a second at most.
+    case sky(Sky)
     /// How far into the time of its logs a replay has come, and how long they are.
     case progress(reached: Duration, of: Duration)
 }

@@ -14,6 +14,8 @@ package protocol ReportingObserver: Sendable {
 package enum ReportingEvent: Sendable, Hashable {
     case receiver(ReceiverState)
     case receiverWarning(ReceiverWarning)
+    /// The satellites that the receiver sees.
+    case sky(Sky)
     case progress(reached: Duration, of: Duration)
     case fix(Fix)
     case refused(Fix, FixRefusal)

@@ -1,0 +1,167 @@
+import GNSS
+import Testing
+import WaypostTestSupport
+
+@Suite struct Skies {
+    /// A line a satellite: system, number, elevation/azimuth, C/N0, and `*` where it is used.
+    private static func lines(_ sky: Sky?) -> [String]? {
+        sky?.satellites.map { satellite in
+            func text(_ value: Int?) -> String { value.map(String.init) ?? "-" }
+            return "\(satellite.id.system.rawValue) \(satellite.id.number) \(text(satellite.elevationDegrees))/"
+                + "\(text(satellite.azimuthDegrees)) \(text(satellite.signalDecibelHertz))"
+                + "\(satellite.isUsed ? " *" : "")"
+        }
+    }
+
+    /// What `sentences` say of the sky; `nil` when nothing.
+    private static func sky(_ sentences: [String]) -> [String]? {
+        var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
+        decoder.decode(Array(sentences.map { sentence($0) }.joined().utf8).span, receivedAt: .zero) { _ in }
+        return lines(decoder.takeSky(at: .zero))
+    }
+
+    @Test(arguments: [
+        (["GPGSV,1,1,02,01,40,083,46,02,17,308,"], ["GPS 1 40/83 46", "GPS 2 17/308 -"]),
+        // Several parts; more than four satellites in one sentence; nine parts.
+        (["GPGSV,2,1,05,01,40,083,46", "GPGSV,2,2,05,12,07,360,39"], ["GPS 1 40/83 46", "GPS 12 7/0 39"]),
+        (
+            ["GPGSV,1,1,05,01,1,1,1,02,2,2,2,03,3,3,3,04,4,4,4,05,5,5,5"],
+            ["GPS 1 1/1 1", "GPS 2 2/2 2", "GPS 3 3/3 3", "GPS 4 4/4 4", "GPS 5 5/5 5"]
+        ),
+        ((1...9).map { "GPGSV,9,\($0),09,0\($0),10,020,30" }, (1...9).map { "GPS \($0) 10/20 30" }),
+        // NMEA 4.10: a signal behind the satellites, a group each; the stronger one counts.
+        (
+            ["GAGSV,1,1,02,05,60,120,40,24,68,279,37,7", "GAGSV,1,1,02,05,,,44,31,48,156,,2"],
+            ["Galileo 5 60/120 44", "Galileo 24 68/279 37", "Galileo 31 48/156 -"]
+        ),
+        // A signal in the last part only, as of a Quectel LC79D.
+        (["GPGSV,2,1,02,06,12,215,45", "GPGSV,2,2,02,06,,,40,8"], ["GPS 6 12/215 45"]),
+        (["PQGSV,1,1,01,03,10,020,30,1,5"], ["QZSS 3 10/20 30"]),
+        // Older talkers list other systems under that of GPS.
+        (
+            ["GPGSV,1,1,04,46,31,150,,70,76,297,23,193,50,100,40,03,3,3,3"],
+            ["GPS 3 3/3 3", "GLONASS 70 76/297 23", "QZSS 193 50/100 40", "SBAS 46 31/150 -"]
+        ),
+        (["GNGSV,1,1,02,03,3,3,3,71,4,4,4"], ["GPS 3 3/3 3", "GLONASS 71 4/4 4"]),
+        (["BDGSV,1,1,01,219,,,47", "GIGSV,1,1,01,02,3,4,5"], ["BeiDou 219 -/- 47", "NavIC 2 3/4 5"]),
+        // None in view; empty places; what is no angle, or no strength.
+        (["GPGSV,1,1,00"], []), (["GPGSV,1,1,00,1"], []),
+        (["GPGSV,1,1,01,,,,,05,,,,00,00,000,00,,,,"], ["GPS 5 -/- -"]),
+        (["GPGSV,1,1,02,05,91,361,100,06,-3,x,00"], ["GPS 5 -/- -", "GPS 6 -3/- -"]),
+        // One number twice in a group.
+        (["GLGSV,1,1,02,70,10,020,,70,11,021,33"], ["GLONASS 70 10/20 33"]),
+        // Used, by the system that GSA states, by its talker, and by the number alone.
+        (
+            ["GPGSV,1,1,01,05,10,020,30", "GNGSA,A,3,05,,,,,,,,,,,,1.7,1.0,1.3,1"], ["GPS 5 10/20 30 *"]
+        ),
+        (["GNGSA,A,3,05,,,,,,,,,,,,1.7,1.0,1.3,3"], ["Galileo 5 -/- - *"]),
+        (["GPGSA,A,3,05,,,,,,,,,,,,1.7,1.0,1.3,1.2"], ["GPS 5 -/- - *"]),
+        (["GNGSA,A,3,05,70,,,,,,,,,,,1.7,1.0,1.3"], ["GPS 5 -/- - *", "GLONASS 70 -/- - *"]),
+        (
+            ["GPGSA,A,3,01,,,,,,,,,,,,,,,,,,,,,,,24,1.7,1.0,1.3"], ["GPS 1 -/- - *", "GPS 24 -/- - *"]
+        ),
+    ])
+    func areReadFrom(sentences: [String], lines: [String]) { #expect(Self.sky(sentences) == lines) }
+
+    /// A group without one of its parts says too little, and one at fault nothing.
+    @Test(arguments: [
+        ["GPGSV,2,2,05,12,07,344,39"], ["GPGSV,2,1,05,12,07,344,39"], ["GPGSV,3,1,9,01,1,1,1", "GPGSV,3,3,9,02,2,2,2"],
+        ["GPGSV,2,1,05,01,1,1,1", "GLGSV,2,2,05,71,2,2,2"], ["GPGSV,2,1,05,01,1,1,1", "GPGSV,3,2,05,71,2,2,2"],
+        ["GPGSV,2,1,05,1x,1,1,1", "GPGSV,2,2,05,02,2,2,2"], ["GPGSV,1,1,01,-4,1,1,1"], ["GPGSV,1,1,01,1000,1,1,1"],
+        ["GPGSV,1,2,01,01,1,1,1"], ["GPGSV,0,0,00"], ["GPGSV,,,"], ["GPGSV"], ["GPGSV,1"], ["GPGSV,1,1,01,01,1,1"],
+        ["GPGSV,99,1,01,01,1,1,1"], ["GPGSV,x,1,01,01,1,1,1"], ["PGSV,1,1,01,01,1,1,1"], ["GPRMC,,V,,,,,,,,,,N"],
+    ])
+    func areNotReadFrom(sentences: [String]) { #expect(Self.sky(sentences) == nil) }
+
+    @Test func startOverWithTheFirstPart() {
+        let parts = ["GPGSV,2,1,02,01,1,1,1", "GPGSV,2,1,02,03,1,1,1", "GPGSV,2,2,02,02,2,2,2"]
+        #expect(Self.sky(parts) == ["GPS 2 2/2 2", "GPS 3 1/1 1"])
+    }
+
+    @Test func keepWhatComesInTurnAndForgetWhatIsOld() {
+        var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
+        func take(_ body: String, at second: Int) {
+            decoder.decode(Array(sentence(body).utf8).span, receivedAt: .seconds(second)) { _ in }
+        }
+        take("GPGSV,1,1,01,01,1,1,40", at: 0)
+        take("GLGSV,1,1,01,70,2,2,30", at: 0)
+        #expect(Self.lines(decoder.takeSky(at: .zero))?.count == 2)
+        #expect(decoder.takeSky(at: .seconds(1)) == nil, "no news")
+        // The next of its kind takes the place of a group.
+        take("GPGSV,1,1,01,02,1,1,41", at: 5)
+        #expect(Self.lines(decoder.takeSky(at: .seconds(5))) == ["GPS 2 1/1 41", "GLONASS 70 2/2 30"])
+        take("GPGSV,1,1,00", at: 31)
+        #expect(Self.lines(decoder.takeSky(at: .seconds(31))) == [])
+    }
+
+    /// Several GSA belong to one epoch; the next one's take their place together.
+    @Test func sayWhatTheLastEpochIsMadeOf() {
+        var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
+        func used() -> [Int]? {
+            decoder.takeSky(at: .zero)?.satellites.filter(\.isUsed).map(\.id.number)
+        }
+        func take(_ bodies: String...) {
+            let text = bodies.map { sentence($0) }.joined()
+            decoder.decode(Array(text.utf8).span, receivedAt: .zero) { _ in }
+        }
+        func time(_ second: Int) -> String {
+            "GPRMC,10150\(second).00,A,4810.5000,N,01131.2000,E,0.1,,050126,,,A"
+        }
+        take(time(1), "GNGSA,A,3,01,02,,,,,,,,,,,1.7,1.0,1.3,1", "GNGSA,A,3,70,,,,,,,,,,,,1.7,1.0,1.3,2")
+        #expect(used() == [1, 2, 70])
+        take(time(2), "GNGSA,A,3,02,,,,,,,,,,,,1.7,1.0,1.3,1")
+        #expect(used() == [1, 2, 70], "the rest may still come")
+        take("GNGSA,A,3,,,,,,,,,,,,,1.7,1.0,1.3,2", time(3), "GNGSA,A,3,02,,,,,,,,,,,,1.7,1.0,1.3,1")
+        #expect(used() == [2])
+    }
+
+    @Test func areBounded() {
+        var text = ""
+        for signal in 0..<8 {
+            for part in 1...16 {
+                let satellites = (0..<8).map { ",\(part * 40 + $0 * 7 + signal),1,1,40" }.joined()
+                text += sentence("GAGSV,16,\(part),99\(satellites),\(signal)")
+            }
+        }
+        var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
+        decoder.decode(Array(text.utf8).span, receivedAt: .zero) { _ in }
+        #expect(decoder.takeSky(at: .zero)?.satellites.count == 256)
+    }
+
+    @Test func areReadOnlyWhereWanted() {
+        var decoder = NMEADecoder()
+        decoder.decode(Array(sentence("GPGSV,1,1,01,01,1,1,40").utf8).span, receivedAt: .zero) { _ in }
+        #expect(decoder.takeSky(at: .zero) == nil)
+    }
+
+    /// Receivers of seven makers: in view and used at the end of each log, as another reader of the sentences counts them.
+    @Test(
+        .enabled(if: Fixtures.recordedReceivers != nil),
+        arguments: [
+            ("ublox-8.log", "GPS 13/8 GLONASS 9/5 SBAS 3/0"),
+            ("unicore-um621.log", "GPS 10/9 GLONASS 8/5 Galileo 9/4 BeiDou 14/8 SBAS 3/0"),
+            ("st-teseo-liv4f.log", "GPS 9/4 Galileo 5/3 BeiDou 12/9"),
+            ("quectelLC79D.log", "GPS 8/6 GLONASS 6/5 Galileo 2/0 BeiDou 1/0 QZSS 1/0"),
+            ("furuno_gl_ga.log", "GLONASS 10/6 Galileo 7/5 SBAS 1/0"), ("beidou-bd.log", "GPS 20/4 BeiDou 12/3"),
+            ("garmin25lp.log", "GPS 9/3"),
+        ])
+    func ofRecordedReceivers(log: String, satellites: String) throws {
+        var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
+        let bytes = try RecordedReceivers.bytes(log)
+        decoder.decode(bytes.span, receivedAt: .zero) { _ in }
+        let last = decoder.takeSky(at: .zero)
+        let sky = try #require(last)
+        let bySystem = SatelliteSystem.allCases.compactMap { system -> String? in
+            let all = sky.satellites.filter { $0.id.system == system }
+            return all.isEmpty ? nil : "\(system.rawValue) \(all.count)/\(all.count(where: \.isUsed))"
+        }
+        #expect(bySystem.joined(separator: " ") == satellites)
+    }
+
+    /// Nothing of a fix depends on whether the sky is read.
+    @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedReceivers.logs)
+    func changeNoFix(log: String) throws {
+        let bytes = try RecordedReceivers.bytes(log)
+        #expect(Decoding.fixes(bytes, options: NMEADecoderOptions(readsSky: true)) == Decoding.fixes(bytes))
+    }
+}
