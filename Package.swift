@@ -90,7 +90,7 @@ let package = Package(
                 "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
                 "FleetEngine",
                 "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
-                "SQLiteOutbox", "HTTPService", "RunRecording",
+                "SQLiteOutbox", "HTTPService", "RunRecording", "TrackDrawing",
             ]),
         .executableTarget(
             name: "WaypostCommand",

@@ -48,6 +48,8 @@ import WaypostTestSupport
         #expect(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
         #expect(await manager.messages.line(saying: "READY=1") != nil)
         #expect(await manager.messages.line(saying: "from memory only: the outbox is not open yet") != nil)
+        let page = await RawExchange.get("/page.json", from: try await service.statusAddress())
+        #expect(page.body.contains("the outbox is not open yet"), "the page is there, and says so")
         let connection = try feeder.accept()
         let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })
         try connection.send(String(decoding: epoch.sentences, as: UTF8.self))

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GNSS
 import LinuxPlatform
 import ReceiverSimulator
@@ -39,9 +40,78 @@ import WaypostTestSupport
         let metrics = await RawExchange.get("/metrics", from: address)
         #expect(metrics.body.contains("\nwaypost_updates_delivered_total 1\n"))
         #expect(metrics.body.contains("\nwaypost_healthy 1\n"))
-        #expect(await RawExchange.get("/", from: address).status == "HTTP/1.1 404 Not Found")
+        #expect(await RawExchange.get("/", from: address).body.hasPrefix("<!doctype html>"))
+        let page = try JSONValue(parsing: Array(await RawExchange.get("/page.json", from: address).body.utf8))
+        #expect(page["verdict"]?["title"]?.stringValue == "All is well")
+        #expect(page["minutes"]?[59]?[0]?.integerValue == 1 || page["minutes"]?[58]?[0]?.integerValue == 1)
+        #expect(
+            page["events"]?.arrayValue?.contains { $0["text"]?.stringValue?.contains("is delivered") == true } == true)
+        #expect(await RawExchange.get("/map", from: address).body.contains("class=\"vehicle\""))
+        #expect(await RawExchange.get("/token", from: address).status == "HTTP/1.1 404 Not Found")
         #expect(await service.terminate().ending == .exited(0))
         #expect(await RawExchange.send([], to: address).ending == .notConnected)
+    }
+}
+
+/// What the page's buttons do to a running service.
+extension StatusAddress {
+    /// As the page sends it from its own address, or as another page would.
+    private static func press(
+        _ path: String, at address: LocalAddress, origin: String? = nil
+    ) async -> RawExchange {
+        let origin = origin ?? "http://\(address)"
+        let head = "POST \(path) HTTP/1.1\r\nHost: \(address)\r\nOrigin: \(origin)\r\nContent-Length: 0\r\n"
+        return await RawExchange.send([head + "Connection: close\r\n\r\n"], to: address)
+    }
+
+    private static func orders(at address: LocalAddress) async throws -> JSONValue {
+        let page = await RawExchange.get("/page.json", from: address)
+        return try #require(try JSONValue(parsing: Array(page.body.utf8))["orders"])
+    }
+
+    @Test func runsTheChecks() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start()
+        let address = try await service.statusAddress()
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        try receiver.send(try #require(RecentDrive(epochs: 1).first { _ in true }))
+        try #require(await service.errors.line(saying: "delivered 1 in") != nil)
+        #expect(await Self.press("/check", at: address, origin: "http://127.0.0.1:1").status.contains(" 403 "))
+        #expect(await Self.press("/check", at: address).status.contains(" 202 "))
+        var orders = try await Self.orders(at: address)
+        while orders["checkedSecondsAgo"]?.isNull == true {
+            try Task.checkCancellation()
+            orders = try await Self.orders(at: address)
+        }
+        let lines = try #require(orders["lines"]?.arrayValue)
+        let verdicts = lines.map { "\($0["verdict"]?.stringValue ?? "") \($0["name"]?.stringValue ?? "")" }
+        #expect(verdicts.suffix(5) == ["ok service", "ok outbox", "ok receiver", "ok token", "ok Fleet Engine"])
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// What is recorded is beside the outbox, for its owner only, and a log as any other.
+    @Test func recordsWhatComesFromNowOn() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start()
+        let address = try await service.statusAddress()
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        for (number, epoch) in zip(1..., RecentDrive(epochs: 4)) {
+            if number == 3 {
+                #expect(await Self.press("/record", at: address).status.contains(" 202 "))
+                while try await Self.orders(at: address)["recordingSeconds"]?.isNull == true {}
+                #expect(await Self.press("/record", at: address).status.contains(" 409 "), "one at a time")
+            }
+            try receiver.send(epoch)
+            try #require(await service.errors.line(saying: "accepted update \(number)") != nil)
+        }
+        #expect(await service.terminate().ending == .exited(0))
+        let place = bench.folder.path("outbox.sqlite.recording")
+        let fixes = try await BuiltProgram.run(["fixes", place + "/receiver-000001.nmea"])
+        #expect(String(decoding: fixes.standardOutput, as: UTF8.self).split(separator: "\n").count == 2)
+        let mode = try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int
+        #expect(mode == 0o700)
     }
 }
 

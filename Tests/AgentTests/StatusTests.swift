@@ -248,18 +248,6 @@ import WaypostTestSupport
         }
     }
 
-    @Test(arguments: [
-        ("GET", "/status", 200), ("GET", "/metrics", 200), ("GET", "/healthz", 200), ("GET", "/healthz?x=1", 200),
-        ("GET", "/", 404), ("POST", "/status", 405), ("GET", "/../etc/passwd", 404),
-    ])
-    func answers(method: String, target: String, status: Int) async throws {
-        let monitor = monitor()
-        let report = report(monitor)
-        let routes = StatusRoutes { report }
-        let request = ServedRequest(try #require(HTTPMethod(rawValue: method)), target)
-        #expect(await routes.answer(request).response.status == status)
-    }
-
     @Test func tellsReasonsAndTimesAndWhatACrashMayTake() throws {
         var summary = StoreSummary(Ledger(accepted: 3, evicted: 2, quarantined: 1))
         let time = UTCTime(year: 2026, month: 1, day: 5)
@@ -375,6 +363,17 @@ import WaypostTestSupport
         let lines = lines
         let writer = LogWriter(level: level, format: .text, isReadByJournal: true) { lines.append($0) }
         return EventLog(log: writer, clock: MonotonicClock(clock), tellsFirstDelivery: tellsFirstDelivery)
+    }
+
+    /// The page shows what an operator should know, however little the log is to say.
+    @Test func isHeardByThePageWhateverIsWritten() {
+        let (lines, heard) = (lines, Lines())
+        let log = LogWriter(
+            level: .error, format: .text, isReadByJournal: true, output: { lines.append($0) },
+            heard: { heard.append(Array("\($0.rawValue) \($1)\n".utf8)) })
+        for level in LogLevel.allCases { log.write(level, "told as \(level.rawValue)\u{1B}") }
+        #expect(lines.all == ["<3>told as error\u{FFFD}"])
+        #expect(heard.all == ["error", "warning", "info"].map { "\($0) told as \($0)\u{FFFD}" })
     }
 
     @Test func tellsATroubleOnceAndThenNowAndThen() {

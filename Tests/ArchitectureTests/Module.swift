@@ -15,8 +15,8 @@ struct Module: Sendable {
 /// Everything that `Sources/Core` and `Sources/Adapters` hold, and so what wires them together may know.
 private let coreAndAdapters: Set<String> = [
     "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
-    "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport", "SQLiteOutbox",
-    "HTTPService", "RunRecording",
+    "LocationReporting", "TrackDrawing", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
+    "SQLiteOutbox", "HTTPService", "RunRecording",
 ]
 
 /// The architecture: who may know whom. A line here is a decision; docs/architecture.md says why.
@@ -76,6 +76,6 @@ let modules: [Module] = [
     Module("Agent", "Waypost", coreAndAdapters.union(["Glibc"])),
     Module(
         "Agent", "WaypostCommand",
-        coreAndAdapters.union(["Waypost", "TrackDrawing", "FleetEngineSimulator", "ReceiverSimulator", "Glibc"])
+        coreAndAdapters.union(["Waypost", "FleetEngineSimulator", "ReceiverSimulator", "Glibc"])
     ),
 ]

@@ -149,6 +149,42 @@ import WaypostTestSupport
         #expect(taken().lines == [#"{"at":0,"lost":{"entries":85}}"#, #"{"at":0,"lineClosed":{}}"#])
     }
 
+    /// One that is idle keeps nothing, and is told at any time to record for a while, from that moment on.
+    @Test func recordsForAWhileWhenItIsTold() async throws {
+        let recorder = RunRecorder(clock: MonotonicClock(clock), isIdle: true)
+        recorder.lineOpened()
+        recorder.received(Array("$BEFORE\r\n".utf8).span)
+        recorder.observe(.accepted(stored))
+        #expect(!recorder.isRecording && recorder.takeBacklog() == nil && !recorder.keepsOutput)
+        clock.advance(by: .seconds(86_400))
+
+        let folder = try TemporaryFolder()
+        let settings = RecordingSettings(folder: folder.path("drive"), version: "0.1.0")
+        let recording = Task { await recorder.record(settings, for: .seconds(600)) }
+        for await sleep in clock.sleeps where sleep == .seconds(600) { break }
+        recorder.received(Array("$DURING\r\n".utf8).span)
+        clock.advance(by: .seconds(599))
+        recorder.observe(.accepted(stored))
+        clock.advance(by: .seconds(1))
+        #expect(await recording.value == nil)
+        recorder.received(Array("$AFTER\r\n".utf8).span)
+        #expect(!recorder.isRecording && recorder.takeBacklog() == nil)
+
+        let run = try RecordedRun(folder: folder.path("drive"))
+        #expect(run.entries.map(\.at) == [0, 0, 599_000], "its times begin with it")
+        #expect(run.entries.first?.event == .lineOpened && run.entries.dropFirst().first?.event == .read(bytes: 9))
+        let receiver = try Data(contentsOf: URL(filePath: folder.path("drive/receiver-000001.nmea")))
+        #expect(Array(receiver) == Array("$DURING\r\n".utf8))
+    }
+
+    @Test func endsARecordingEarlyWhereItCannotWrite() async {
+        let recorder = RunRecorder(clock: MonotonicClock(clock), isIdle: true)
+        let failure = await recorder.record(
+            RecordingSettings(folder: "/proc/none", version: "0.1.0"), for: .seconds(600))
+        #expect(failure?.description == "create folder /proc/none: No such file or directory")
+        #expect(!recorder.isRecording)
+    }
+
     static func names(in folder: String) throws -> [String] { try FileSystem.names(inFolder: folder).sorted() }
 
     @Test func keepsTheNewestFilesAndGoesOnAfterARestart() throws {

@@ -215,7 +215,8 @@ struct ServiceLoop {
 
     private mutating func pass(_ request: ServedRequest?, _ number: Int) {
         guard let request else { return }
-        if limits.isPaced, request.body.isEmpty {
+        // Who asks for a change is answered alone: it depends on who asks.
+        if limits.isPaced, request.method == .get || request.method == .head, request.body.isEmpty {
             let question = "\(request.method.rawValue) \(request.target)"
             if let leader = asked[question] {
                 followers[leader, default: []].append(number)

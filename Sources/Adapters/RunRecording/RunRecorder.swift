@@ -2,7 +2,7 @@ package import FleetEngine
 import GNSS
 package import GNSSReceiver
 package import HTTPMessages
-import LinuxPlatform
+package import LinuxPlatform
 package import LocationReporting
 import TimeAndChance
 package import VehicleAuthorization
@@ -14,29 +14,50 @@ package import VehicleAuthorization
 /// What comes is put into memory, and written by the thread `run-recorder`.
 package final class RunRecorder: ReportingObserver, ReceiverTap {
     private struct State {
+        /// Since when it records; `nil` while it does not.
+        var begun: Duration?
         var backlog = RecordingBacklog()
         var decisions = PipelineDecisions()
+        var lineIsOpen = false
         var requests = 0
         var evicted: Int64 = 0
+
+        mutating func add(_ event: RecordedEvent, at now: Duration) {
+            guard let begun else { return }
+            backlog.add(RecordingEntry(at: RecordedNumber(now - begun), event))
+        }
     }
 
     private let clock: MonotonicClock
     private let progress: (any ReceiverTap)?
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    /// `clock` counts from the start of the run; `progress` hears of the receiver's thread.
-    package init(clock: MonotonicClock, progress: (any ReceiverTap)? = nil) {
+    /// `clock` counts from the start of the run; `progress` hears of the receiver's thread. One that `isIdle` keeps
+    /// nothing until it is told to `record`.
+    package init(clock: MonotonicClock, progress: (any ReceiverTap)? = nil, isIdle: Bool = false) {
         (self.clock, self.progress) = (clock, progress)
+        state = Locked(State(begun: isIdle ? nil : .zero))
     }
+
+    /// Whether anything is kept.
+    package var isRecording: Bool { state.withLock { $0.begun != nil } }
 
     fileprivate var now: Duration { clock.now }
     fileprivate func time(since begun: Duration) -> RecordedNumber { RecordedNumber(clock.now - begun) }
 
-    package var keepsOutput: Bool { true }
+    package var keepsOutput: Bool { isRecording }
     package func turned() { progress?.turned() }
     package func ended() { progress?.ended() }
-    package func lineOpened() { note(.lineOpened) }
-    package func lineClosed() { note(.lineClosed) }
+
+    package func lineOpened() {
+        state.withLock { $0.lineIsOpen = true }
+        note(.lineOpened)
+    }
+
+    package func lineClosed() {
+        state.withLock { $0.lineIsOpen = false }
+        note(.lineClosed)
+    }
 
     package func fixMade() {
         progress?.fixMade()
@@ -44,32 +65,35 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
     }
 
     package func received(_ bytes: Span<UInt8>) {
+        guard isRecording else { return }
         let now = now
         let copy = bytes.indices.map { bytes[$0] }
-        state.withLock { $0.backlog.add(copy, at: now) }
+        state.withLock { state in
+            guard let begun = state.begun else { return }
+            state.backlog.add(copy, at: now - begun)
+        }
     }
 
     package func observe(_ event: ReportingEvent) {
         let now = now
         state.withLock { state in
-            guard let decision = state.decisions.decision(in: event) else { return }
-            state.backlog.add(RecordingEntry(at: RecordedNumber(now), decision))
+            if let decision = state.decisions.decision(in: event) { state.add(decision, at: now) }
         }
     }
 
     /// Adds what happens at this moment.
     package func note(_ event: RecordedEvent) {
-        let entry = RecordingEntry(at: RecordedNumber(now), event)
-        state.withLock { $0.backlog.add(entry) }
+        let now = now
+        state.withLock { $0.add(event, at: now) }
     }
 
     /// Notes that a request goes out, and gives its number.
     fileprivate func noteRequest(_ purpose: HTTPRequest.Purpose) -> RecordedNumber {
-        let now = RecordedNumber(now)
+        let now = now
         return state.withLock { state in
             state.requests += 1
             let number = RecordedNumber(state.requests)
-            state.backlog.add(RecordingEntry(at: now, .request(number: number, purpose: purpose)))
+            state.add(.request(number: number, purpose: purpose), at: now)
             return number
         }
     }
@@ -100,9 +124,43 @@ extension RunRecorder {
     /// Writes every few seconds until cancelled, and then what is left. A full disk is no reason to stop reporting:
     /// `reportEnd` is called once.
     package func write(_ settings: RecordingSettings, reportEnd: @escaping @Sendable (String) -> Void) async {
+        guard let error = await writeUntilCancelled(settings) else { return }
+        // Our own refusals bring their remedy.
+        let remedy =
+            error.refusal == nil
+            ? "see that there is room and that this user may write, or give --record another folder; " : ""
+        reportEnd(
+            "the run is no longer recorded in \(settings.folder): \(error); \(remedy)restart to record again; "
+                + "reporting continues")
+    }
+
+    /// Records for so long from now on, or until cancelled; tells what ended it before. To be called while it is idle.
+    package func record(_ settings: RecordingSettings, for length: Duration) async -> SystemError? {
+        let now = now
+        state.withLock { state in
+            (state.begun, state.backlog) = (now, RecordingBacklog())
+            if state.lineIsOpen { state.add(.lineOpened, at: now) }
+        }
+        defer { state.withLock { ($0.begun, $0.backlog) = (nil, RecordingBacklog()) } }
+        return await withTaskGroup(of: SystemError?.self) { group in
+            group.addTask { await self.writeUntilCancelled(settings) }
+            group.addTask { [clock] in
+                await clock.sleep(for: length)
+                return nil
+            }
+            var failure: SystemError?
+            for await end in group {
+                failure = failure ?? end
+                group.cancelAll()
+            }
+            return failure
+        }
+    }
+
+    private func writeUntilCancelled(_ settings: RecordingSettings) async -> SystemError? {
         do throws(SystemError) {
             let stop = try EventDescriptor()
-            let failure: SystemError? = await withTaskCancellationHandler {
+            return await withTaskCancellationHandler {
                 await onThread(named: "run-recorder") { [self] in
                     do throws(SystemError) { try write(settings, unless: stop) } catch { return error }
                     return nil
@@ -110,16 +168,7 @@ extension RunRecorder {
             } onCancel: {
                 stop.signal()
             }
-            if let failure { throw failure }
-        } catch {
-            // Our own refusals bring their remedy.
-            let remedy =
-                error.refusal == nil
-                ? "see that there is room and that this user may write, or give --record another folder; " : ""
-            reportEnd(
-                "the run is no longer recorded in \(settings.folder): \(error); \(remedy)restart to record again; "
-                    + "reporting continues")
-        }
+        } catch { return error }
     }
 
     /// Blocks until stopped; gives everything to the disk before it returns.

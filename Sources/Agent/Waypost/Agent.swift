@@ -55,18 +55,21 @@ public struct Agent: Sendable {
     ///
     /// - Throws: what keeps the service from starting; a missing receiver, network or token never does.
     public func run() async throws(AgentError) {
-        let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let clock = MonotonicClock(ContinuousClock())
+        let history = HistoryKeeper(clock: clock)
+        let log = LogWriter(
+            level: configuration.log.level, format: configuration.log.format, heard: { history.note($0, $1) })
         let monitor =
             configuration.readsRecording
             ? AgentMonitor(clock: clock) : AgentMonitor(clock: clock) { UTCTime.system }
         let status = try startStatusService()
         let progress = StageProgress(ProgressWatch(patience: configuration.patience))
-        let recorder = recordingFolder.map { _ in RunRecorder(clock: clock, progress: progress) }
+        let recorder = RunRecorder(clock: clock, progress: progress, isIdle: recordingFolder == nil)
         let agent = try await makeVehicleAgent(
-            log: log, clock: clock, monitor: monitor, progress: progress, recorder: recorder)
+            log: log, clock: clock, monitor: monitor, progress: progress, recorder: recorder, history: history)
         let report = reporter(of: agent)
-        status.routes.withLock { $0 = StatusRoutes(report: report) }
+        let orders = PageOrders(clock: clock, PageOrders.Means(configuration, recorder: recorder, report: report))
+        status.routes.withLock { $0 = StatusRoutes(report: report, history: history, orders: orders) }
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
         log.write(
@@ -83,7 +86,7 @@ public struct Agent: Sendable {
         let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) {
             await runServices(
                 of: agent, status: status.service, watchdog: watchdog, recorder: recorder, manager: manager,
-                report: report)
+                history: history, orders: orders, report: report)
         }
 
         manager.tell(["STOPPING=1", "STATUS=stopping"])
@@ -133,39 +136,37 @@ public struct Agent: Sendable {
 
     private func makeVehicleAgent(
         log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress,
-        recorder: RunRecorder?
+        recorder: RunRecorder, history: HistoryKeeper
     ) async throws(AgentError) -> VehicleAgent {
         var provider: any VehicleAuthorization
         if let authorization { provider = authorization } else { provider = try configuration.makeProvider(log: log) }
-        var transport = try configuration.makeTransport()
-        if let recorder {
-            provider = RecordingAuthorization(provider, recorder: recorder)
-            transport = RecordingTransport(transport, vehicle: configuration.vehicle, recorder: recorder)
-        }
+        provider = RecordingAuthorization(provider, recorder: recorder)
+        let transport = RecordingTransport(
+            try configuration.makeTransport(), vehicle: configuration.vehicle, recorder: recorder)
         let isRecording = configuration.readsRecording
         let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
         let authorization = configuration.cached(
             provider, clock: ContinuousClock(), log: log, policy: cachePolicy,
-            jitter: { recorder?.draw(of: .token) ?? Double.random(in: 0...1) },
+            jitter: { recorder.draw(of: .token) },
             fetched: {
                 monitor.countTokenFetch()
                 progress.moved(.token)
             }, answered: { progress.rests(.token) }, renewal: { monitor.note(renewal: $0) })
         tokens.withLock { $0 = authorization }
         var parts = VehicleAgent.Parts(
-            source: configuration.makeSource(present: { present.time }, tap: recorder ?? progress),
+            source: configuration.makeSource(present: { present.time }, tap: recorder),
             authorization: authorization, transport: transport, earliestFix: isRecording ? nil : Release.date,
             expectedFix: isRecording ? nil : UTCTime.system,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor,
-            observers: [progress] + [recorder].compactMap { $0 }
+            observers: [progress, recorder, history]
                 + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
             present: isRecording ? nil : present, progress: progress)
         parts.storeGaveUp = {
             monitor.countStoreRepair()
-            recorder?.note(.repair(stage: Stage.store.rawValue, number: 1))
+            recorder.note(.repair(stage: Stage.store.rawValue, number: 1))
         }
-        if let recorder { parts.jitter = { recorder.draw(of: .upload) } }
+        parts.jitter = { recorder.draw(of: .upload) }
         return try await VehicleAgent(configuration, parts)
     }
 
@@ -194,12 +195,14 @@ public struct Agent: Sendable {
 
     /// Runs the pipeline with the status service and the watch of its progress beside it; ends when the pipeline does.
     private func runServices(
-        of agent: VehicleAgent, status: HTTPService, watchdog: Watchdog, recorder: RunRecorder?,
-        manager: ServiceManager, report: @escaping @Sendable () async -> StatusReport
+        of agent: VehicleAgent, status: HTTPService, watchdog: Watchdog, recorder: RunRecorder,
+        manager: ServiceManager, history: HistoryKeeper, orders: PageOrders,
+        report: @escaping @Sendable () async -> StatusReport
     ) async -> AgentError? {
         let (log, clock) = (agent.log, agent.clock)
         return await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run() }
+            group.addTask { await orders.run() }
             group.addTask { await tellLastStall(agent) }
             group.addTask { await agent.tellOwedState() }
             group.addTask { await watchNetwork(agent) }
@@ -214,8 +217,10 @@ public struct Agent: Sendable {
                     log.write(.error, "stalled stages are not watched for: \(error)")
                 }
             }
-            group.addTask { await tellStatus(manager, clock: clock, recorder: recorder, report: report) }
-            if let recorder, let recordingFolder {
+            group.addTask {
+                await tellStatus(manager, clock: clock, recorder: recorder, history: history, report: report)
+            }
+            if let recordingFolder {
                 group.addTask {
                     let settings = RecordingSettings(folder: recordingFolder, version: Release.version)
                     await recorder.write(settings) { log.write(.warning, $0) }
@@ -242,15 +247,15 @@ public struct Agent: Sendable {
         }
     }
 
-    /// One line of state for the service manager, each 10 s; a recording hears of the account.
+    /// One line of state for the service manager, each 10 s; a recording and the history hear of the account.
     private func tellStatus(
-        _ manager: ServiceManager, clock: MonotonicClock, recorder: RunRecorder?,
+        _ manager: ServiceManager, clock: MonotonicClock, recorder: RunRecorder, history: HistoryKeeper,
         report: @Sendable () async -> StatusReport
     ) async {
-        guard manager.isThere || recorder != nil else { return }
         while !Task.isCancelled {
             let report = await report()
-            recorder?.note(evicted: report.ledger.evicted)
+            recorder.note(evicted: report.ledger.evicted)
+            history.note(pending: report.ledger.pending)
             manager.tell(["STATUS=\(report.headline)"])
             await clock.sleep(for: .seconds(10))
         }

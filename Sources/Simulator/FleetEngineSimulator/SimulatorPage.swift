@@ -2,32 +2,16 @@ import TrackDrawing
 
 /// The page at `/`: one document without any file from outside, which asks for `page.json` every second.
 enum SimulatorPage {
-    static let html = PageStyle.opening(title: "Fleet Engine simulator", style: style).text + body
+    static let html =
+        PageStyle.opening(title: "Fleet Engine simulator", style: "\(LivePage.style)\(style)").text + body
+        + LivePage.script.text + script
 
     private static let style: Markup = """
 
-        body { max-width: none; padding: 0; }
-        header {
-          display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; padding: 12px 20px;
-          background: var(--card); border-bottom: 1px solid var(--line);
-        }
-        h1 { font-size: 17px; }
-        h2 { font-size: 13px; margin: 0 0 10px; color: var(--dim); }
-        .pill { padding: 2px 10px; border-radius: 12px; border: 1px solid currentColor; font-size: 13px; font-weight: 600; }
-        .good { color: var(--good); } .bad { color: var(--jump); } .late { color: var(--warn); } .dim { color: var(--dim); }
         select {
           font: inherit; color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
           padding: 5px 8px; max-width: min(100%, 340px); margin-left: auto;
         }
-        main {
-          display: grid; gap: 14px; padding: 14px 20px 24px; max-width: 1680px; margin: 0 auto;
-          grid-template-columns: minmax(0, 1fr) 340px; align-items: start;
-        }
-        .column { display: grid; gap: 14px; min-width: 0; }
-        section { margin: 0; min-width: 0; }
-        [hidden] { display: none !important; }
-        dl { display: grid; grid-template-columns: minmax(84px, 1fr) auto; gap: 5px 14px; margin: 0; }
-        dt { color: var(--dim); } dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; max-width: 220px; overflow-wrap: anywhere; }
         .big { display: flex; gap: 20px; margin-bottom: 12px; }
         .big div { flex: 1; min-width: 0; }
         .big b { display: block; font-size: 24px; line-height: 1.15; font-weight: 650; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -40,10 +24,6 @@ enum SimulatorPage {
         .bar > :last-child { text-align: right; min-width: 108px; }
         #tokens .bar { grid-template-columns: minmax(0, 1fr) 84px 112px; }
         #tokens:not(:empty), #traffic { margin-top: 10px; }
-        ul { margin: 0; padding-left: 18px; } li { margin: 2px 0; }
-        table { width: 100%; font-size: 13px; }
-        td { padding: 4px 12px 4px 0; vertical-align: top; }
-        tr:first-child td { border-top: 0; }
         td.message { width: 60%; max-width: 0; overflow: hidden; text-overflow: ellipsis; color: var(--dim); }
         .vehicle:has(title) { cursor: pointer; }
         pre {
@@ -61,22 +41,16 @@ enum SimulatorPage {
         .fleet li > span { text-align: right; white-space: nowrap; font-size: 13px; }
         .fleet button { font: inherit; font-weight: 600; color: var(--accent); background: none; border: 0; padding: 2px 0; text-align: left; cursor: pointer; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
         .fleet .chosen button { color: var(--text); text-decoration: underline; text-underline-offset: 3px; }
-        .strip { height: 26px; background: var(--ground); border-radius: 3px; }
+        .strip { height: 26px; }
         .solo .strip { height: 60px; }
-        .strip .outage { fill: var(--jump); opacity: .22; } .strip .live { fill: var(--accent); } .strip .waited { fill: var(--warn); }
         .axis { display: flex; justify-content: space-between; margin: 2px 0 0 430px; font-size: 13px; color: var(--dim); }
-        .key { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 8px 0 0; font-size: 13px; color: var(--dim); }
-        .key i { display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 2px; }
-        .key .live { background: var(--accent); } .key .waited { background: var(--warn); } .key .outage { background: var(--jump); opacity: .35; }
         @media (max-width: 1100px) and (min-width: 901px), (max-width: 620px) {
           .fleet li { grid-template-columns: minmax(0, 1fr) 70px 70px 84px; } .strip { grid-column: 1 / -1; }
           .axis { margin: 2px 0 0; }
         }
         @media (max-width: 900px) {
-          main { grid-template-columns: minmax(0, 1fr); padding: 12px; gap: 12px; }
-          .column { display: contents; }
           #trip { order: 1; } #one { order: 2; } #arrivals { order: 3; } .other { order: 4; } #log { order: 5; }
-          header { padding: 10px 12px; } select { margin-left: 0; max-width: 100%; flex: 1 1 100%; }
+          select { margin-left: 0; max-width: 100%; flex: 1 1 100%; }
           td.message { max-width: none; }
         }
         @media (max-width: 620px) {
@@ -124,41 +98,15 @@ enum SimulatorPage {
           </div>
         </main>
         <script>
-        "use strict";
-        const $ = id => document.getElementById(id);
-        const element = (name, text, kind) => {
-          const made = document.createElement(name);
-          if (text !== undefined) made.textContent = text;
-          if (kind) made.className = kind;
-          return made;
-        };
-        const number = value => value.toLocaleString("en-GB");
-        const counted = (value, noun, plural) => number(value) + " " + (value === 1 ? noun : plural);
-        const clock = ms => new Date(ms).toISOString().slice(11, 19);
-        const span = seconds => {
-          const s = Math.max(0, Math.round(seconds));
-          if (s < 100) return s + " s";
-          if (s < 600) return Math.floor(s / 60) + " min" + (s % 60 ? " " + (s % 60) + " s" : "");
-          if (s < 6000) return Math.round(s / 60) + " min";
-          if (s < 360000) return (s / 3600).toFixed(1) + " h";
-          return Math.round(s / 86400) + " days";
-        };
-        const meters = value => value < 1000 ? Math.round(value) + " m" : (value / 1000).toFixed(value < 1e4 ? 2 : 1) + " km";
-        const bytes = count => count < 1e4 ? count + " B" : count < 1e7 ? (count / 1e3).toFixed(1) + " kB" : (count / 1e6).toFixed(1) + " MB";
-        const rate = speed => speed == null ? "–" : Math.round(speed * 3.6) + " km/h";
+
+        """#
+
+    private static let script = #"""
 
         // A vehicle may be chosen by the address, as in /#providers/p/vehicles/van-7.
         const fromAddress = () => { try { return decodeURIComponent(location.hash.slice(1)) || null; } catch { return null; } };
         let chosen = fromAddress(), view = null, drawn = null;
         const rows = new Map();
-
-        function list(id, rows) {
-          $(id).replaceChildren(...rows.flatMap(([name, value, kind]) => {
-            const shown = element("dd", undefined, kind);
-            shown.append(value);
-            return [element("dt", name), shown];
-          }));
-        }
 
         function figures(pairs) {
           $("figures").replaceChildren(...pairs.map(([value, words]) => {
@@ -182,10 +130,7 @@ enum SimulatorPage {
           figures([[rate(latest.speed), "speed"], [latest.time ? span((view.now - latest.time) / 1000) : "–", "age of the fix"]]);
           let place = "–";
           if (latest.latitude != null) {
-            place = element("a", latest.latitude.toFixed(5) + ", " + latest.longitude.toFixed(5));
-            place.href = latest.map;
-            place.rel = "noreferrer";
-            place.title = "the place on OpenStreetMap";
+            place = placeLink(latest);
           }
           const rows = [
             ["Position", place],
@@ -201,17 +146,10 @@ enum SimulatorPage {
           if (vehicle.lastLocationsBackInTime) rows.push(["Last location back in time", number(vehicle.lastLocationsBackInTime), "bad"]);
           if (vehicle.pastLocationsOutOfOrder) rows.push(["Past locations out of order", number(vehicle.pastLocationsOutOfOrder), "bad"]);
           if (vehicle.untimedLocations) rows.push(["Without a time", number(vehicle.untimedLocations), "bad"]);
-          // A link that is made anew every second could not be followed by keyboard.
-          if (!$("vehicle").contains(document.activeElement)) list("vehicle", rows);
+          list("vehicle", rows);
         }
 
         const choose = name => { location.hash = encodeURIComponent(name || ""); };
-
-        const shape = (name, attributes) => {
-          const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-          for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-          return made;
-        };
 
         function makeRow(vehicle) {
           const row = element("li"), button = element("button", vehicle.id), strip = shape("svg", { class: "strip", viewBox: "0 0 60 30", preserveAspectRatio: "none", role: "img" });
@@ -226,8 +164,6 @@ enum SimulatorPage {
         function showFleet() {
           const { window: time, fleet } = view, length = time.end - time.start;
           const tallest = Math.max(0, ...fleet.flatMap(vehicle => vehicle.bars.map(([live, late]) => live + late)));
-          // A backlog brings a hundred fixes at once: heights grow with the number's logarithm.
-          const height = count => 28 * Math.log1p(count) / Math.log1p(Math.max(4, tallest));
           const x = ms => (60 * (ms - time.start) / length).toFixed(2);
           const outages = time.outages.map(([from, to]) => `M${x(from)} 0V30H${x(to)}V0z`).join("");
           for (const vehicle of fleet) {
@@ -240,7 +176,7 @@ enum SimulatorPage {
             fixes.textContent = counted(vehicle.fixes, "fix", "fixes");
             let onTime = "", late = "", sum = [0, 0];
             vehicle.bars.forEach(([live, past], index) => {
-              const whole = height(live + past), upper = live + past ? whole * past / (live + past) : 0;
+              const whole = height(live + past, tallest, 28), upper = live + past ? whole * past / (live + past) : 0;
               if (live) onTime += `M${index + .1} 30v${-(whole - upper)}h.8V30z`;
               if (past) late += `M${index + .1} ${30 - whole + upper}v${-upper}h.8v${upper}z`;
               sum = [sum[0] + live, sum[1] + past];
@@ -282,13 +218,6 @@ enum SimulatorPage {
           meter.append(fill);
           row.append(element("span", name), meter, element("span", value));
           return row;
-        }
-
-        // Whoever hears the page is told when the state changes, not every second.
-        function setState(words, kind) {
-          const state = $("state");
-          if (state.textContent !== words) state.textContent = words;
-          state.className = "pill " + kind;
         }
 
         function showState() {
@@ -392,9 +321,6 @@ enum SimulatorPage {
           }
           show();
         }
-        async function poll() {
-          try { await refresh(); } finally { setTimeout(poll, 1000); }
-        }
         $("vehicles").addEventListener("change", event => choose(event.target.value));
         $("map").addEventListener("pointerdown", event => {
           const title = event.target.closest(".vehicle")?.querySelector("title");
@@ -402,7 +328,7 @@ enum SimulatorPage {
           if (found) choose(found.name);
         });
         addEventListener("hashchange", () => { chosen = fromAddress(); refresh(); });
-        poll();
+        poll(refresh, 1000);
         </script>
         </body>
         </html>

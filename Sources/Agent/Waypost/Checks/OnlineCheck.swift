@@ -20,14 +20,16 @@ package enum OnlineCheck {
 
     /// Tries everything; takes half a minute at most, and where the baud rate is unknown the time to find it.
     ///
-    /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same.
+    /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same. The
+    /// service gives its own report as `own`.
     package static func run(
-        _ configuration: Configuration, waits: (String) -> Void, found: (CheckLine) throws -> Void
+        _ configuration: Configuration, asService own: StatusReport? = nil, waits: (String) -> Void,
+        found: (CheckLine) throws -> Void
     ) async throws {
         async let answers = tokenAndFleetEngine(configuration)
         async let trip = tripToken(configuration)
         waits("service: waiting for its answer")
-        let service = await RunningService(configuration).state
+        let service: StatusReport? = if let own { own } else { await RunningService(configuration).state }
         let isOurs = service?.vehicle == configuration.vehicle.description
         async let store = isOurs ? outbox(of: service, configuration) : outbox(configuration)
         async let line = isOurs ? receiver(of: service) : receiver(configuration)

@@ -11,19 +11,23 @@ package final class LogWriter: Sendable {
     private let level: LogLevel
     private let format: LogFormat
     private let isReadByJournal: Bool
+    private let heard: (@Sendable (LogLevel, String) -> Void)?
     private let output: (@Sendable ([UInt8]) -> Void)?
 
-    /// `output`: takes whole lines; standard error unless a test listens.
+    /// `output`: takes whole lines; standard error unless a test listens. `heard`: hears all but debug messages,
+    /// whatever level is wanted.
     package init(
         level: LogLevel, format: LogFormat,
         isReadByJournal: Bool = ProcessEnvironment.variables["JOURNAL_STREAM"] != nil,
-        output: (@Sendable ([UInt8]) -> Void)? = nil
+        output: (@Sendable ([UInt8]) -> Void)? = nil, heard: (@Sendable (LogLevel, String) -> Void)? = nil
     ) {
-        (self.level, self.format, self.isReadByJournal, self.output) = (level, format, isReadByJournal, output)
+        (self.level, self.format, self.isReadByJournal) = (level, format, isReadByJournal)
+        (self.output, self.heard) = (output, heard)
     }
 
     /// Writes one line when `level` is wanted.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String) {
+        if let heard, level < .debug { heard(level, message().printable) }
         guard level <= self.level else { return }
         let line = line(level, message())
         if let output { return output(line) }

@@ -1,22 +1,58 @@
 import HTTPMessages
 package import HTTPService
+import LinuxPlatform
 import StrictJSON
+package import TimeAndChance
+import TrackDrawing
 
-/// What the status address answers: `/healthz`, `/metrics` and `/status`.
+/// What the status address answers: the technician's page with what its script asks for, `/healthz`, `/metrics` and
+/// `/status`.
 package struct StatusRoutes: Sendable {
-    private let report: @Sendable () async -> StatusReport
+    let report: @Sendable () async -> StatusReport
+    private let history: HistoryKeeper
+    private let orders: PageOrders
+    private let now: @Sendable () -> UTCTime
+    private let nonce: @Sendable () -> String
 
-    package init(report: @escaping @Sendable () async -> StatusReport) { self.report = report }
+    /// `now` is the host's time; `nonce` a new secret of each page, which its own style and script know.
+    package init(
+        report: @escaping @Sendable () async -> StatusReport, history: HistoryKeeper, orders: PageOrders,
+        now: @escaping @Sendable () -> UTCTime = { .system },
+        nonce: @escaping @Sendable () -> String = { "\(UInt64.random(in: 0 ... .max))\(UInt64.random(in: 0 ... .max))" }
+    ) {
+        (self.report, self.history, self.orders, self.now, self.nonce) = (report, history, orders, now, nonce)
+    }
 
     package func answer(_ request: ServedRequest) async -> ServedResponse {
-        guard ["/healthz", "/metrics", "/status"].contains(request.path) else {
-            return .refusal(status: 404, "there is only /healthz, /metrics and /status")
+        let isRead = request.method == .get || request.method == .head
+        switch request.path {
+        case "/", "/page.json", "/map", "/healthz", "/metrics", "/status":
+            guard isRead else { return .refusal(status: 405, "only GET is answered here") }
+            return await read(request.path)
+        case "/check", "/record", "/bundle":
+            guard request.method == .post else { return .refusal(status: 405, "only POST is answered here") }
+            guard request.isOfOwnPage else {
+                return .refusal(status: 403, "only the page at / of this address may ask for this; open it there")
+            }
+            return await carryOut(request.path)
+        default:
+            return .refusal(status: 404, "there is only the page at /, and /healthz, /metrics and /status")
         }
-        guard request.method == .get || request.method == .head else {
-            return .refusal(status: 405, "only GET is answered here")
+    }
+
+    private func read(_ path: String) async -> ServedResponse {
+        if path == "/" {
+            let nonce = nonce()
+            return Self.guarded(
+                "text/html; charset=utf-8", TechnicianPage.html(nonce: nonce),
+                policy: TechnicianPage.policy(nonce: nonce))
+        }
+        if path == "/map" {
+            let (history, uptime) = history.current
+            return Self.guarded("text/html; charset=utf-8", history.map(at: uptime).text)
         }
         let report = await report()
-        switch request.path {
+        switch path {
         case "/healthz":
             return ServedResponse(
                 status: report.isHealthy ? 200 : 503, contentType: "text/plain; charset=utf-8",
@@ -24,11 +60,46 @@ package struct StatusRoutes: Sendable {
         case "/metrics":
             return ServedResponse(
                 status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", report.metrics)
+        case "/page.json":
+            let (history, uptime) = history.current
+            let page = PageReport(status: report, history: history, uptime: uptime, now: now(), orders: orders.json)
+            return Self.guarded("application/json", page.json.text)
         default:
             guard let body = try? JSONValue(encoding: report).prettyText else {
                 return .refusal(status: 500, "the status cannot be written as JSON")
             }
-            return ServedResponse(status: 200, contentType: "application/json", body + "\n")
+            return Self.guarded("application/json", body + "\n")
         }
+    }
+
+    private func carryOut(_ path: String) async -> ServedResponse {
+        if let order = PageOrders.Order(rawValue: String(path.dropFirst())) {
+            if let refusal = orders.take(order) { return .refusal(status: 409, refusal) }
+            return Self.guarded("application/json", "{}\n", status: 202)
+        }
+        guard orders.offersBundle else { return .refusal(status: 501, "this service makes no bundles") }
+        do {
+            guard let bundle = try await orders.bundle() else {
+                return .refusal(status: 409, PageOrders.underWay)
+            }
+            var response = Self.guarded("application/octet-stream", "")
+            response.response.headers["Content-Disposition"] = "attachment; filename=\"\(bundle.name)\""
+            response.response.body = bundle.bytes
+            return response
+        } catch {
+            return .refusal(status: 500, "\(error)")
+        }
+    }
+
+    /// An answer that is kept nowhere and shown in no frame, from which no other page may take anything.
+    private static func guarded(
+        _ contentType: String, _ body: String, status: Int = 200, policy: String = "default-src 'none'"
+    ) -> ServedResponse {
+        ServedResponse(
+            status: status, contentType: contentType, body,
+            headers: HTTPHeaders([
+                "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+                "Content-Security-Policy": policy, "Cross-Origin-Resource-Policy": "same-origin",
+            ]))
     }
 }

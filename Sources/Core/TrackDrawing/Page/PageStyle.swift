@@ -1,7 +1,10 @@
 /// How every page with a track looks, in light, in dark and on paper.
 package enum PageStyle {
-    /// Everything before the body's content. `security` is markup of the head, `style` the page's own rules.
-    package static func opening(title: String, security: Markup = "", style: Markup = "") -> Markup {
+    /// Everything before the body's content. `security` is markup of the head, `style` the page's own rules; `nonce` is
+    /// that of the page's policy, where the policy has one.
+    package static func opening(
+        title: String, security: Markup = "", style: Markup = "", nonce: String? = nil
+    ) -> Markup {
         """
         <!doctype html>
         <html lang="en">
@@ -10,13 +13,15 @@ package enum PageStyle {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
         <title>\(title)</title>
-        <style>
+        <style\(attribute(nonce))>
         \(sheet)\(style)
         </style>
         </head>
         <body>
         """
     }
+
+    private static func attribute(_ nonce: String?) -> Markup { nonce.map { " nonce=\"\($0)\"" } ?? "" }
 
     // The colours of speed are even steps of viridis between a dark violet and a light green or yellow: as light or
     // dark as they are different, whoever looks; cut off where they would come too near to the ground.

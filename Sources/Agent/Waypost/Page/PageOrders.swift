@@ -1,0 +1,155 @@
+import LinuxPlatform
+package import LocationReporting
+import RunRecording
+import SQLiteOutbox
+import StrictJSON
+
+/// What a technician has the service do by a button of the page: at most one of each kind at a time.
+///
+/// An order is taken at once and carried out by `run`; the page reads what comes of it.
+package final class PageOrders: Sendable {
+    /// What carries the orders out.
+    package struct Means: Sendable {
+        /// Runs the checks; hears each line as it is found.
+        let check: @Sendable (_ found: @escaping @Sendable (CheckLine) -> Void) async -> Void
+        /// Records for ten minutes, and tells where, or why it ended before.
+        let record: @Sendable () async -> String
+        /// Makes a support bundle.
+        let bundle: (@Sendable () async throws -> (name: String, bytes: [UInt8]))?
+    }
+
+    /// What can be ordered and takes a while.
+    enum Order: String, Sendable, CaseIterable { case check, record }
+
+    private struct State {
+        /// Since when it is under way, or when it was over.
+        var begun: [Order: Duration] = [:]
+        var ended: [Order: Duration] = [:]
+        var lines: [CheckLine] = []
+        var recording: String?
+        var isBundling = false
+    }
+
+    /// Between two checks: each asks the token backend, and any program of this machine can order them.
+    private static let checkPause = Duration.seconds(30)
+    /// How long a recording is.
+    static let recordingLength = Duration.seconds(600)
+    /// A check has a dozen lines.
+    private static let maximumLines = 100
+
+    private let clock: MonotonicClock
+    private let means: Means
+    private let state = Locked(State())
+    private let orders: AsyncStream<Order>
+    private let sink: AsyncStream<Order>.Continuation
+
+    package init(clock: MonotonicClock, _ means: Means) {
+        (self.clock, self.means) = (clock, means)
+        (orders, sink) = AsyncStream.makeStream(of: Order.self, bufferingPolicy: .bufferingOldest(4))
+    }
+
+    /// Carries out what is ordered, until it is cancelled. To be called once.
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            for await order in orders { group.addTask { await self.carryOut(order) } }
+        }
+    }
+
+    /// Takes an order, or tells why it is not taken.
+    func take(_ order: Order) -> String? {
+        let now = clock.now
+        let refusal: String? = state.withLock { state in
+            guard state.begun[order] == nil else { return Self.underWay }
+            if order == .check, let last = state.ended[order], now - last < Self.checkPause {
+                return "the last check was a moment ago; wait half a minute"
+            }
+            state.begun[order] = now
+            if order == .check { state.lines = [] }
+            return nil
+        }
+        if refusal == nil { sink.yield(order) }
+        return refusal
+    }
+
+    /// Why one more of its kind is not taken.
+    static let underWay = "this is under way already"
+
+    /// Makes the bundle; `nil` while another one is made.
+    func bundle() async throws -> (name: String, bytes: [UInt8])? {
+        guard let make = means.bundle else { return nil }
+        let isFirst = state.withLock { state in
+            defer { state.isBundling = true }
+            return !state.isBundling
+        }
+        guard isFirst else { return nil }
+        defer { state.withLock { $0.isBundling = false } }
+        return try await make()
+    }
+
+    /// Whether bundles can be made.
+    var offersBundle: Bool { means.bundle != nil }
+
+    private func carryOut(_ order: Order) async {
+        switch order {
+        case .check:
+            await means.check { [state] line in
+                state.withLock { if $0.lines.count < Self.maximumLines { $0.lines.append(line) } }
+            }
+        case .record:
+            let outcome = await means.record()
+            state.withLock { $0.recording = outcome }
+        }
+        let now = clock.now
+        state.withLock { state in
+            state.begun[order] = nil
+            state.ended[order] = now
+        }
+    }
+
+    /// What the page shows of them.
+    var json: JSONValue {
+        let now = clock.now
+        let state = state.withLock { $0 }
+        func seconds(_ moment: Duration?) -> JSONValue {
+            moment.map { .integer(Int64((now - $0) / .seconds(1))) } ?? .null
+        }
+        let lines = state.lines.map { line in
+            JSONValue.object([
+                "verdict": .string(line.verdict.rawValue), "name": .string(line.name), "text": .string(line.text),
+            ])
+        }
+        return .object([
+            "checkingSeconds": seconds(state.begun[.check]), "checkedSecondsAgo": seconds(state.ended[.check]),
+            "lines": .array(lines), "recordingSeconds": seconds(state.begun[.record]),
+            "recordingLength": .integer(Self.recordingLength.components.seconds),
+            "recorded": state.recording.map(JSONValue.string) ?? .null, "offersBundle": .bool(offersBundle),
+        ])
+    }
+}
+
+extension PageOrders.Means {
+    /// The service's own: `report` is what it says of itself.
+    init(
+        _ configuration: Configuration, recorder: RunRecorder, report: @escaping @Sendable () async -> StatusReport,
+        bundle: (@Sendable () async throws -> (name: String, bytes: [UInt8]))? = nil
+    ) {
+        check = { found in
+            for line in await onThread(named: "check", { OfflineCheck.lines(configuration) }) { found(line) }
+            // Only what hears of a check can fail.
+            try? await OnlineCheck.run(configuration, asService: await report(), waits: { _ in }, found: found)
+        }
+        let folder = Self.recordingFolder(besideOutbox: configuration.outbox.path)
+        record = {
+            if recorder.isRecording { return "The whole run is being recorded already, as --record asks." }
+            let settings = RecordingSettings(folder: folder, version: Release.version)
+            guard let failure = await recorder.record(settings, for: PageOrders.recordingLength) else {
+                return "The recording is in \(folder); waypost replay plays it again."
+            }
+            return "The recording in \(folder) has ended early: \(failure). Reporting goes on."
+        }
+        self.bundle = bundle
+    }
+
+    /// Where recordings are kept that a page orders: the newest 32 MiB.
+    static func recordingFolder(besideOutbox path: String) -> String { path + ".recording" }
+}

@@ -1,0 +1,192 @@
+import GNSS
+import LinuxPlatform
+package import LocationReporting
+import TimeAndChance
+import TrackDrawing
+
+/// The last hour of a run, as the technician's page shows it: where the vehicle was, what was delivered and what
+/// failed, and the last lines of the log. About 40 KiB at most, however much happens.
+///
+/// Times are those of a monotonic clock from the start, so that a host's clock that is set moves nothing.
+struct RecentHistory: Sendable {
+    /// What happened within one minute.
+    struct Minute: Sendable, Hashable {
+        /// Updates that were delivered.
+        var delivered = 0
+        /// Attempts that failed, and tokens that did not come.
+        var failed = 0
+        /// Updates that waited at its end; `nil` when nobody looked.
+        var pending: Int64?
+    }
+
+    /// A line of the log.
+    struct Line: Sendable, Hashable {
+        let at: Duration
+        let level: LogLevel
+        let text: String
+    }
+
+    /// A fix in 24 bytes: degrees to a hundredth of a metre.
+    private struct Place: Sendable {
+        let at: Int32
+        let timeOfFix: Int64
+        let latitude: Int32
+        let longitude: Int32
+        /// Not a number where the receiver states none.
+        let speed: Float
+
+        private static let unitsPerDegree = 1e7
+
+        /// `nil` for what is no place.
+        init?(_ fix: Fix, at now: Duration) {
+            guard let latitude = Int32(exactly: (fix.latitude * Self.unitsPerDegree).rounded()),
+                let longitude = Int32(exactly: (fix.longitude * Self.unitsPerDegree).rounded())
+            else { return nil }
+            (at, timeOfFix) = (Int32(clamping: now.components.seconds), fix.timeOfFix.millisecondsSince1970)
+            (self.latitude, self.longitude) = (latitude, longitude)
+            speed = fix.speedMetersPerSecond.map { Float($0) } ?? .nan
+        }
+
+        var fix: Fix {
+            var fix = Fix(
+                timeOfFix: UTCTime(millisecondsSince1970: timeOfFix),
+                latitude: Double(latitude) / Self.unitsPerDegree, longitude: Double(longitude) / Self.unitsPerDegree)
+            fix.speedMetersPerSecond = speed.isNaN ? nil : Double(speed)
+            return fix
+        }
+    }
+
+    static let length = Duration.seconds(3600)
+    /// Minutes of the chart.
+    static let minuteCount = 60
+    /// Places closer in time than this are left out: 900 of them, 21 KiB, are an hour.
+    private static let spacing = Duration.seconds(4)
+    private static let maximumOutages = 100
+    private static let maximumLines = 50
+    private static let longestLine = 300
+    /// A failure that the next attempt makes good is no outage.
+    private static let shortestOutage = Duration.seconds(5)
+
+    /// The newest fix that was not rejected.
+    private(set) var newest: (fix: Fix, at: Duration)?
+    private var places: [Place] = []
+    /// By their numbers since the start; those in which nothing was noted are missing.
+    private var minutes: [(number: Int, minute: Minute)] = []
+    private var pastOutages: [ClosedRange<Duration>] = []
+    private var outageSince: Duration?
+    /// The oldest first.
+    private(set) var lines: [Line] = []
+
+    /// Takes what happened at `now`.
+    mutating func note(_ event: ReportingEvent, at now: Duration) {
+        switch event {
+        case .fix(let fix): note(fix, at: now)
+        case .delivered(let batch, _, _):
+            change(at: now) { $0.delivered += batch.pending.count }
+            endOutage(at: now)
+        case .failed, .noToken:
+            change(at: now) { $0.failed += 1 }
+            outageSince = outageSince ?? now
+        default: break
+        }
+    }
+
+    /// Takes how many updates wait.
+    mutating func note(pending: Int64, at now: Duration) { change(at: now) { $0.pending = pending } }
+
+    /// Takes a line of the log.
+    mutating func note(_ level: LogLevel, _ text: String, at now: Duration) {
+        if lines.count >= Self.maximumLines { lines.removeFirst(lines.count - Self.maximumLines + 1) }
+        lines.append(Line(at: now, level: level, text: String(text.prefix(Self.longestLine))))
+    }
+
+    /// Where the vehicle was, the oldest place first.
+    func track(at now: Duration) -> [Fix] {
+        let oldest = (now - Self.length).components.seconds
+        return places.lazy.filter { Int64($0.at) >= oldest }.map(\.fix)
+    }
+
+    /// The same as a piece of a page.
+    func map(at now: Duration) -> Markup {
+        var survey = TrackSurvey()
+        for fix in track(at: now) { survey.add(fix) }
+        guard let newest, now - newest.at <= Self.length, let map = TrackMap(survey, newest: newest.fix) else {
+            return "<section><h2>Map</h2><p>There was no position within the last hour.</p></section>"
+        }
+        return map.section
+    }
+
+    /// The last hour by minutes, the oldest first, the one of `now` last; `nil` before the start.
+    func minutes(at now: Duration) -> [Minute?] {
+        let last = Self.number(of: now)
+        let noted = Dictionary(minutes.map { ($0.number, $0.minute) }) { $1 }
+        return (last - Self.minuteCount + 1...last).map { number -> Minute? in
+            number < 0 ? nil : noted[number] ?? Minute()
+        }
+    }
+
+    /// The times, within the last hour, in which attempts failed and none succeeded; the last one may go on.
+    func outages(at now: Duration) -> [ClosedRange<Duration>] {
+        let start = now - Self.length
+        var outages = pastOutages
+        if let since = outageSince, now - since >= Self.shortestOutage { outages.append(since...now) }
+        return outages.filter { $0.upperBound >= start }.map { max(start, $0.lowerBound)...$0.upperBound }
+    }
+
+    private mutating func note(_ fix: Fix, at now: Duration) {
+        newest = (fix, now)
+        let second = now.components.seconds
+        if let last = places.last, second - Int64(last.at) < Self.spacing.components.seconds { return }
+        guard let place = Place(fix, at: now) else { return }
+        let oldest = (now - Self.length).components.seconds
+        places.removeFirst(places.prefix { Int64($0.at) < oldest }.count)
+        places.append(place)
+    }
+
+    private mutating func endOutage(at now: Duration) {
+        guard let since = outageSince else { return }
+        outageSince = nil
+        guard now - since >= Self.shortestOutage else { return }
+        if pastOutages.count >= Self.maximumOutages { pastOutages.removeFirst() }
+        pastOutages.append(since...now)
+    }
+
+    private mutating func change(at now: Duration, _ body: (inout Minute) -> Void) {
+        let number = Self.number(of: now)
+        if minutes.last?.number != number {
+            minutes.append((number, Minute()))
+            minutes.removeAll { $0.number <= number - Self.minuteCount }
+        }
+        body(&minutes[minutes.count - 1].minute)
+    }
+
+    private static func number(of moment: Duration) -> Int { Int(moment.components.seconds / 60) }
+}
+
+/// Keeps the last hour of a running service.
+package final class HistoryKeeper: ReportingObserver {
+    private let clock: MonotonicClock
+    private let history = Locked(RecentHistory())
+
+    package init(clock: MonotonicClock) { self.clock = clock }
+
+    package func observe(_ event: ReportingEvent) {
+        let now = clock.now
+        history.withLock { $0.note(event, at: now) }
+    }
+
+    /// Takes how many updates wait.
+    package func note(pending: Int64) {
+        let now = clock.now
+        history.withLock { $0.note(pending: pending, at: now) }
+    }
+
+    /// Takes a line of the log.
+    package func note(_ level: LogLevel, _ text: String) {
+        let now = clock.now
+        history.withLock { $0.note(level, text, at: now) }
+    }
+
+    /// As it stands, and the time of its clock.
+    var current: (history: RecentHistory, now: Duration) { (history.withLock { $0 }, clock.now) }
+}

@@ -1,0 +1,317 @@
+import TrackDrawing
+
+/// The page at `/` of the status address, for who stands beside the vehicle: one document without any file from
+/// outside, which asks for `page.json` every two seconds, and for the map every ten.
+enum TechnicianPage {
+    /// What the browser is to allow: this page's own style and script, and questions to this address.
+    static func policy(nonce: String) -> String {
+        "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
+            + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    }
+
+    static func html(nonce: String) -> String {
+        let opening = PageStyle.opening(title: "Waypost", style: "\(LivePage.style)\(style)", nonce: nonce)
+        let end: Markup = "<script nonce=\"\(nonce)\">\n\(LivePage.script)\(script)\n</script>\n</body>\n</html>\n"
+        return opening.text + body.text + end.text
+    }
+
+    private static let style: Markup = """
+
+        main { max-width: 1280px; }
+        #verdict { grid-column: 1 / -1; border-left: 6px solid var(--dim); }
+        #verdict h2 { font-size: 22px; line-height: 1.2; color: var(--text); margin: 0 0 4px; }
+        #verdict p { margin: 0; max-width: 90ch; font-size: 16px; overflow-wrap: anywhere; }
+        #verdict.trouble { border-color: var(--jump); } #verdict.trouble h2 { color: var(--jump); }
+        #verdict.catchingUp { border-color: var(--accent); } #verdict.catchingUp h2 { color: var(--accent); }
+        #verdict.well { border-color: var(--good); } #verdict.well h2 { color: var(--good); }
+        .figures { grid-column: 1 / -1; margin: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); }
+        .figures dd { text-align: left; max-width: none; } .figures .bad, .figures .late { color: inherit; }
+        .figures dd.bad { color: var(--jump); } .figures dd.late { color: var(--warn); }
+        .stale main { opacity: .5; }
+        .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 14px; align-items: start; }
+        svg.map { max-height: 440px; }
+        .strip { width: 100%; height: 72px; } #queue { height: 44px; margin-top: 3px; }
+        .strip path { vector-effect: non-scaling-stroke; } .strip .failed, .key .failed { fill: var(--jump); background: var(--jump); }
+        .strip .line { fill: none; stroke: var(--text); stroke-width: 1.5; } .key .line { background: var(--text); height: 2px; vertical-align: middle; }
+        .strip .base { stroke: var(--line); fill: none; }
+        .axis { display: flex; justify-content: space-between; margin: 2px 0 0; font-size: 13px; color: var(--dim); }
+        .system + .system { margin-top: 12px; }
+        .system p { margin: 0 0 4px; display: flex; justify-content: space-between; }
+        .bars { display: flex; flex-wrap: wrap; gap: 3px; align-items: end; }
+        .bars div { width: 23px; text-align: center; font-size: 11px; line-height: 1.25; color: var(--dim); font-variant-numeric: tabular-nums; }
+        .bars i { display: block; border-radius: 2px 2px 0 0; border: 1.5px solid var(--dim); border-bottom-width: 2px; min-height: 2px; }
+        .bars .used i { background: var(--good); border-color: var(--good); }
+        #buttons { display: flex; flex-wrap: wrap; gap: 8px; }
+        button {
+          font: inherit; font-weight: 600; color: var(--accent); background: var(--page); border: 1px solid var(--accent); border-radius: 6px;
+          padding: 8px 14px; min-height: 42px; cursor: pointer;
+        }
+        button:disabled { color: var(--dim); border-color: var(--line); cursor: default; }
+        #said { margin: 10px 0 0; } #said:empty { display: none; }
+        .lines { list-style: none; padding: 0; margin-top: 10px; font-size: 14px; }
+        .lines li { display: grid; grid-template-columns: 44px minmax(0, 1fr); gap: 8px; margin: 0; padding: 5px 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
+        .lines li > :first-child { font-weight: 650; }
+        #events td { white-space: normal; overflow-wrap: anywhere; color: var(--text); } #events td:first-child { white-space: nowrap; color: var(--dim); }
+        #events tr.debug td { color: var(--dim); } #events .error td:last-child { color: var(--jump); } #events .warning td:last-child { color: var(--warn); }
+        #events tr { display: table-row; } #events td { display: table-cell; text-align: left; border-top: 1px solid var(--line); }
+        #events table { display: table; } #events tbody { display: table-row-group; }
+        #events td::before { content: none; }
+        @media (max-width: 900px) {
+          #figures { order: 1; } #verdict { order: 0; } #sky { order: 3; } #map { order: 2; } #hour { order: 4; }
+          #orders { order: 5; } .facts { order: 6; } #log { order: 7; }
+          .pair { display: contents; } .figures { grid-template-columns: 1fr 1fr; gap: 8px; } .figures div:last-child { grid-column: 1 / -1; } dd { max-width: 62vw; }
+          button { flex: 1 1 100%; }
+        }
+        """
+
+    private static let body: Markup = """
+
+        <header>
+          <h1 id="vehicle">Waypost</h1>
+          <span id="state" class="pill dim" role="status">connecting</span>
+          <span id="since" class="dim"></span>
+        </header>
+        <noscript><p class="warnings">This page is drawn by a script, which your browser does not run. <a href="status">status</a> holds the same as words and numbers.</p></noscript>
+        <main hidden>
+          <section id="verdict" role="status"><h2 id="title"></h2><p id="text"></p></section>
+          <dl class="figures" id="figures"></dl>
+          <div class="column">
+            <div id="map"></div>
+            <section id="hour">
+              <h2>The last hour, by minutes</h2>
+              <svg class="strip" id="deliveries" viewBox="0 0 60 72" preserveAspectRatio="none" role="img"></svg>
+              <svg class="strip" id="queue" viewBox="0 0 60 44" preserveAspectRatio="none" role="img"></svg>
+              <div class="axis" aria-hidden="true"><span>1 hour ago</span><span>now</span></div>
+              <p class="key"><span><i class="live"></i><span id="delivered"></span></span><span><i class="failed"></i><span id="failed"></span></span><span><i class="line"></i><span id="waiting"></span></span><span><i class="outage"></i>outage</span></p>
+            </section>
+            <div class="pair">
+              <section class="facts"><h2>Receiver</h2><dl id="receiver"></dl></section>
+              <section class="facts"><h2>This vehicle</h2><dl id="service"></dl></section>
+            </div>
+            <section id="log"><h2>Last events</h2><div id="events"><table><tbody id="lines"></tbody></table></div></section>
+          </div>
+          <div class="column">
+            <section id="sky"><h2>Satellites</h2><div id="systems"></div></section>
+            <section id="orders">
+              <h2>Try it</h2>
+              <div id="buttons">
+                <button type="button" id="check">Run the checks</button>
+                <button type="button" id="record">Record ten minutes</button>
+                <button type="button" id="bundle" hidden>Make a support bundle</button>
+              </div>
+              <p id="said" role="status"></p>
+              <ul class="lines" id="checks"></ul>
+            </section>
+            <section class="facts"><h2>Queue and delivery</h2><dl id="delivery"></dl></section>
+            <section class="facts"><h2>Token</h2><dl id="token"></dl></section>
+          </div>
+        </main>
+
+        """
+
+    private static let script: Markup = #"""
+        let view = null, answeredAt = 0, drawn = "", said = "";
+
+        const ago = seconds => seconds == null ? "never" : span(seconds) + " ago";
+
+        function showFigures() {
+          const { status: { receiver, delivery, ledger, outbox } } = view, { accuracyMeters: accuracy, hdop, satellitesUsed: used, satellitesInView: sight } = receiver;
+          const oldest = outbox && outbox.oldestPendingSeconds, age = receiver.secondsSinceFix, sent = delivery.secondsSinceDelivery;
+          const rows = [
+            ["Position", age == null ? "none yet" : span(age) + " old", receiver.quality || "", age == null || age > 90 ? "bad" : age > 10 ? "late" : ""],
+            ["Accuracy", accuracy == null ? "–" : "± " + (accuracy < 10 ? accuracy.toFixed(1) : Math.round(accuracy)) + " m", hdop == null ? "" : "HDOP " + hdop.toFixed(1), ""],
+            ["Satellites used", used == null ? "–" : number(used), sight == null ? "" : "of " + sight + " in view", used != null && used < 4 ? "late" : ""],
+            ["Last delivery", sent == null ? "none yet" : span(sent) + " ago", "", delivery.trouble ? "bad" : ""],
+            ["Waiting in the queue", number(ledger.pending), oldest == null ? "" : "oldest " + span(oldest) + " old", ledger.pending >= 50 ? "late" : ""],
+          ];
+          $("figures").replaceChildren(...rows.map(([name, value, detail, kind]) => {
+            const made = element("div"), shown = element("dd", value, kind);
+            shown.append(element("small", detail));
+            made.append(element("dt", name), shown);
+            return made;
+          }));
+        }
+
+        function showSky() {
+          const sky = view.status.receiver.sky || [];
+          $("systems").replaceChildren(...sky.length ? sky.map(system => {
+            const made = element("div", undefined, "system"), title = element("p"), bars = element("div", undefined, "bars");
+            const used = system.satellites.filter(satellite => satellite.used).length;
+            title.append(element("b", system.system), element("span", `${used} of ${system.satellites.length} used`, "dim"));
+            bars.append(...system.satellites.map(satellite => {
+              const bar = element("div", undefined, satellite.used ? "used" : ""), strength = satellite.signalDecibelHertz, fill = element("i");
+              fill.style.height = Math.max(2, Math.min(55, strength || 0)) + "px";
+              bar.title = `${satellite.number}: ${strength == null ? "no signal" : strength + " dB-Hz"}, ${satellite.used ? "used" : "not used"}` +
+                (satellite.elevationDegrees == null ? "" : `, ${satellite.elevationDegrees}° high, ${satellite.azimuthDegrees ?? "?"}° from north`);
+              bar.append(strength == null ? "–" : String(Math.round(strength)), fill, String(satellite.number));
+              return bar;
+            }));
+            made.append(title, bars);
+            return made;
+          }) : [element("span", "The receiver tells of none.", "dim")]);
+          if (sky.length) $("systems").append(element("p", "Strength in dB-Hz above, number below; filled: used. 40 and more is strong, below 25 weak.", "dim key"));
+        }
+
+        function showHour() {
+          const { minutes, outages } = view, x = seconds => Math.max(0, 60 - seconds / 60).toFixed(2);
+          const most = index => Math.max(0, ...minutes.map(minute => minute ? minute[index] || 0 : 0));
+          const tallest = most(0), worst = most(1), longest = most(2);
+          let live = "", failed = "", line = "", pen = "M";
+          minutes.forEach((minute, index) => {
+            if (minute && minute[0]) live += `M${index + .1} 54v${-height(minute[0], tallest, 50)}h.8V54z`;
+            if (minute && minute[1]) failed += `M${index + .1} 56v${height(minute[1], worst, 16)}h.8V56z`;
+            if (minute && minute[2] != null) { line += `${pen}${index + .5} ${42 - height(minute[2], longest, 38)}`; pen = "L"; } else pen = "M";
+          });
+          const bands = room => outages.map(([from, to]) => `M${x(from)} 0V${room}H${Math.max(+x(to), +x(from) + .2)}V0z`).join("");
+          $("deliveries").replaceChildren(shape("path", { class: "outage", d: bands(72) }), shape("path", { class: "base", d: "M0 55H60" }), shape("path", { class: "live", d: live }), shape("path", { class: "failed", d: failed }));
+          $("queue").replaceChildren(shape("path", { class: "outage", d: bands(44) }), shape("path", { class: "line", d: line }));
+          $("delivered").textContent = `delivered, ${number(tallest)} a minute at most`;
+          $("failed").textContent = `failed attempts, ${number(worst)} a minute at most`;
+          $("waiting").textContent = `waiting in the queue, ${number(longest)} at most`;
+          const count = index => minutes.reduce((sum, minute) => sum + (minute ? minute[index] || 0 : 0), 0);
+          $("deliveries").setAttribute("aria-label", `Last hour: ${number(count(0))} updates delivered, ${number(count(1))} attempts failed, ${counted(outages.length, "outage", "outages")}`);
+          $("queue").setAttribute("aria-label", `Queue of the last hour: ${number(longest)} updates at most`);
+        }
+
+        function showFacts() {
+          const { status, place } = view, { receiver, delivery, ledger, token = {}, outbox = {}, host = {}, clockOffsetSeconds: offset } = status;
+          const rows = (id, all) => list(id, all.filter(([, value]) => value != null && value !== ""));
+          rows("receiver", [
+            ["State", receiver.state, receiver.kind === "receiving" ? "" : "bad"],
+            ["Rejected", receiver.refusal, "bad"],
+            ...receiver.warnings.map(warning => ["Warning", warning, "late"]),
+            ["Last place", place && placeLink(place)],
+            ["Speed", place && place.speed != null ? rate(place.speed) : null],
+            ["Heading", place && place.heading != null ? Math.round(place.heading) + "°" : null],
+            ["Time of fix", receiver.timeOfFix],
+            ["Fixes", number(status.fixes)],
+          ]);
+          rows("delivery", [
+            ["Waiting", number(ledger.pending), ledger.pending >= 50 ? "late" : ""],
+            ["Delivered", number(ledger.delivered), "good"],
+            ["Evicted", ledger.evicted ? number(ledger.evicted) : null, "bad"],
+            ["Quarantined", ledger.quarantined ? number(ledger.quarantined) : null, "late"],
+            ["Trouble", delivery.trouble, "bad"],
+            ["From memory only", delivery.memoryOnly, "bad"],
+            ["Next attempt", delivery.nextAttemptSeconds ? "in " + span(delivery.nextAttemptSeconds) : null],
+            ["Requests", number(status.requests)],
+            ["Retries", number(status.retries)],
+            ["Sent", bytes(status.bytesSent)],
+          ]);
+          rows("token", [
+            ["From", token.provider],
+            ["Valid until", token.expiresAt && token.expiresAt.replace("T", " ").replace(/\..*/, " UTC")],
+            ["Not renewed", delivery.renewalTrouble, "late"],
+            ["Last refusal", token.lastRefusal, "late"],
+            ["Refused", token.lastRefusalSecondsAgo == null ? null : ago(token.lastRefusalSecondsAgo)],
+            ["Fetched", number(status.tokenFetches)],
+          ]);
+          rows("service", [
+            ["Vehicle", status.vehicle],
+            ["Waypost", status.version],
+            ["Running for", span(status.uptimeSeconds)],
+            ["Clock offset", offset == null ? null : offset + " s", Math.abs(offset || 0) > 30 ? "bad" : ""],
+            ["Outbox on disk", outbox.bytes == null ? null : bytes(outbox.bytes) + " of " + bytes(outbox.maximumBytes)],
+            ["Disk free", host.freeDiskBytes == null ? null : bytes(host.freeDiskBytes)],
+            ["Memory", host.residentBytes == null ? null : bytes(host.residentBytes)],
+            ["A crash may lose", status.durability.updatesAtRisk ? counted(status.durability.updatesAtRisk, "update", "updates") : "nothing"],
+          ]);
+        }
+
+        function showOrders() {
+          const { orders } = view, checks = orders.checkingSeconds != null, records = orders.recordingSeconds != null;
+          $("check").disabled = checks;
+          $("check").textContent = checks ? "Checking, " + span(orders.checkingSeconds) : "Run the checks";
+          $("record").disabled = records;
+          $("record").textContent = records ? "Recording, " + span(orders.recordingLength - orders.recordingSeconds) + " left" : "Record ten minutes";
+          $("bundle").hidden = !orders.offersBundle;
+          const words = said || orders.recorded || "";
+          if ($("said").textContent !== words) $("said").textContent = words;
+          $("checks").replaceChildren(...orders.lines.map(line => {
+            const made = element("li"), words = element("span");
+            words.append(element("b", line.name), ": " + line.text);
+            made.append(element("span", line.verdict, line.verdict === "FAIL" ? "bad" : line.verdict === "ok" ? "good" : "dim"), words);
+            return made;
+          }));
+        }
+
+        function show() {
+          const { status, verdict } = view;
+          document.title = verdict.title + " · " + status.vehicle.replace(/.*\//, "");
+          $("vehicle").textContent = status.vehicle.replace(/.*\//, "");
+          $("since").textContent = clock(view.now) + " UTC";
+          $("verdict").className = verdict.kind;
+          if ($("title").textContent !== verdict.title) $("title").textContent = verdict.title;
+          if ($("text").textContent !== verdict.text) $("text").textContent = verdict.text;
+          document.querySelector("main").hidden = false;
+          showFigures();
+          showSky();
+          showHour();
+          showFacts();
+          showOrders();
+          $("lines").replaceChildren(...view.events.map(event => {
+            const row = element("tr", undefined, event.level);
+            row.append(element("td", clock(event.time)), element("td", event.text));
+            return row;
+          }));
+        }
+
+        async function ask(path, options) {
+          const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(20000), ...options });
+          if (!answer.ok) throw new Error((await answer.json().catch(() => null))?.error?.message || "it answered " + answer.status);
+          return answer;
+        }
+
+        async function refresh() {
+          try {
+            view = await (await ask("page.json")).json();
+            answeredAt = Date.now();
+          } catch (problem) {
+            const since = answeredAt ? " since " + clock(answeredAt) + " UTC" : "";
+            setState("the service does not answer" + since, "bad");
+            document.body.classList.add("stale");
+            return;
+          }
+          setState("live", "good");
+          document.body.classList.remove("stale");
+          show();
+        }
+
+        async function refreshMap() {
+          try {
+            const drawing = await (await ask("map")).text();
+            // Drawn by the service, which writes no text of others into it.
+            if (drawing !== drawn) $("map").innerHTML = drawn = drawing;
+          } catch {}  // told by the other question
+        }
+
+        async function order(path, words) {
+          said = "";
+          try { await ask(path, { method: "POST" }); } catch (problem) { said = words + ": " + problem.message; }
+          refresh();
+        }
+
+        async function makeBundle() {
+          $("bundle").disabled = true;
+          said = "The bundle is being made.";
+          showOrders();
+          try {
+            const answer = await ask("bundle", { method: "POST", signal: AbortSignal.timeout(120000) });
+            const link = element("a"), file = URL.createObjectURL(await answer.blob());
+            link.href = file;
+            link.download = answer.headers.get("Content-Disposition").replace(/.*filename="|"$/g, "");
+            link.click();
+            URL.revokeObjectURL(file);
+            said = "The bundle is saved as " + link.download + ".";
+          } catch (problem) { said = "There is no bundle: " + problem.message; }
+          $("bundle").disabled = false;
+          showOrders();
+        }
+
+        $("check").addEventListener("click", () => order("check", "The checks do not run"));
+        $("record").addEventListener("click", () => order("record", "Nothing is recorded"));
+        $("bundle").addEventListener("click", makeBundle);
+        poll(refresh, 2000);
+        poll(refreshMap, 10000);
+        """#
+}

@@ -1,0 +1,93 @@
+import LinuxPlatform
+import LocationReporting
+import StrictJSON
+import Testing
+@testable import Waypost
+import WaypostTestSupport
+
+/// What a button of the page has the service do.
+@Suite(.timeLimit(.minutes(1))) struct OrderedByPage {
+    /// Lets a test say when a call returns.
+    private final class Gate: Sendable {
+        private let (opened, opening) = AsyncStream.makeStream(of: Never.self)
+        private let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+        func pass() async {
+            entering.yield()
+            for await _ in opened {}
+        }
+
+        func isReached() async { for await _ in entries { return } }
+        func open() { opening.finish() }
+    }
+
+    private static func untilOver(_ orders: PageOrders, _ key: String) async {
+        while orders.json[key]?.isNull == false { await Task.yield() }
+    }
+
+    @Test func isCarriedOutOnceAtATime() async throws {
+        let clock = ManualClock()
+        let gate = Gate()
+        let orders = PageOrders(
+            clock: MonotonicClock(clock),
+            PageOrders.Means(
+                check: { found in
+                    found(CheckLine(.ok, "receiver", "there"))
+                    await gate.pass()
+                    found(CheckLine(.fail, "token", "no answer"))
+                }, record: { "kept" }, bundle: nil))
+        let running = Task { await orders.run() }
+        #expect(orders.take(.check) == nil)
+        #expect(orders.take(.check) == "this is under way already")
+        #expect(orders.take(.record) == nil, "another kind is not")
+        await gate.isReached()
+        clock.advance(by: .seconds(7))
+        #expect(orders.json["checkingSeconds"]?.integerValue == 7)
+        #expect(orders.json["lines"]?.arrayValue?.count == 1, "what is found is shown at once")
+        gate.open()
+        await Self.untilOver(orders, "checkingSeconds")
+        #expect(orders.json["lines"]?[1]?["verdict"]?.stringValue == "FAIL")
+        await Self.untilOver(orders, "recordingSeconds")
+        #expect(orders.json["recorded"]?.stringValue == "kept")
+        clock.advance(by: .seconds(29))
+        #expect(orders.json["checkedSecondsAgo"]?.integerValue == 29)
+        #expect(orders.take(.check) == "the last check was a moment ago; wait half a minute")
+        clock.advance(by: .seconds(1))
+        #expect(orders.take(.check) == nil)
+        running.cancel()
+        await running.value
+    }
+
+    /// As many lines as there may be, whatever a check has to say.
+    @Test func keepsFewLines() async {
+        let orders = PageOrders(
+            clock: MonotonicClock(ManualClock()),
+            PageOrders.Means(
+                check: { found in for _ in 0..<10_000 { found(CheckLine(.note, "name", "text")) } }, record: { "" },
+                bundle: nil))
+        let running = Task { await orders.run() }
+        #expect(orders.take(.check) == nil)
+        await Self.untilOver(orders, "checkingSeconds")
+        #expect(orders.json["lines"]?.arrayValue?.count == 100)
+        running.cancel()
+        await running.value
+    }
+
+    @Test func makesOneBundleAtATime() async throws {
+        let gate = Gate()
+        let orders = PageOrders(
+            clock: MonotonicClock(ManualClock()),
+            PageOrders.Means(
+                check: { _ in }, record: { "" },
+                bundle: {
+                    await gate.pass()
+                    return ("waypost.tar.gz", [1])
+                }))
+        let first = Task { try await orders.bundle() }
+        await gate.isReached()
+        #expect(try await orders.bundle() == nil)
+        gate.open()
+        #expect(try await first.value?.bytes == [1])
+        #expect(try await orders.bundle()?.name == "waypost.tar.gz", "it can be made again")
+    }
+}

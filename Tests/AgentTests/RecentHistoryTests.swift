@@ -1,0 +1,106 @@
+import FleetEngine
+import GNSS
+import HTTPMessages
+import LocationReporting
+import ReportedText
+import Testing
+import TimeAndChance
+import TrackDrawing
+import VehicleAuthorization
+@testable import Waypost
+import WaypostTestSupport
+
+@Suite struct RecentHistories {
+    static let update = LocationUpdate(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10)
+
+    static func delivered(_ count: Int) -> ReportingEvent {
+        let stored = (0..<count).map { StoredUpdate(sequence: Int64($0), update: update) }
+        let last = stored.last ?? StoredUpdate(sequence: 0, update: update)
+        let batch = UploadBatch(last: last, lastIsPending: count > 0, past: Array(stored.dropLast()))
+        return .delivered(batch, traffic: HTTPTraffic(), took: .zero)
+    }
+
+    static let failed = ReportingEvent.failed(.unreachable(reason: "no network"), traffic: HTTPTraffic())
+    static let noToken = ReportingEvent.noToken(AuthorizationError(.unavailable, "no answer"))
+
+    @Test func countTheLastHourByMinutes() {
+        var history = RecentHistory()
+        history.note(Self.delivered(3), at: .seconds(10))
+        history.note(Self.delivered(1), at: .seconds(59))
+        history.note(Self.failed, at: .seconds(61))
+        history.note(Self.noToken, at: .seconds(119))
+        history.note(pending: 7, at: .seconds(110))
+        history.note(pending: 9, at: .seconds(119))
+        var minutes = history.minutes(at: .seconds(130))
+        #expect(minutes.count == 60)
+        #expect(minutes.prefix(57).allSatisfy { $0 == nil }, "before the start")
+        #expect(minutes[57] == RecentHistory.Minute(delivered: 4))
+        #expect(minutes[58] == RecentHistory.Minute(failed: 2, pending: 9))
+        #expect(minutes[59] == RecentHistory.Minute())
+
+        history.note(Self.delivered(1), at: .seconds(3600))
+        minutes = history.minutes(at: .seconds(3659))
+        #expect(minutes[0] == RecentHistory.Minute(failed: 2, pending: 9), "the first minute is out")
+        #expect(minutes[59] == RecentHistory.Minute(delivered: 1))
+        #expect(history.minutes(at: .seconds(20_000)).allSatisfy { $0 == RecentHistory.Minute() })
+    }
+
+    @Test func knowFromWhenToWhenNothingWasDelivered() {
+        var history = RecentHistory()
+        history.note(Self.failed, at: .seconds(100))
+        #expect(history.outages(at: .seconds(104)).isEmpty, "the next attempt may make it good")
+        #expect(history.outages(at: .seconds(105)) == [.seconds(100) ... .seconds(105)])
+        history.note(Self.noToken, at: .seconds(150))
+        history.note(Self.delivered(0), at: .seconds(200))
+        history.note(Self.failed, at: .seconds(300))
+        history.note(Self.delivered(1), at: .seconds(302))
+        #expect(history.outages(at: .seconds(3700)) == [.seconds(100) ... .seconds(200)])
+        #expect(history.outages(at: .seconds(3750)) == [.seconds(150) ... .seconds(200)], "what of it is in the hour")
+        #expect(history.outages(at: .seconds(3801)).isEmpty)
+    }
+
+    @Test func knowTheWayOfTheLastHour() throws {
+        var history = RecentHistory()
+        for second in 0..<7200 {
+            let fix = Fix.sample(Double(second), north: Double(second) * 10, speed: 10)
+            history.note(.fix(fix), at: .seconds(second))
+        }
+        let track = history.track(at: .seconds(7199))
+        #expect(track.count == 900)
+        let last = try #require(track.last)
+        #expect(last.distance(to: .sample(7196, north: 71_960)) < 0.02)
+        #expect(last.timeOfFix == Fix.sample(7196).timeOfFix && last.speedMetersPerSecond == 10)
+        #expect(history.newest?.fix == .sample(7199, north: 71_990, speed: 10), "the newest is exact")
+        #expect(history.map(at: .seconds(7199)).text.contains("class=\"vehicle\""))
+        #expect(history.map(at: .seconds(7199)).text.contains("class=\"scale\""))
+        #expect(history.map(at: .seconds(20_000)).text.contains("no position within the last hour"))
+    }
+
+    /// However much happens: a day at ten fixes a second, an outage each ten seconds, a line of the log each second.
+    @Test func stayWithinTheirBounds() {
+        var history = RecentHistory()
+        let long = String(repeating: "x", count: 10_000)
+        for second in stride(from: 0, to: 20_000, by: 1) {
+            let now = Duration.seconds(second)
+            for tenth in 0..<10 { history.note(.fix(.sample(Double(second) + Double(tenth) / 10)), at: now) }
+            history.note(second % 20 < 10 ? Self.failed : Self.delivered(2), at: now)
+            history.note(.warning, "\(second) \(long)", at: now)
+        }
+        let now = Duration.seconds(20_000)
+        #expect(history.track(at: now).count <= 900)
+        #expect(history.outages(at: now).count <= 101)
+        #expect(history.lines.count == 50)
+        #expect(history.lines.allSatisfy { $0.text.utf8.count <= 300 })
+        #expect(history.lines.last?.text.hasPrefix("19999 ") == true)
+    }
+
+    /// What is no place on the earth is drawn nowhere.
+    @Test(arguments: [Double.nan, .infinity, 1e300])
+    func leaveOutWhatIsNoPlace(latitude: Double) {
+        var history = RecentHistory()
+        var fix = Fix.sample(0)
+        fix.latitude = latitude
+        history.note(.fix(fix), at: .zero)
+        #expect(history.track(at: .zero).isEmpty)
+    }
+}

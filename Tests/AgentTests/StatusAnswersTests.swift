@@ -1,0 +1,113 @@
+import GNSS
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import LocationReporting
+import SQLiteOutbox
+import StrictJSON
+import Testing
+import TimeAndChance
+@testable import Waypost
+import WaypostTestSupport
+
+/// What the status address answers, asked without a network.
+@Suite(.timeLimit(.minutes(1))) struct StatusAnswers {
+    let clock = ManualClock()
+    let history: HistoryKeeper
+    let orders: PageOrders
+    let routes: StatusRoutes
+
+    init() {
+        let clock = MonotonicClock(clock)
+        history = HistoryKeeper(clock: clock)
+        orders = PageOrders(
+            clock: clock,
+            PageOrders.Means(check: { _ in }, record: { "recorded" }, bundle: { ("waypost.tar.gz", [1, 2, 3]) }))
+        let monitor = AgentMonitor(clock: clock)
+        let report = StatusReport(
+            vehicle: "providers/p/vehicles/v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()),
+            durability: .full, at: clock.now)
+        routes = StatusRoutes(
+            report: { report }, history: history, orders: orders,
+            now: { UTCTime(year: 2026, month: 11, day: 21) }, nonce: { "4711" })
+    }
+
+    private func answer(
+        _ method: HTTPMethod, _ target: String, headers: KeyValuePairs<String, String> = [:]
+    ) async -> HTTPResponse {
+        await routes.answer(ServedRequest(method, target, headers: HTTPHeaders(headers))).response
+    }
+
+    @Test(arguments: [
+        ("GET", "/status", 200), ("GET", "/metrics", 200), ("GET", "/healthz", 200), ("GET", "/healthz?x=1", 200),
+        ("GET", "/", 200), ("HEAD", "/", 200), ("GET", "/page.json", 200), ("GET", "/map", 200),
+        ("POST", "/status", 405), ("POST", "/", 405), ("GET", "/check", 405), ("HEAD", "/bundle", 405),
+        ("PUT", "/record", 405), ("GET", "/../etc/passwd", 404), ("POST", "/x", 404),
+    ])
+    func haveTheirCodes(method: String, target: String, status: Int) async throws {
+        #expect(await answer(try #require(HTTPMethod(rawValue: method)), target).status == status)
+    }
+
+    @Test(arguments: ["/check", "/record", "/bundle"])
+    func giveWhatChangesSomethingToTheirOwnPageAlone(path: String) async throws {
+        let own: KeyValuePairs = ["Host": "localhost:9464", "Origin": "http://localhost:9464"]
+        let foreign: [KeyValuePairs<String, String>] = [
+            [:], ["Host": "localhost:9464"], ["Host": "localhost:9464", "Origin": "http://localhost:3000"],
+            ["Host": "localhost:9464", "Origin": "http://localhost:9464", "Sec-Fetch-Site": "cross-site"],
+        ]
+        for headers in foreign {
+            let refusal = await answer(.post, path, headers: headers)
+            #expect(refusal.status == 403)
+            #expect(String(decoding: refusal.body, as: UTF8.self).contains("only the page at /"))
+        }
+        #expect(orders.json["checkingSeconds"]?.isNull == true && orders.json["recordingSeconds"]?.isNull == true)
+        #expect(await answer(.post, path, headers: own).status == (path == "/bundle" ? 200 : 202))
+    }
+
+    @Test func giveABundleAsAFile() async {
+        let own: KeyValuePairs = ["Host": "localhost", "Origin": "http://localhost"]
+        let file = await answer(.post, "/bundle", headers: own)
+        #expect(file.body == [1, 2, 3])
+        #expect(file.headers["Content-Disposition"] == "attachment; filename=\"waypost.tar.gz\"")
+        let without = StatusRoutes(
+            report: routes.report, history: history,
+            orders: PageOrders(clock: MonotonicClock(clock), .init(check: { _ in }, record: { "" }, bundle: nil)))
+        let request = ServedRequest(.post, "/bundle", headers: HTTPHeaders(own))
+        #expect(await without.answer(request).response.status == 501)
+    }
+
+    /// No page of another may frame it, read it, or have its own script run in it.
+    @Test(arguments: ["/", "/page.json", "/map", "/status"])
+    func areKeptToThemselves(path: String) async throws {
+        let headers = await answer(.get, path).headers
+        #expect(headers["Cache-Control"] == "no-store")
+        #expect(headers["X-Content-Type-Options"] == "nosniff")
+        #expect(headers["Cross-Origin-Resource-Policy"] == "same-origin")
+        let policy = try #require(headers["Content-Security-Policy"])
+        #expect(policy.hasPrefix("default-src 'none'") && !policy.contains("unsafe"))
+        if path == "/" {
+            #expect(policy.contains("script-src 'nonce-4711'") && policy.contains("style-src 'nonce-4711'"))
+            #expect(policy.contains("frame-ancestors 'none'") && policy.contains("connect-src 'self'"))
+        }
+    }
+
+    @Test func tellThePageWhatHappened() async throws {
+        history.observe(.fix(.sample(0, speed: 12)))
+        history.observe(RecentHistories.delivered(3))
+        history.note(pending: 4)
+        history.note(.warning, "words of <b>others</b> & \"quotes\"")
+        clock.advance(by: .seconds(20))
+        let page = try JSONValue(parsing: await answer(.get, "/page.json").body)
+        #expect(page["verdict"]?["kind"]?.stringValue == "trouble")
+        #expect(page["verdict"]?["title"]?.stringValue == "The receiver is silent")
+        #expect(page["status"]?["vehicle"]?.stringValue == "providers/p/vehicles/v")
+        #expect(page["place"]?["latitude"]?.doubleValue == 50 && page["place"]?["secondsAgo"]?.integerValue == 20)
+        #expect(page["minutes"]?.arrayValue?.count == 60)
+        #expect(page["minutes"]?[59] == .array([.integer(3), .integer(0), .integer(4)]))
+        #expect(page["events"]?[0]?["text"]?.stringValue == "words of <b>others</b> & \"quotes\"")
+        // 20 s before the page's present.
+        #expect(page["events"]?[0]?["time"]?.integerValue == 1_795_219_180_000)
+        let map = String(decoding: await answer(.get, "/map").body, as: UTF8.self)
+        #expect(map.contains("class=\"vehicle\"") && !map.contains("<script"))
+    }
+}
