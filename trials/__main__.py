@@ -18,13 +18,14 @@ from .fault import FailingCalls
 from .kill import Kills
 from .link import BrokenLink
 from .package import Packages
+from .reload import Reloads
 from .soak import Soak
 from .token_outage import TokenOutage
 from .trial import Trial
 from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
-    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, Packages)
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, Packages, Reloads)
 UNAVAILABLE = 69
 
 

@@ -75,7 +75,7 @@ import WaypostTestSupport
 
     /// Makes an outbox with an update of `time` whose opening hangs, as on a dying disk, until the descriptor is
     /// released: the kernel lets whoever would write to the outbox's log wait for the owner of a lease (fcntl(2)).
-    private static func outboxThatHangs(
+    static func outboxThatHangs(
         in folder: TemporaryFolder, with time: UTCTime
     ) async throws -> OwnedDescriptor {
         let original = folder.path("original.sqlite")

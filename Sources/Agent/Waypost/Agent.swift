@@ -51,15 +51,20 @@ public struct Agent: Sendable {
     /// keeps the service restarts it.
     ///
     /// - Throws: what keeps the service from starting; a missing receiver, network or token never does.
-    public func run() async throws(AgentError) {
+    public func run() async throws(AgentError) { try await run(reloading: nil) }
+
+    /// The same; with `reloads`, the configuration is read anew when they ask for that.
+    package func run(reloading reloads: ReloadRequests?) async throws(AgentError) {
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let clock = MonotonicClock(ContinuousClock())
-        let monitor = AgentMonitor(clock: clock)
         let status = try startStatusService()
-        let progress = StageProgress(ProgressWatch(patience: configuration.patience))
-        let recorder = recordingFolder.map { _ in RunRecorder(clock: clock, progress: progress) }
-        let agent = try await makeVehicleAgent(
-            log: log, clock: clock, monitor: monitor, progress: progress, recorder: recorder)
+        let parts = ServiceParts(
+            log: log, clock: clock, progress: StageProgress(ProgressWatch(patience: configuration.patience)),
+            isRecorded: recordingFolder != nil, ownProvider: authorization, cachePolicy: cachePolicy)
+        let cache = try parts.authorization(configuration)
+        let agent = try await parts.agent(configuration, authorization: cache)
+        tokens.withLock { $0 = cache }
+        parts.monitor.note(loadedAt: .system)
         let report = reporter(of: agent)
         status.routes.withLock { $0 = StatusRoutes(report: report) }
         let manager = ServiceManager(notification, log: log)
@@ -70,15 +75,24 @@ public struct Agent: Sendable {
         for doubt in configuration.doubts { log.write(.warning, "\(doubt)") }
 
         let recordPath = StallRecord.path(besideOutbox: configuration.outbox.path)
-        let watchdog = Watchdog(progress, feedInterval: min(watchdogInterval ?? .seconds(10), .seconds(10))) {
+        let watchdog = Watchdog(
+            parts.progress, feedInterval: min(watchdogInterval ?? .seconds(10), .seconds(10))
+        ) {
             manager.tell(["WATCHDOG=1"])
         } end: {
-            $0.endProcess(recordedAt: recordPath, uptime: monitor.uptime, log: log)
+            $0.endProcess(recordedAt: recordPath, uptime: parts.monitor.uptime, log: log)
         }
         let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) {
             await runServices(
-                of: agent, status: status.service, watchdog: watchdog, recorder: recorder, manager: manager,
-                report: report)
+                of: agent, status: status.service, watchdog: watchdog, recorder: parts.recorder, manager: manager,
+                report: report
+            ) {
+                guard let reloads else { return }
+                var reload = ConfigurationReload(
+                    of: agent, parts, manager: manager, tokens: tokens, inForce: configuration, authorization: cache,
+                    report: report)
+                await reload.run(at: reloads)
+            }
         }
 
         manager.tell(["STOPPING=1", "STATUS=stopping"])
@@ -126,44 +140,6 @@ public struct Agent: Sendable {
         }
     }
 
-    private func makeVehicleAgent(
-        log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress,
-        recorder: RunRecorder?
-    ) async throws(AgentError) -> VehicleAgent {
-        var provider: any VehicleAuthorization
-        if let authorization { provider = authorization } else { provider = try configuration.makeProvider(log: log) }
-        var transport = try configuration.makeTransport()
-        if let recorder {
-            provider = RecordingAuthorization(provider, recorder: recorder)
-            transport = RecordingTransport(transport, vehicle: configuration.vehicle, recorder: recorder)
-        }
-        let isRecording = configuration.readsRecording
-        let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
-        let authorization = configuration.cached(
-            provider, clock: ContinuousClock(), log: log, policy: cachePolicy,
-            jitter: { recorder?.draw(of: .token) ?? Double.random(in: 0...1) },
-            fetched: {
-                monitor.countTokenFetch()
-                progress.moved(.token)
-            }, answered: { progress.rests(.token) }, renewal: { monitor.note(renewal: $0) })
-        tokens.withLock { $0 = authorization }
-        var parts = VehicleAgent.Parts(
-            source: configuration.makeSource(present: { present.time }, tap: recorder ?? progress),
-            authorization: authorization, transport: transport, earliestFix: isRecording ? nil : Release.date,
-            expectedFix: isRecording ? nil : UTCTime.system,
-            latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
-            monitor: monitor,
-            observers: [progress] + [recorder].compactMap { $0 }
-                + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
-            present: isRecording ? nil : present, progress: progress)
-        parts.storeGaveUp = {
-            monitor.countStoreRepair()
-            recorder?.note(.repair(stage: Stage.store.rawValue, number: 1))
-        }
-        if let recorder { parts.jitter = { recorder.draw(of: .upload) } }
-        return try await VehicleAgent(configuration, parts)
-    }
-
     private func reporter(of agent: VehicleAgent) -> @Sendable () async -> StatusReport {
         let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
         let last = Locked(StoreSummary(Ledger()))
@@ -176,17 +152,19 @@ public struct Agent: Sendable {
         }
     }
 
-    /// Runs the pipeline with the status service and the watch of its progress beside it; ends when the pipeline does.
+    /// Runs the pipeline with the status service, the watch of its progress and `reload` beside it; ends when the
+    /// pipeline does.
     private func runServices(
         of agent: VehicleAgent, status: HTTPService, watchdog: Watchdog, recorder: RunRecorder?,
-        manager: ServiceManager, report: @escaping @Sendable () async -> StatusReport
+        manager: ServiceManager, report: @escaping @Sendable () async -> StatusReport,
+        reload: @escaping @Sendable () async -> Void
     ) async -> AgentError? {
         let (log, clock) = (agent.log, agent.clock)
         return await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run() }
             group.addTask { await tellLastStall(agent) }
-            group.addTask { await agent.tellOwedState() }
             group.addTask { await watchNetwork(agent) }
+            group.addTask { await reload() }
             group.addTask {
                 // Once the service is up, and once more when connections and tokens have been set up.
                 ResidentCode.giveBack()

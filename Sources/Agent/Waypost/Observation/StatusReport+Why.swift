@@ -19,6 +19,7 @@ extension StatusReport {
         let found = [
             receiverTrouble(at: now), outboxTrouble(at: now), renewalTrouble(at: now), deliveryTrouble(at: now),
         ].compactMap(\.self)
+        let aside = asides(at: now)
         let troubles = found.enumerated().sorted { ($1.element.seconds, $0.offset) < ($0.element.seconds, $1.offset) }
             .map(\.element.text)
         guard let first = troubles.first else { return Diagnosis(isWell: true, text: sentences([wellness, aside])) }
@@ -203,8 +204,12 @@ extension StatusReport {
         return delivery.memoryOnly == nil ? "No update is pending." : ""
     }
 
-    private var aside: String {
+    private func asides(at now: UTCTime) -> String {
         var texts: [String] = []
+        if let problem = configuration?.problem {
+            let moment = Self.moment(configuration?.problemSeconds ?? 0, before: now)
+            texts.append(ended("The reload of \(moment) was rejected and changed nothing: \(problem)"))
+        }
         if quarantine.count > 0 {
             texts.append("\(Self.subject(quarantine.count)) quarantined; waypost outbox list says why.")
         }
