@@ -6,7 +6,7 @@ DESTDIR ?=
 # make power-test CUTS=5000, make damage-test SEEDS=1000, make disk-test ROUNDS=5,
 # make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make token-outage-test OUTAGE_SECONDS=30,
 # make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60, make fault-test CALLS=10, make link-test FLAPS=20,
-# make simulate HOURS=1000 SEED=2, make token-backend-test VANS=20,
+# make reload-test RELOADS=20 EVERY=0.5, make simulate HOURS=1000 SEED=2, make token-backend-test VANS=20,
 # make fleet-test BOOTS=10.
 SECONDS ?= 60
 KILLS ?= 50
@@ -24,6 +24,8 @@ CALLS ?= 200
 FLAPS ?= 20
 VANS ?= 4
 BOOTS ?= 3
+RELOADS ?= 600
+EVERY ?= 1
 SEED ?= 1
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
@@ -40,7 +42,7 @@ TOOLS = binutils faketime fish git gpsd gunicorn iproute2 lld man-db mandoc ngin
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
-	fault-test link-test deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
+	fault-test link-test reload-test deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -130,6 +132,9 @@ fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each 
 link-test: prepare ## take the network away FLAPS times (root; 20 take four minutes); how soon is a fresh position there
 	@$(PYTHON) -m trials link --flaps $(FLAPS)
 
+reload-test: prepare ## another configuration each EVERY seconds, RELOADS times, a third of them bad; nothing may be lost
+	@$(PYTHON) -m trials reload --reloads $(RELOADS) --every $(EVERY)
+
 deb-test: UPDATES = 10000
 deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pending at its upgrade; needs root
 	@$(PYTHON) -m trials deb --updates $(UPDATES) --release $(or $(RELEASE),12)
@@ -173,7 +178,7 @@ release-check: ## both Debians, both architectures, of HEAD: two hours, 1.4 GB t
 trials: export WAYPOST = $(CURDIR)/build/waypost
 trials: release ## every trial in its long form, each with its result at its end: 45 minutes; needs root
 	@$(MAKE) --jobs --keep-going --output-sync=target KILLS=500 \
-		clock-test token-outage-test soak-test fault-test kill-test disk-test link-test
+		clock-test token-outage-test soak-test fault-test kill-test disk-test link-test reload-test
 	@$(MAKE) backlog-test
 	@$(MAKE) simulate planted-bugs power-test damage-test server-test
 

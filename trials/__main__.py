@@ -21,6 +21,7 @@ from .kill import Kills
 from .link import BrokenLink
 from .monitoring import Monitoring
 from .package import Packages
+from .reload import Reloads
 from .soak import Soak
 from .token_backend import TokenBackend
 from .token_outage import TokenOutage
@@ -29,7 +30,7 @@ from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
     Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Fleet,
-    Monitoring, OtherArchitecture)
+    Reloads, Monitoring, OtherArchitecture)
 UNAVAILABLE = 69
 
 

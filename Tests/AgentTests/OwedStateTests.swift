@@ -43,7 +43,7 @@ import WaypostTestSupport
             return HTTPResponse(status: status, body: status == 200 ? Array(name.utf8) : [])
         }
         let agent = try await agent(over: transport)
-        async let telling: Void = agent.tellOwedState()
+        async let telling: Void = agent.tellOwedState(through: agent.uploader)
         for await sleep in clock.sleeps.prefix(1) { clock.advance(by: sleep) }
         await telling
         #expect(transport.requests.count == 2)
@@ -55,7 +55,7 @@ import WaypostTestSupport
     @Test func isOverWithAnyDelivery() async throws {
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in HTTPResponse(status: 503) }
         let agent = try await agent(over: transport)
-        async let telling: Void = agent.tellOwedState()
+        async let telling: Void = agent.tellOwedState(through: agent.uploader)
         for await sleep in clock.sleeps.prefix(1) {
             // A heartbeat or a position from memory: nothing of the outbox is delivered by it.
             let repeated = UploadBatch(last: ProgressWatches.stored, lastIsPending: false, past: [])

@@ -54,11 +54,19 @@ import WaypostTestSupport
         }
     }
 
+    /// The signal is the same as for a reload, which `waypost run` in a terminal may be asked for as well.
     @Test func isOrderlyWhenTheTerminalGoes() async throws {
         let bench = try ServiceBench()
-        let service = try bench.start()
+        let terminal = try PseudoTerminal()
+        let line = try OwnedDescriptor(opening: terminal.path, O_RDWR | O_NOCTTY)
+        let service = try RunningProgram(
+            ["/usr/bin/setsid", "--ctty", BuiltProgram.waypost, "run", "--config", try bench.configure()],
+            environment: BuiltProgram.environment, input: line.raw)
+        _ = consume line
         try #require(await service.errors.line(saying: "not there") != nil)
         service.signal(SIGHUP)
+        try #require(await service.errors.line(saying: "configuration reloaded") != nil)
+        terminal.unplug()
         #expect(await service.end() == .exited(0))
         #expect(service.errors.lines.last?.text.hasSuffix("stopped") == true)
     }

@@ -31,6 +31,8 @@ import WaypostTestSupport
         var stall: StallRecord?
         /// For how long the token in hand serves, from the last event on, while it cannot be renewed.
         var tokenLasts: Duration?
+        /// Why the last reload was rejected, a minute ago.
+        var rejectedReload: String?
         var isWell = false
         let text: String
         var testDescription: String { text }
@@ -62,6 +64,11 @@ import WaypostTestSupport
                     "All is well: the last delivery was 3 s ago, and nothing is pending. The last run ended itself at "
                     + "2026-11-21T09:26:00.000Z (receiver: the receiver's thread is stuck in a system call for 90 s); if "
                     + "that comes again, a device or a disk hangs (journalctl -k)."),
+            Case(
+                events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5,
+                rejectedReload: "config.json: \"upload.timeoutSeconds\" is 500", isWell: true,
+                text: "All is well: the last delivery was 63 s ago, and nothing is pending. The reload of 09:25 UTC "
+                    + "was rejected and changed nothing: config.json: \"upload.timeoutSeconds\" is 500."),
             Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, tokenLasts: .seconds(1800),
                 text:
@@ -266,6 +273,11 @@ import WaypostTestSupport
         clock.advance(by: .seconds(example.until - passed))
         if let left = example.tokenLasts {
             monitor.note(renewal: .fails(AuthorizationError(.unavailable, "the backend answered 503"), remaining: left))
+            clock.advance(by: .seconds(60))
+        }
+        if let problem = example.rejectedReload {
+            monitor.note(loadedAt: Self.now)
+            monitor.note(rejectedReload: problem)
             clock.advance(by: .seconds(60))
         }
         if let stall = example.stall { monitor.note(lastStall: stall) }

@@ -1,7 +1,9 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
+import LinuxPlatform
 import LocationReporting
+import ReportedText
 import Testing
 import WaypostTestSupport
 
@@ -27,19 +29,31 @@ import WaypostTestSupport
     }
 
     func parts(_ source: Recording) throws -> (ReportingPipeline, ScriptedTransport, LocationIntake) {
-        let transport = ScriptedTransport { _ in
+        let transport = answeringTransport
+        let uploader = try uploader(over: transport)
+        let intake = intake(for: uploader)
+        return (ReportingPipeline(source: source, intake: intake, uploader: uploader), transport, intake)
+    }
+
+    var answeringTransport: ScriptedTransport {
+        ScriptedTransport { _ in
             HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/deliveryVehicles/v"}"#.utf8))
         }
+    }
+
+    func uploader(over transport: ScriptedTransport) throws -> Uploader {
         let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
-        let uploader = Uploader(
+        return Uploader(
             settings: UploadSettings(vehicle: vehicle, endpoint: try HTTPURL("http://127.0.0.1:1"), state: nil),
             outbox: outbox, authorization: ScriptedAuthorization(), transport: transport,
             clock: MonotonicClock(ManualClock()), jitter: { 0 }, observer: observer)
-        let intake = LocationIntake(
+    }
+
+    func intake(for uploader: Uploader) -> LocationIntake {
+        LocationIntake(
             plausibility: Plausibility(earliest: nil),
             policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), outbox: outbox,
             uploader: uploader, latestTime: { nil }, observer: observer)
-        return (ReportingPipeline(source: source, intake: intake, uploader: uploader), transport, intake)
     }
 
     static let drive = (0..<100).map { Fix.sample(Double($0), north: Double($0) * 10, speed: 10) }
@@ -88,5 +102,51 @@ import WaypostTestSupport
         let refused = observer.events.filter { if case .refused = $0 { true } else { false } }
         #expect(refused.count == 1)
         #expect(transport.requests.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("-50") })
+    }
+
+    /// What waits goes out by the new uploader alone, and the exchange of the old one is over.
+    @Test func deliversByTheUploaderThatHasTakenTheOthersPlace() async throws {
+        let gate = Gate()
+        let stalled = ScriptedTransport { _ throws(HTTPTransportError) in
+            _ = await gate.pass()
+            throw HTTPTransportError(.cancelled, "")
+        }
+        let answering = answeringTransport
+        let (old, new) = (try uploader(over: stalled), try uploader(over: answering))
+        let intake = intake(for: old)
+        let pipeline = ReportingPipeline(source: Recording(fixes: Self.drive), intake: intake, uploader: old)
+        async let end: Void = pipeline.run()
+        for await _ in gate.arrivals.prefix(1) {}
+        await pipeline.replace(uploader: new)
+        try await end
+        #expect(stalled.requests.count == 1)
+        #expect(try await outbox.ledger() == Ledger(accepted: 10, delivered: 10))
+        #expect(await pipeline.uploader === new)
+    }
+
+    /// The one before has not ended when the next one comes, and none of its fixes is taken after that.
+    @Test func takesFixesFromTheSourceThatHasTakenTheOthersPlace() async throws {
+        let uploader = try uploader(over: answeringTransport)
+        let live = EndlessSource()
+        let pipeline = ReportingPipeline(source: live, intake: intake(for: uploader), uploader: uploader)
+        async let end: Void = pipeline.run()
+        for await _ in live.gate.arrivals.prefix(1) {}
+        await pipeline.replace(source: Recording(fixes: Array(Self.drive[50...])))
+        try await end
+        #expect(live.hasEnded.withLock { $0 })
+        #expect(try await outbox.ledger() == Ledger(accepted: 6, delivered: 6))
+    }
+}
+
+/// A receiver that gives one fix and is silent then, until it is stopped.
+private struct EndlessSource: FixSource {
+    let gate = Gate()
+    let hasEnded = Locked(false)
+
+    func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
+        await deliver(.fix(Pipeline.drive[0]))
+        _ = await gate.pass()
+        hasEnded.withLock { $0 = true }
+        throw FixSourceError(.cancelled, "stopped")
     }
 }

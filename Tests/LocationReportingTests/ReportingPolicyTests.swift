@@ -61,6 +61,17 @@ import WaypostTestSupport
         #expect(times == stride(from: 0, through: 200, by: 10).map { $0 })
     }
 
+    /// A reload must not bring a position out early: what was reported before counts.
+    @Test func withAnotherIntervalCountsFromWhatWasReported() {
+        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        let times = (0..<60).filter { second in
+            if second == 23 { policy.value.change(interval: .seconds(15), heartbeat: .seconds(30)) }
+            if second == 47 { policy.value.change(interval: .seconds(5), heartbeat: .seconds(30)) }
+            return policy.isDue(.sample(Double(second), north: Double(second) * 15, speed: 15))
+        }
+        #expect(times == [0, 10, 20, 35, 47, 52, 57])
+    }
+
     @Test func withoutASpeedFieldSeesMotionByPosition() {
         let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
         var times: [Int] = []

@@ -10,7 +10,7 @@ import unittest
 from collections.abc import Callable
 from pathlib import Path
 
-from trials import clock, drive, fault, link, soak, token_outage
+from trials import clock, drive, fault, link, reload, soak, token_outage
 from trials.__main__ import TRIALS, arguments, attempt
 from trials.emulation import guest_memory
 from trials.failure import Failed, require
@@ -191,6 +191,37 @@ class Judgements(unittest.TestCase):
             ("what arrived is not", lambda: link.judge({True: [1.0], False: []}, [], BALANCED, 4)),
         )
         for broken, attempted in attempts:
+            with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
+                attempted()
+
+    def test_of_reloads(self) -> None:
+        reigns = [reload.Reign(0, 100, 110.0), reload.Reign(1, 109.9, 120.0), reload.Reign(0, 119.9, 130)]
+        arrivals = [[Arrival("last", 1.0, 101.2, "van-1", False), Arrival("last", 21.0, 122, "van-1", False)],
+                    [Arrival("last", 11.0, 112.0, "van-1", False), Arrival("last", 11.0, 115.0, "van-1", True)]]
+        ledger = {"accepted": 3, "delivered": 3, "pending": 0, "evicted": 0, "quarantined": 0}
+
+        def judge(come: list[list[Arrival]] = arrivals, account: dict[str, int] = ledger, told: tuple[int, int] = (2, 1),
+                  outcomes: tuple[dict[str, int], ...] = ({"200": 2}, {"200": 1, "503": 4})) -> str:
+            return reload.judge([False, True, False], told, account, come, outcomes, reigns, lambda fixed: 100 + fixed)
+
+        self.assertIn("3 reloads, 1 of them bad: 3 accepted, 0 lost, 0 sent wrongly", judge())
+        late = [[*arrivals[0], Arrival("last", 11.0, 112, "van-1", False)], arrivals[1]]
+        early = [arrivals[0], [*arrivals[1], Arrival("last", 1.0, 109, "van-1", False)]]
+        other = [arrivals[0], [arrivals[1][0]._replace(vehicle="van-2")]]
+        # What was made before the change may be under way when it comes, and waits for the new one when it is not.
+        judge([arrivals[0], [*arrivals[1], Arrival("past", 1.0, 112, "van-1", False)]])
+        judge([[*arrivals[0], Arrival("last", 9.95, 110.5, "van-1", False)], arrivals[1]],
+              ledger | {"accepted": 4, "delivered": 4})
+        for broken, attempted in (
+            ("updates are lost", lambda: judge(account=ledger | {"accepted": 4, "delivered": 4})),
+            ("updates are lost", lambda: judge(account=ledger | {"delivered": 2, "pending": 1})),
+            ("sent wrongly is .*fixed=11.0", lambda: judge(late)),
+            ("sent wrongly is .*fixed=1.0", lambda: judge(early)),
+            ("sent wrongly is .*van-2", lambda: judge(other)),
+            ("it says 3 were done", lambda: judge(told=(3, 0))),
+            ("Fleet Engine answered .*401", lambda: judge(outcomes=({"200": 2, "401": 1}, {}))),
+            ("nothing was tried", lambda: judge([arrivals[0], []])),
+        ):
             with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
                 attempted()
 

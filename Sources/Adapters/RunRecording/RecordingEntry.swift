@@ -52,6 +52,8 @@ package enum RecordedEvent: Sendable, Hashable, Codable {
 
     /// The kernel announced a new address or route.
     case networkReturned
+    /// Another configuration was put in force; `parts` go on in another way.
+    case reloaded(parts: [String])
     /// Chance drawn for a wait, from 0...1.
     case draw(of: Chance, value: Double)
 

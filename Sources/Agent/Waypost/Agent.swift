@@ -54,22 +54,29 @@ public struct Agent: Sendable {
     /// keeps the service restarts it.
     ///
     /// - Throws: what keeps the service from starting; a missing receiver, network or token never does.
-    public func run() async throws(AgentError) {
+    public func run() async throws(AgentError) { try await run(reloading: nil) }
+
+    /// The same; with `reloads`, the configuration is read anew when they ask for that.
+    package func run(reloading reloads: ReloadRequests?) async throws(AgentError) {
         let clock = MonotonicClock(ContinuousClock())
         let history = HistoryKeeper(clock: clock)
         let log = LogWriter(
             level: configuration.log.level, format: configuration.log.format, heard: { history.note($0, $1) })
-        let monitor =
-            configuration.readsRecording
-            ? AgentMonitor(clock: clock) : AgentMonitor(clock: clock) { UTCTime.system }
         let status = try startStatusService()
-        let progress = StageProgress(ProgressWatch(patience: configuration.patience))
-        let recorder = RunRecorder(clock: clock, progress: progress, isIdle: recordingFolder == nil)
-        let agent = try await makeVehicleAgent(
-            log: log, clock: clock, monitor: monitor, progress: progress, recorder: recorder, history: history)
-        let report = reporter(of: agent)
-        let orders = PageOrders(clock: clock, PageOrders.Means(configuration, recorder: recorder, report: report))
-        status.routes.withLock { $0 = StatusRoutes(report: report, history: history, orders: orders) }
+        let parts = ServiceParts(
+            log: log, clock: clock,
+            monitor: configuration.readsRecording
+                ? AgentMonitor(clock: clock) : AgentMonitor(clock: clock) { UTCTime.system },
+            progress: StageProgress(ProgressWatch(patience: configuration.patience)),
+            isRecorded: recordingFolder != nil, history: history, ownProvider: authorization, cachePolicy: cachePolicy)
+        let cache = try parts.authorization(configuration)
+        let agent = try await parts.agent(configuration, authorization: cache)
+        tokens.withLock { $0 = cache }
+        parts.monitor.note(loadedAt: .system)
+        let inForce = Locked(configuration)
+        let report = reporter(of: agent, inForce: inForce)
+        let orders = PageOrders(clock: clock, PageOrders.Means(inForce, recorder: parts.recorder, report: report))
+        status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history, orders: orders) }
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
         log.write(
@@ -78,15 +85,24 @@ public struct Agent: Sendable {
         for doubt in configuration.doubts { log.write(.warning, "\(doubt)") }
 
         let recordPath = StallRecord.path(besideOutbox: configuration.outbox.path)
-        let watchdog = Watchdog(progress, feedInterval: min(watchdogInterval ?? .seconds(10), .seconds(10))) {
+        let watchdog = Watchdog(
+            parts.progress, feedInterval: min(watchdogInterval ?? .seconds(10), .seconds(10))
+        ) {
             manager.tell(["WATCHDOG=1"])
         } end: {
-            $0.endProcess(recordedAt: recordPath, uptime: monitor.uptime, log: log)
+            $0.endProcess(recordedAt: recordPath, uptime: parts.monitor.uptime, log: log)
         }
         let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) {
             await runServices(
-                of: agent, status: status.service, watchdog: watchdog, recorder: recorder, manager: manager,
-                history: history, orders: orders, report: report)
+                of: agent, parts, status: status.service, watchdog: watchdog, manager: manager, orders: orders,
+                report: report
+            ) {
+                guard let reloads else { return }
+                var reload = ConfigurationReload(
+                    of: agent, parts, manager: manager, tokens: tokens, inForce: inForce, authorization: cache,
+                    report: report)
+                await reload.run(at: reloads)
+            }
         }
 
         manager.tell(["STOPPING=1", "STATUS=stopping"])
@@ -134,45 +150,11 @@ public struct Agent: Sendable {
         }
     }
 
-    private func makeVehicleAgent(
-        log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress,
-        recorder: RunRecorder, history: HistoryKeeper
-    ) async throws(AgentError) -> VehicleAgent {
-        var provider: any VehicleAuthorization
-        if let authorization { provider = authorization } else { provider = try configuration.makeProvider(log: log) }
-        provider = RecordingAuthorization(provider, recorder: recorder)
-        let transport = RecordingTransport(
-            try configuration.makeTransport(), vehicle: configuration.vehicle, recorder: recorder)
-        let isRecording = configuration.readsRecording
-        let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
-        let authorization = configuration.cached(
-            provider, clock: ContinuousClock(), log: log, policy: cachePolicy,
-            jitter: { recorder.draw(of: .token) },
-            fetched: {
-                monitor.countTokenFetch()
-                progress.moved(.token)
-            }, answered: { progress.rests(.token) }, renewal: { monitor.note(renewal: $0) })
-        tokens.withLock { $0 = authorization }
-        var parts = VehicleAgent.Parts(
-            source: configuration.makeSource(present: { present.time }, tap: recorder),
-            authorization: authorization, transport: transport, earliestFix: isRecording ? nil : Release.date,
-            expectedFix: isRecording ? nil : UTCTime.system,
-            latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
-            monitor: monitor,
-            observers: [progress, recorder, history]
-                + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
-            present: isRecording ? nil : present, progress: progress)
-        parts.storeGaveUp = {
-            monitor.countStoreRepair()
-            recorder.note(.repair(stage: Stage.store.rawValue, number: 1))
-        }
-        parts.jitter = { recorder.draw(of: .upload) }
-        return try await VehicleAgent(configuration, parts)
-    }
-
-    private func reporter(of agent: VehicleAgent) -> @Sendable () async -> StatusReport {
+    private func reporter(
+        of agent: VehicleAgent, inForce: Locked<Configuration>
+    ) -> @Sendable () async -> StatusReport {
         let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
-        let tokenProvider = authorization == nil ? configuration.authorization.provider : "the app's own provider"
+        let ownProvider = authorization == nil ? nil : "the app's own provider"
         let last = Locked((summary: StoreSummary(Ledger()), extent: StoreExtent?.none))
         return {
             let call = AbandonableCall<(summary: StoreSummary?, extent: StoreExtent?)>()
@@ -187,25 +169,26 @@ public struct Agent: Sendable {
             return StatusReport(
                 vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: summary, durability: durability,
                 surroundings: StatusReport.Surroundings(
-                    tokenProvider: tokenProvider, extent: extent, residentBytes: ResidentMemory.bytes,
+                    tokenProvider: ownProvider ?? inForce.withLock { $0.authorization.provider }, extent: extent, residentBytes: ResidentMemory.bytes,
                     systemTime: .system),
                 at: agent.clock.now)
         }
     }
 
-    /// Runs the pipeline with the status service and the watch of its progress beside it; ends when the pipeline does.
+    /// Runs the pipeline with the status service, the watch of its progress and `reload` beside it; ends when the
+    /// pipeline does.
     private func runServices(
-        of agent: VehicleAgent, status: HTTPService, watchdog: Watchdog, recorder: RunRecorder,
-        manager: ServiceManager, history: HistoryKeeper, orders: PageOrders,
-        report: @escaping @Sendable () async -> StatusReport
+        of agent: VehicleAgent, _ parts: ServiceParts, status: HTTPService, watchdog: Watchdog,
+        manager: ServiceManager, orders: PageOrders, report: @escaping @Sendable () async -> StatusReport,
+        reload: @escaping @Sendable () async -> Void
     ) async -> AgentError? {
         let (log, clock) = (agent.log, agent.clock)
         return await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run() }
             group.addTask { await orders.run() }
             group.addTask { await tellLastStall(agent) }
-            group.addTask { await agent.tellOwedState() }
             group.addTask { await watchNetwork(agent) }
+            group.addTask { await reload() }
             group.addTask {
                 // Once the service is up, and once more when connections and tokens have been set up.
                 ResidentCode.giveBack()
@@ -218,12 +201,12 @@ public struct Agent: Sendable {
                 }
             }
             group.addTask {
-                await tellStatus(manager, clock: clock, recorder: recorder, history: history, report: report)
+                await tellStatus(manager, parts, report: report)
             }
             if let recordingFolder {
                 group.addTask {
                     let settings = RecordingSettings(folder: recordingFolder, version: Release.version)
-                    await recorder.write(settings) { log.write(.warning, $0) }
+                    await parts.recorder.write(settings) { log.write(.warning, $0) }
                 }
             }
             var failure: AgentError?
@@ -249,15 +232,14 @@ public struct Agent: Sendable {
 
     /// One line of state for the service manager, each 10 s; a recording and the history hear of the account.
     private func tellStatus(
-        _ manager: ServiceManager, clock: MonotonicClock, recorder: RunRecorder, history: HistoryKeeper,
-        report: @Sendable () async -> StatusReport
+        _ manager: ServiceManager, _ parts: ServiceParts, report: @Sendable () async -> StatusReport
     ) async {
         while !Task.isCancelled {
             let report = await report()
-            recorder.note(evicted: report.ledger.evicted)
-            history.note(pending: report.ledger.pending)
+            parts.recorder.note(evicted: report.ledger.evicted)
+            parts.history.note(pending: report.ledger.pending)
             manager.tell(["STATUS=\(report.headline)"])
-            await clock.sleep(for: .seconds(10))
+            await parts.clock.sleep(for: .seconds(10))
         }
     }
 }

@@ -9,9 +9,11 @@ enum WaypostCommand {
     private static let services: Set = ["run", "simulator"]
 
     /// The exit status; `nil` when a signal ended the command before it was done.
-    static func run(_ words: [String]) async -> ExitStatus? {
+    ///
+    /// At each of `reloads` the service reads its configuration anew.
+    static func run(_ words: [String], reloads: AsyncStream<Void>) async -> ExitStatus? {
         do {
-            return try await dispatch(words)
+            return try await dispatch(words, reloads)
         } catch let interruption as Interruption {
             Terminal.say("waypost: \(interruption)")
             return nil
@@ -40,7 +42,7 @@ enum WaypostCommand {
         }
     }
 
-    private static func dispatch(_ words: [String]) async throws -> ExitStatus {
+    private static func dispatch(_ words: [String], _ reloads: AsyncStream<Void>) async throws -> ExitStatus {
         guard let name = words.first else {
             Terminal.say(HelpText.overview)
             return .usage
@@ -62,7 +64,7 @@ enum WaypostCommand {
         }
         let arguments = try Arguments(rest, for: command)
         switch name {
-        case "run": return try await RunCommand(arguments).run()
+        case "run": return try await RunCommand(arguments).run(reloads)
         case "replay": return try await ReplayCommand(arguments).run()
         case "demo": return try await DemoCommand(arguments).run()
         case "simulator": return try await SimulatorCommand(arguments).run()

@@ -4,11 +4,16 @@ import Glibc
 /// Runs `service` while the main thread waits for SIGTERM, SIGINT, or SIGHUP, which says
 /// that its terminal is gone, unless `nohup` makes it ignore that.
 ///
+/// With `reload` SIGHUP goes there, and asks the service to read its configuration anew; but where there was a terminal
+/// that is gone now, that is the end as ever.
+///
 /// A signal cancels the service, which shuts down and returns the exit status, or `nil` when it was not done yet: the
 /// status is then 128 and the signal's number, as shells have it. Another signal ends the process at once, and so does
 /// the time limit of a stop, should something hang.
 /// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
-package func runService(_ service: @escaping @Sendable () async -> CInt?) -> Never {
+package func runService(
+    reload: AsyncStream<Void>.Continuation? = nil, _ service: @escaping @Sendable () async -> CInt?
+) -> Never {
     // A core file would hold tokens and keys. Where a sandbox forbids the call, the unit's LimitCORE=0 has done it.
     _ = clinux_forbid_core_files()
     signal(SIGPIPE, SIG_IGN)  // a closed pipe or socket is an error of write, not the end of the process
@@ -20,6 +25,7 @@ package func runService(_ service: @escaping @Sendable () async -> CInt?) -> Nev
     if clinux_is_ignored(SIGHUP) == 0 { unsafe sigaddset(&signals, SIGHUP) }
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
+    let hadTerminal = hasTerminal
     let interruption = Locked<CInt>(0)
     let running = Task {
         let status = await service() ?? 128 + interruption.withLock { $0 }
@@ -30,6 +36,10 @@ package func runService(_ service: @escaping @Sendable () async -> CInt?) -> Nev
     }
     var first: CInt = 0
     unsafe sigwait(&signals, &first)
+    while first == SIGHUP, let reload, !hadTerminal || hasTerminal {
+        reload.yield()
+        unsafe sigwait(&signals, &first)
+    }
     let endingSince = MonotonicTime.now
     interruption.withLock { [first] in $0 = first }
     running.cancel()
@@ -39,7 +49,7 @@ package func runService(_ service: @escaping @Sendable () async -> CInt?) -> Nev
         var timeout = timespec(left)
         let received = unsafe sigtimedwait(&signals, nil, &timeout)
         // Supervisors signal the process and then its group: what comes at once is the same wish.
-        if received > 0, MonotonicTime.now - endingSince > signalGrouping {
+        if received > 0, received != SIGHUP || reload == nil, MonotonicTime.now - endingSince > signalGrouping {
             ChildTable.endAll()
             _exit(128 + received)
         }
@@ -48,6 +58,15 @@ package func runService(_ service: @escaping @Sendable () async -> CInt?) -> Nev
     StandardError.flush(within: .milliseconds(250))
     ChildTable.endAll()
     _exit(128 + first)
+}
+
+/// Whether the process has a controlling terminal. One that hangs up is taken from all its processes before they hear
+/// of it.
+private var hasTerminal: Bool {
+    do throws(SystemError) {
+        _ = try OwnedDescriptor(opening: "/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        return true
+    } catch { return false }
 }
 
 /// From the first signal to the end, less than a service manager waits.

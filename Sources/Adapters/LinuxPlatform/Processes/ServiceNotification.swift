@@ -11,6 +11,14 @@ package struct ServiceNotification: Sendable {
     /// Whether anyone listens.
     package var isEnabled: Bool { socketPath != nil }
 
+    /// What says that the configuration is read anew, until `READY=1` follows. Of `Type=notify-reload` the manager
+    /// wants to know since when.
+    package static var reloading: [String] {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return ["RELOADING=1", "MONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)"]
+    }
+
     /// Sends assignments, as `["READY=1", "STATUS=receiving"]`. Does not wait for a manager that is behind.
     ///
     /// - Throws: when the socket cannot be reached, or has no room (`EAGAIN`); the service continues without it.

@@ -43,6 +43,10 @@ package final class AgentMonitor: ReportingObserver {
         package var lastStall: StallRecord?
         /// From the arrival of a fix to the acknowledgement.
         package var delays = DeliveryDelays()
+        /// When the configuration in force was read; `nil` where none is reloaded.
+        package var loadedAt: UTCTime?
+        /// Why the last reload changed nothing, as everybody may read it; `nil` when it did, and before the first.
+        package var rejectedReload: (reason: String, at: Duration)?
         /// How far into the time of its logs a replay has come, how long they are, and since when it plays them.
         package var progress: (reached: Duration, of: Duration, since: Duration)?
 
@@ -107,6 +111,17 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Notes why the last run ended itself.
     package func note(lastStall: StallRecord) { state.withLock { $0.lastStall = lastStall } }
+
+    /// Notes that the configuration in force was read at `time`.
+    package func note(loadedAt time: UTCTime) {
+        state.withLock { ($0.loadedAt, $0.rejectedReload) = (time, nil) }
+    }
+
+    /// Notes that another configuration was to be loaded, and why it was not.
+    package func note(rejectedReload reason: String) {
+        let now = clock.now
+        state.withLock { $0.rejectedReload = (reason, now) }
+    }
 
     package func observe(_ event: ReportingEvent) {
         let now = clock.now

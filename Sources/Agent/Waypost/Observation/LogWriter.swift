@@ -8,8 +8,7 @@ import TimeAndChance
 ///
 /// Whoever writes never waits for whoever reads: a journal that hangs must not hold up delivery.
 package final class LogWriter: Sendable {
-    private let level: LogLevel
-    private let format: LogFormat
+    private let settings: Locked<(level: LogLevel, format: LogFormat)>
     private let isReadByJournal: Bool
     private let heard: (@Sendable (LogLevel, String) -> Void)?
     private let output: (@Sendable ([UInt8]) -> Void)?
@@ -21,14 +20,17 @@ package final class LogWriter: Sendable {
         isReadByJournal: Bool = ProcessEnvironment.variables["JOURNAL_STREAM"] != nil,
         output: (@Sendable ([UInt8]) -> Void)? = nil, heard: (@Sendable (LogLevel, String) -> Void)? = nil
     ) {
-        (self.level, self.format, self.isReadByJournal) = (level, format, isReadByJournal)
-        (self.output, self.heard) = (output, heard)
+        settings = Locked((level, format))
+        (self.isReadByJournal, self.output, self.heard) = (isReadByJournal, output, heard)
     }
+
+    /// Writes as `log` has it from now on.
+    func change(to log: LogConfiguration) { settings.withLock { $0 = (log.level, log.format) } }
 
     /// Writes one line when `level` is wanted.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String) {
         if let heard, level < .debug { heard(level, message().printable) }
-        guard level <= self.level else { return }
+        guard level <= settings.withLock({ $0.level }) else { return }
         let line = line(level, message())
         if let output { return output(line) }
         StandardError.write(line, notice: notice(ofDropped:))
@@ -42,7 +44,7 @@ package final class LogWriter: Sendable {
     private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
         let text = message.printable
         let now = UTCTime.system
-        switch format {
+        switch settings.withLock({ $0.format }) {
         case .json:
             let entry = JSONValue.object([
                 "time": .string(now.description), "level": .string(level.rawValue), "message": .string(text),

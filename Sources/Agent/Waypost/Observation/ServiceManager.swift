@@ -43,7 +43,10 @@ final class ServiceManager: Sendable {
     }
 
     private static func latest(of assignments: [String]) -> [String] {
-        func variable(_ assignment: String) -> Substring { assignment.prefix { $0 != "=" } }
+        // A reload begins with the one and ends with the other: which came last counts.
+        func variable(_ assignment: String) -> Substring {
+            assignment == "RELOADING=1" ? "READY" : assignment.prefix { $0 != "=" }
+        }
         return assignments.indices.filter { index in
             !assignments[(index + 1)...].contains { variable($0) == variable(assignments[index]) }
         }.map { assignments[$0] }

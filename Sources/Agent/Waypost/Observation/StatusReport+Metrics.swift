@@ -80,6 +80,9 @@ extension StatusReport {
         family(
             "last_run_stalled", "gauge", "1 for the stage whose stall ended the last run.",
             Stage.allCases.map { ("stage=\"\($0.rawValue)\"", lastStall?.stage == $0 ? 1 : 0) })
+        gauge(
+            "reload_rejected", "1 when the last reload of the configuration was rejected.",
+            configuration?.problem == nil ? 0 : 1)
         gauge("healthy", "1 while nothing needs attention.", isHealthy ? 1 : 0)
         return text
     }

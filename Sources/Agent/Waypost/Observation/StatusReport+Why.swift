@@ -17,6 +17,7 @@ extension StatusReport {
     /// Of several troubles the one that began first comes first, for no other can have caused it.
     package func why(at now: UTCTime) -> Diagnosis {
         let troubles = self.troubles(at: now).map(\.text)
+        let aside = asides(at: now)
         guard let first = troubles.first else { return Diagnosis(isWell: true, text: sentences([wellness, aside])) }
         let others = troubles.dropFirst().map { "Besides, " + $0.prefix(1).lowercased() + $0.dropFirst() }
         return Diagnosis(isWell: false, text: sentences([first] + others + [nextAttempt, repetition, safety, aside]))
@@ -224,8 +225,12 @@ extension StatusReport {
         return delivery.memoryOnly == nil ? "No update is pending." : ""
     }
 
-    private var aside: String {
+    private func asides(at now: UTCTime) -> String {
         var texts: [String] = []
+        if let problem = configuration?.problem {
+            let moment = Self.moment(configuration?.problemSeconds ?? 0, before: now)
+            texts.append(ended("The reload of \(moment) was rejected and changed nothing: \(problem)"))
+        }
         if quarantine.count > 0 {
             texts.append("\(Self.subject(quarantine.count)) quarantined; waypost outbox list says why.")
         }

@@ -108,8 +108,19 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var secondsAtRisk: Int
     }
 
+    /// The configuration in force.
+    package struct Loaded: Sendable, Hashable, Codable {
+        /// By the host's clock.
+        package var loadedAt: String
+        /// Why the last reload changed nothing; absent when it did, and before the first.
+        package var problem: String?
+        package var problemSeconds: Int?
+    }
+
     package var version: String
     package var vehicle: String
+    /// Absent where none can be reloaded, as in a replay.
+    package var configuration: Loaded?
     package var uptimeSeconds: Int
     package var receiver: Receiver
     package var delivery: Delivery
@@ -163,6 +174,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
     ) {
         version = Release.version
         self.vehicle = vehicle
+        configuration = snapshot.loadedAt.map { time in
+            Loaded(
+                loadedAt: time.description, problem: snapshot.rejectedReload?.reason,
+                problemSeconds: seconds(from: snapshot.rejectedReload?.at, to: now))
+        }
         uptimeSeconds = Int(now / .seconds(1))
         receiver = Receiver(snapshot, at: now)
         delivery = Delivery(snapshot, at: now)
@@ -209,7 +225,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         let trouble = delivery.trouble.map { "; \($0)" } ?? ""
         let memoryOnly = delivery.memoryOnly.map { "; positions are sent from memory only: \($0)" } ?? ""
         let token = delivery.tokenTrouble.map { "; the token \($0)" } ?? ""
-        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)\(token)"
+        let reload = configuration?.problem.map { "; the last reload was rejected: \($0)" } ?? ""
+        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)\(token)\(reload)"
     }
 }
 

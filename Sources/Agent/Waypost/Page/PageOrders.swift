@@ -130,15 +130,16 @@ package final class PageOrders: Sendable {
 extension PageOrders.Means {
     /// The service's own: `report` is what it says of itself.
     init(
-        _ configuration: Configuration, recorder: RunRecorder, report: @escaping @Sendable () async -> StatusReport,
+        _ inForce: Locked<Configuration>, recorder: RunRecorder, report: @escaping @Sendable () async -> StatusReport,
         bundle: (@Sendable () async throws -> (name: String, bytes: [UInt8]))? = nil
     ) {
         check = { found in
+            let configuration = inForce.withLock { $0 }
             for line in await onThread(named: "check", { OfflineCheck.lines(configuration) }) { found(line) }
             // Only what hears of a check can fail.
             try? await OnlineCheck.run(configuration, asService: await report(), waits: { _ in }, found: found)
         }
-        let folder = Self.recordingFolder(besideOutbox: configuration.outbox.path)
+        let folder = Self.recordingFolder(besideOutbox: inForce.withLock { $0.outbox.path })
         record = {
             if recorder.isRecording { return "The whole run is being recorded already, as --record asks." }
             let settings = RecordingSettings(folder: folder, version: Release.version)

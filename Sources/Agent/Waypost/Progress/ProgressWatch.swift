@@ -18,7 +18,8 @@ package struct ProgressWatch: Sendable {
 
     private static let longestTick = Duration.seconds(5)
 
-    private let patience: [Stage: Duration]
+    /// How long each stage may take from now on.
+    package var patience: [Stage: Duration]
     private var debts: [Stage: Debt] = [:]
     private var now = Duration.zero
 
@@ -81,13 +82,17 @@ package final class StageProgress: ReportingObserver, ReceiverTap {
     package func moved(_ stage: Stage) { watch.withLock { $0.moved(stage) } }
     package func rests(_ stage: Stage) { watch.withLock { $0.rests(stage) } }
     package func roused(_ stage: Stage) { watch.withLock { $0.roused(stage) } }
+    func change(patience: [Stage: Duration]) { watch.withLock { $0.patience = patience } }
     package func tick(after elapsed: Duration) -> Stall? { watch.withLock { $0.tick(after: elapsed) } }
     package func observe(_ event: ReportingEvent) { watch.withLock { $0.take(event) } }
 
     package var keepsOutput: Bool { false }
     package func turned() { moved(.receiver) }
     package func fixMade() { roused(.intake) }
-    package func ended() { rests(.receiver) }
+    package func ended() {
+        rests(.receiver)
+        rests(.intake)  // when it is replaced nobody takes what it left
+    }
     package func lineOpened() {}
     package func received(_ bytes: Span<UInt8>) {}
     package func lineClosed() {}

@@ -50,14 +50,16 @@ package struct VehicleAgent: Sendable {
     let clock: MonotonicClock
     let log: LogWriter
     private let vehicle: VehicleName
-    private let stateOnStop: VehicleState
+    private let stateOnStop: Locked<VehicleState>
     private let outbox: TimeLimitedOutbox<SQLiteOutbox>
     /// Whether the outbox was not open when this was made.
     private let opensLate: Bool
     private let owedState: OwedState
-    private let uploader: Uploader
+    private let intake: LocationIntake
     private let pipeline: ReportingPipeline
     private let observer: any ReportingObserver
+    private let progress: StageProgress?
+    private let jitter: @Sendable () -> Double
 
     /// Opens the outbox and puts everything together; nothing moves before `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
@@ -87,17 +89,10 @@ package struct VehicleAgent: Sendable {
             [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
                 + parts.observers
                 + [parts.present].compactMap { $0 })
-        let settings = UploadSettings(
-            vehicle: configuration.vehicle, endpoint: configuration.upload.endpoint,
-            state: configuration.vehicle.service == .onDemandTrips ? configuration.stateWhileRunning : nil,
-            limits: HTTPLimits(total: configuration.upload.timeout),
-            maximumPastLocations: configuration.upload.maximumPastLocations,
-            backlogUpdatesPerSecond: configuration.upload.backlogUpdatesPerSecond, retry: configuration.upload.retry,
-            heartbeat: configuration.reporting.heartbeat)
-        uploader = Uploader(
-            settings: settings, outbox: outbox, authorization: parts.authorization, transport: parts.transport,
-            clock: parts.clock, jitter: parts.jitter, observer: observer)
-        let intake = LocationIntake(
+        let uploader = Uploader(
+            settings: configuration.uploadSettings, outbox: outbox, authorization: parts.authorization,
+            transport: parts.transport, clock: parts.clock, jitter: parts.jitter, observer: observer)
+        intake = LocationIntake(
             plausibility: Plausibility(
                 earliest: parts.earliestFix, expected: parts.expectedFix,
                 newest: parts.earliestFix == nil ? nil : newest),  // a recorded log may be older
@@ -105,8 +100,9 @@ package struct VehicleAgent: Sendable {
                 interval: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat),
             outbox: outbox, uploader: uploader, latestTime: parts.latestFix, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
-        (vehicle, stateOnStop) = (configuration.vehicle, configuration.stateOnStop)
+        (vehicle, stateOnStop) = (configuration.vehicle, Locked(configuration.stateOnStop))
         (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
+        (progress, jitter) = (parts.progress, parts.jitter)
     }
 
     /// Runs until the source has ended and everything is delivered, or until cancelled.
@@ -114,11 +110,45 @@ package struct VehicleAgent: Sendable {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
             var failure: FixSourceError?
-            do throws(FixSourceError) { try await pipeline.run() } catch { failure = error }
+            do throws(FixSourceError) { try await pipeline.run { await deliver(by: $0) } } catch { failure = error }
             group.cancelAll()
             return failure
         }
         if let failure { throw AgentError(.inputData, failure.description) }
+    }
+
+    /// Runs `uploader`; beside it, in the service, tells the state that the last stop owes.
+    private func deliver(by uploader: Uploader) async {
+        guard let progress else { return await uploader.run() }
+        // What the one before it had begun is over.
+        progress.rests(.upload)
+        progress.rests(.transport)
+        await withDiscardingTaskGroup { group in
+            group.addTask { await tellOwedState(through: uploader) }
+            await uploader.run()
+            group.cancelAll()
+        }
+    }
+
+    /// Goes on as `configuration` has it, of the same vehicle and outbox; returns when what is replaced has ended.
+    ///
+    /// Without a `source` or a `delivery` the one in use stays, and what is in progress there goes on undisturbed.
+    func reload(
+        _ configuration: Configuration, source: (any FixSource)?,
+        delivery: (authorization: any VehicleAuthorization, transport: any HTTPTransport)?
+    ) async {
+        stateOnStop.withLock { $0 = configuration.stateOnStop }
+        progress?.change(patience: configuration.patience)
+        await intake.report(
+            every: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat)
+        await withDiscardingTaskGroup { group in
+            if let source { group.addTask { await pipeline.replace(source: source) } }
+            guard let delivery else { return }
+            let uploader = Uploader(
+                settings: configuration.uploadSettings, outbox: outbox, authorization: delivery.authorization,
+                transport: delivery.transport, clock: clock, jitter: jitter, observer: observer)
+            await pipeline.replace(uploader: uploader)
+        }
     }
 
     /// Lets the outbox do its periodic work: writing what has waited, carrying out what tools have asked for.
@@ -143,6 +173,9 @@ package struct VehicleAgent: Sendable {
         }
     }
 
+    /// The one in use.
+    var uploader: Uploader { get async { await pipeline.uploader } }
+
     /// The account of every update ever accepted.
     package func ledger() async throws(AgentError) -> Ledger {
         do { return try await outbox.ledger() } catch { throw AgentError(.unavailable, error.description) }
@@ -164,11 +197,13 @@ package struct VehicleAgent: Sendable {
     func shutDown() async {
         var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
-            let telling = AbandonableCall<Bool>()
+            let (state, telling) = (stateOnStop.withLock { $0 }, AbandonableCall<Bool>())
             let isTold =
-                await telling.run(within: Stopping.longestFarewell, on: clock) { await tell(stateOnStop) } ?? false
+                await telling.run(within: Stopping.longestFarewell, on: clock) {
+                    await tell(state, through: uploader)
+                } ?? false
             if !isTold {
-                log.write(.warning, "\(vehicle) could not be set \(stateOnStop.rawValue); the next start will")
+                log.write(.warning, "\(vehicle) could not be set \(state.rawValue); the next start will")
             }
             isOwed = !isTold
         }
@@ -186,11 +221,11 @@ package struct VehicleAgent: Sendable {
     }
 
     /// Sends the state that the last stop owes, until that succeeds or any delivery has carried a newer one.
-    package func tellOwedState() async {
+    func tellOwedState(through uploader: Uploader) async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var (level, pause) = (LogLevel.warning, Duration.seconds(30))
         while !Task.isCancelled, monitor.snapshot.lastDelivery == nil {
-            if await tell(stateOnStop, complainingAt: level) { break }
+            if await tell(stateOnStop.withLock { $0 }, through: uploader, complainingAt: level) { break }
             level = .debug  // the updates' own trouble is reported beside it
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
@@ -199,7 +234,9 @@ package struct VehicleAgent: Sendable {
     }
 
     /// Whether Fleet Engine has taken the state.
-    private func tell(_ state: VehicleState, complainingAt level: LogLevel = .warning) async -> Bool {
+    private func tell(
+        _ state: VehicleState, through uploader: Uploader, complainingAt level: LogLevel = .warning
+    ) async -> Bool {
         do {
             let outcome = try await uploader.send(state: state)
             if outcome != .delivered { log.write(level, "the vehicle state was not accepted: \(outcome.reason)") }
@@ -213,6 +250,18 @@ package struct VehicleAgent: Sendable {
     /// Writes what is still in memory and releases the outbox.
     package func close() async {
         do { try await outbox.close() } catch { log.write(.error, "closing the outbox: \(error)") }
+    }
+}
+
+extension Configuration {
+    /// What delivery goes by.
+    var uploadSettings: UploadSettings {
+        UploadSettings(
+            vehicle: vehicle, endpoint: upload.endpoint,
+            state: vehicle.service == .onDemandTrips ? stateWhileRunning : nil,
+            limits: HTTPLimits(total: upload.timeout), maximumPastLocations: upload.maximumPastLocations,
+            backlogUpdatesPerSecond: upload.backlogUpdatesPerSecond, retry: upload.retry,
+            heartbeat: reporting.heartbeat)
     }
 }
 

@@ -2,16 +2,20 @@ import Waypost
 
 /// `waypost run`: the service.
 struct RunCommand {
+    private let file: String
     private let configuration: Configuration
     private let recordingFolder: String?
 
     init(_ arguments: Arguments) throws {
+        file = arguments.value("--config") ?? Configuration.usualFile
         configuration = try arguments.configuration()
         recordingFolder = arguments.value("--record")
     }
 
-    func run() async throws -> ExitStatus {
-        try await Agent(configuration, recordingFolder: recordingFolder).run()
+    /// Until stopped; at each of `reloads` the configuration is read anew.
+    func run(_ reloads: AsyncStream<Void>) async throws -> ExitStatus {
+        try await Agent(configuration, recordingFolder: recordingFolder)
+            .run(reloading: ReloadRequests(file: file, requests: reloads))
         return .done
     }
 }

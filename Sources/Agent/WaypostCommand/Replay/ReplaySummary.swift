@@ -87,6 +87,11 @@ struct RunReenactmentSummary {
             if case .repair(let stage, let number) = entry.event {
                 lines.append("a stage stalled then: \(stage) \(number.value)")
             }
+            if case .reloaded(let parts) = entry.event, !parts.isEmpty {
+                lines.append(
+                    "the configuration was reloaded after \(entry.at.duration.spoken) (\(parts.joined(separator: ", "))); "
+                        + "what was decided then may differ")
+            }
         }
         if lost > 0 { lines.append("missing: \(lost.counted("entry", "entries")); the disk was too slow") }
         if run.brokenLines > 0 { lines.append("cut off: \(run.brokenLines.counted("line"))") }

@@ -9,7 +9,7 @@ package actor LocationIntake {
     /// Whether what the outbox took for the newest is wrong, and it could not be told so yet.
     private var owesOverruling = false
     private let outbox: any Outbox
-    private let uploader: Uploader
+    private var uploader: Uploader
     private let latestTime: @Sendable () -> UTCTime?
     private let observer: any ReportingObserver
 
@@ -24,6 +24,14 @@ package actor LocationIntake {
         self.uploader = uploader
         self.latestTime = latestTime
         self.observer = observer
+    }
+
+    /// Tells `uploader` of updates from now on.
+    func use(_ uploader: Uploader) { self.uploader = uploader }
+
+    /// Makes updates so often from now on; what was reported before counts.
+    package func report(every interval: Duration, heartbeat: Duration) {
+        policy.change(interval: interval, heartbeat: heartbeat)
     }
 
     /// Takes what a source delivers.

@@ -11,13 +11,18 @@ package struct ReportingPolicy: Sendable {
     /// What a receiver's times of fix are off their second.
     private static let jitter = Duration.milliseconds(100)
 
-    private let interval: Duration
-    private let heartbeat: Duration
+    private var interval: Duration
+    private var heartbeat: Duration
     private var lastReported: Fix?
     private var lastSeen: UTCTime?
     private var parking = ParkingRule()
 
     package init(interval: Duration, heartbeat: Duration) {
+        (self.interval, self.heartbeat) = (interval, heartbeat)
+    }
+
+    /// Other times from now on; what was reported before counts.
+    package mutating func change(interval: Duration, heartbeat: Duration) {
         (self.interval, self.heartbeat) = (interval, heartbeat)
     }
 

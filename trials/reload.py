@@ -1,0 +1,189 @@
+"""Another configuration while the service delivers: again and again, and not always a good one."""
+
+from __future__ import annotations
+
+import argparse
+import bisect
+import json
+import signal
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .drive import moment
+from .failure import Failed, require
+from .service import Feed, Service, find_no_token
+from .simulator import Arrival, Simulator
+from .trial import Option, Trial, count
+from .waypost import Ledger, Waypost, configuration
+
+VEHICLE = "van-1"
+SPEED = 20  # of the drive: with an update each 5 s of it, four a second
+ANSWER_SECONDS = 20  # for one reload on a loaded machine; it takes milliseconds
+SETTLE_SECONDS = 120
+DONE, REJECTED = "configuration reloaded", "configuration not reloaded"
+# Answers that take their time, so that reloads come in the middle of exchanges, and a few that fail.
+FAULTS = ["--delay", "0..0.1", "--errors", "503:0.05"]
+# What one trial may leave behind: connections and threads that come and go.
+MORE_DESCRIPTORS, MORE_THREADS = 6, 4
+
+Document = dict[str, Any]
+
+
+class Step(NamedTuple):
+    """One reload: the text of the file, and to which simulator it leads; `None` where it is bad."""
+
+    text: str
+    endpoint: int | None
+
+
+class Reign(NamedTuple):
+    """From when on and until when updates may have been sent to a simulator, in seconds since 1970."""
+
+    endpoint: int
+    since: float
+    until: float
+
+
+class Reloads(Trial):
+    """Reloads `waypost run` under load, a third of the times with a bad file: nothing may be lost or sent wrongly."""
+
+    name = "reload-test"
+    options = (Option("--reloads", 600, "how often", count), Option("--every", 1, "seconds from one to the next", float))
+    has_seed = True
+
+    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, folder: Path) -> None:
+        super().__init__(arguments, waypost, folder)
+        self.simulators: list[Simulator] = []
+        for name in ("first", "second"):
+            (folder / name).mkdir()
+            self.simulators.append(Simulator(waypost, folder / name))
+
+    def run(self) -> str:
+        for simulator in self.simulators:
+            self.ends_with(simulator.stop)
+            simulator.start(*FAULTS)
+        reloads, every = self.arguments.reloads, self.arguments.every
+        configured = configuration(self.folder / "outbox.json", self.simulators[0].origin, VEHICLE)
+        service = Service(self.waypost, configured, self.folder / "service.log")
+        self.ends_with(service.kill)
+        service.wait("its start", service.metrics, ANSWER_SECONDS)
+        began = time.time()
+        feed = Feed(service, round(began) - 3600 - reloads * every * SPEED, SPEED)
+        assert feed.first is not None
+        steps = self.steps(json.loads(configured.read_text()), reloads)
+        reigns = [Reign(0, began, began)]
+        size: tuple[int, int] | None = None
+        for number, step in enumerate(steps):
+            reigns = self.take(step, service, reigns)
+            if number == min(60, reloads // 4):
+                size = service.descriptors(), service.threads()
+            time.sleep(max(0, began + (number + 1) * every - time.time()))
+        after = service.descriptors(), service.threads()
+        resident = service.memory("VmRSS")
+        feed.end()
+        service.settle(SETTLE_SECONDS)
+        service.stop()
+        find_no_token(self.folder)
+        reigns[-1] = reigns[-1]._replace(until=time.time())
+        words = service.log.read_text(errors="replace")
+        figures = judge(
+            [step.endpoint is None for step in steps], (words.count(DONE), words.count(REJECTED)),
+            self.waypost.ledger(configured), [list(simulator.record.all()) for simulator in self.simulators],
+            [simulator.summary()["fleetOutcomes"] for simulator in self.simulators], reigns,
+            lambda fixed: began + (fixed - feed.first) / SPEED)
+        size = size or after
+        return require(
+            f"{figures}; {size[0]} descriptors and {size[1]} threads at first, {after[0]} and {after[1]} at the end, "
+            f"{resident / 1024:.1f} MiB resident ({self.seconds()} s)",
+            ("something is left behind", after[0] <= size[0] + MORE_DESCRIPTORS and after[1] <= size[1] + MORE_THREADS))
+
+    def take(self, step: Step, service: Service, reigns: list[Reign]) -> list[Reign]:
+        """One reload; gives who reigns after it."""
+        word = REJECTED if step.endpoint is None else DONE
+        before = service.log.read_text(errors="replace").count(word)
+        asked = time.time()
+        service.configuration.write_text(step.text)
+        service.process.send_signal(signal.SIGHUP)
+        line = service.wait(f"{word!r} in the log", lambda: found(service.log, word, before + 1), ANSWER_SECONDS, 0.01)
+        if step.endpoint is None or step.endpoint == reigns[-1].endpoint:
+            return reigns
+        # The old one has ended before the line is written, by the millisecond.
+        done = moment(line.split()[0]) + 0.001
+        return [*reigns[:-1], reigns[-1]._replace(until=done), Reign(step.endpoint, asked, done)]
+
+    def steps(self, document: Document, reloads: int) -> list[Step]:
+        """A third of them bad, but not the last, which must leave the service able to deliver the rest."""
+        bad = set(self.chance.sample(range(reloads - 1), reloads // 3)) if reloads > 1 else set()
+        steps, endpoint = [], 0
+        for number in range(reloads):
+            if number in bad:
+                steps.append(Step(self.bad(document), None))
+                continue
+            endpoint = 1 - endpoint if self.chance.random() < 0.8 else endpoint
+            steps.append(Step(json.dumps(self.good(document, endpoint), indent=2), endpoint))
+        return steps
+
+    def good(self, document: Document, endpoint: int) -> Document:
+        """To one of the simulators, with other values of whatever a reload can change."""
+        origin = self.simulators[endpoint].origin
+        return document | {
+            "authorization": {"type": "http", "url": origin + "/token/driver/{vehicleId}"},
+            "reporting": {"intervalSeconds": 5, "heartbeatSeconds": self.chance.choice([20, 60])},
+            "upload": document["upload"] | {
+                "endpoint": origin, "maximumPastLocations": self.chance.choice([5, 50])},
+            "log": {"level": self.chance.choice(["info", "debug"])},
+        }
+
+    def bad(self, document: Document) -> str:
+        """A file that a reload must not take."""
+        good = self.good(document, self.chance.choice([0, 1]))
+        text = json.dumps(good, indent=2)
+        vehicle = good["vehicle"] | {"vehicleId": "van-2"}
+        return self.chance.choice([
+            text[:self.chance.randrange(len(text))],  # half written
+            json.dumps(good | {"uplaod": {}}),
+            json.dumps(good | {"vehicle": vehicle}),
+            json.dumps(good | {"outbox": {"path": good["outbox"]["path"] + "-2"}}),
+            json.dumps(good | {"upload": good["upload"] | {"caFile": "/nowhere/ca.pem"}}),
+        ])
+
+
+def found(log: Path, word: str, number: int) -> str | None:
+    """The line of the log that has the word for so many times, once it is whole."""
+    lines = [line for line in log.read_text(errors="replace").split("\n")[:-1] if word in line]
+    return lines[number - 1] if len(lines) >= number else None
+
+
+def is_allowed(endpoint: int, made: float, received: float, reigns: Sequence[Reign]) -> bool:
+    """Whether what was made and received then can have been sent while the simulator reigned."""
+    # They follow each other; only the last that began before it arrived, and those before that, come into question.
+    last = bisect.bisect_right([reign.since for reign in reigns], received)
+    for reign in reversed(reigns[:last]):
+        if reign.until < made:
+            return False
+        if reign.endpoint == endpoint:
+            return True
+    return False
+
+
+def judge(bad: Sequence[bool], told: tuple[int, int], ledger: Ledger, arrivals: Sequence[Sequence[Arrival]],
+          outcomes: Sequence[dict[str, int]], reigns: Sequence[Reign], fed: Callable[[float], float]) -> str:
+    """`told`: how many reloads the service called done, and rejected; `fed`: when a fix was written to it."""
+    fixes = [{arrival.fixed for arrival in there} for there in arrivals]
+    every = fixes[0] | fixes[1]
+    wrong = [arrival for endpoint, there in enumerate(arrivals) for arrival in there
+             if arrival.vehicle != VEHICLE or not is_allowed(endpoint, fed(arrival.fixed), arrival.received, reigns)]
+    repeated = sum(not arrival.is_heartbeat for there in arrivals for arrival in there) - len(every)
+    lost = ledger["accepted"] - len(every)
+    answers = [word for there in outcomes for word in there]
+    if min(len(there) for there in fixes) == 0:
+        raise Failed(f"nothing was tried: {len(fixes[0])} and {len(fixes[1])} fixes arrived")
+    return require(
+        f"{len(bad)} reloads, {sum(bad)} of them bad: {ledger['accepted']} accepted, {lost} lost, {len(wrong)} sent "
+        f"wrongly; {len(fixes[0])} arrived at one endpoint, {len(fixes[1])} at the other, {repeated} more than once",
+        ("updates are lost", lost == 0 and ledger["delivered"] == ledger["accepted"]),
+        (f"the first that was sent wrongly is {wrong[:1]}", not wrong),
+        (f"it says {told[0]} were done and {told[1]} rejected", told == (bad.count(False), bad.count(True))),
+        (f"Fleet Engine answered {answers}", set(answers) <= {"200", "503"}))
