@@ -37,8 +37,8 @@ import WaypostTestSupport
             clock: MonotonicClock(ManualClock()), jitter: { 0 }, observer: observer)
         let intake = LocationIntake(
             plausibility: Plausibility(earliest: nil),
-            policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), outbox: outbox,
-            uploader: uploader, latestTime: { nil }, observer: observer)
+            policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), spacing: .recordedLog,
+            outbox: outbox, uploader: uploader, clock: MonotonicClock(ManualClock()), latestTime: { nil }, observer: observer)
         return (ReportingPipeline(source: source, intake: intake, uploader: uploader), transport, intake)
     }
 

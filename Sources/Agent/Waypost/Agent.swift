@@ -150,7 +150,7 @@ public struct Agent: Sendable {
         var parts = VehicleAgent.Parts(
             source: configuration.makeSource(present: { present.time }, tap: recorder ?? progress),
             authorization: authorization, transport: transport, earliestFix: isRecording ? nil : Release.date,
-            expectedFix: isRecording ? nil : UTCTime.system,
+            expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor,
             observers: [progress] + [recorder].compactMap { $0 }

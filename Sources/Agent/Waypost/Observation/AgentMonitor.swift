@@ -104,7 +104,7 @@ package final class AgentMonitor: ReportingObserver {
             case .accepted: state.memoryOnly = nil
             case .waiting(let delay, _): state.waitsUntil = now + delay
             case .refused(_, let refusal): state.lastRefusal = (refusal, now)
-            case .quarantined, .stateSent, .serverTime, .idle: break
+            case .tooSoon, .quarantined, .stateSent, .serverTime, .idle: break
             }
         }
     }
@@ -194,7 +194,7 @@ package struct DeliveryCounts: Sendable, Hashable {
             requests += 1
             self.traffic += traffic
         case .quarantined: quarantined += 1
-        case .receiver, .progress, .noToken, .outboxFailed, .waiting, .serverTime, .idle: break
+        case .receiver, .progress, .tooSoon, .noToken, .outboxFailed, .waiting, .serverTime, .idle: break
         }
     }
 
