@@ -27,7 +27,7 @@ import WaypostTestSupport
             try Configuration(file: config),
             VehicleAgent.Parts(
                 source: NoSource(), authorization: ScriptedAuthorization(), transport: transport, earliestFix: nil,
-                expectedFix: nil, latestFix: { nil }, clock: MonotonicClock(clock),
+                expectedFix: nil, spacing: .live, latestFix: { nil }, clock: MonotonicClock(clock),
                 log: LogWriter(level: .error, format: .text), monitor: monitor))
     }
 

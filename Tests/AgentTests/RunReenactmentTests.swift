@@ -5,6 +5,7 @@ import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import RunRecording
@@ -61,6 +62,41 @@ import WaypostTestSupport
         // And nothing in it is secret.
         let lines = try String(contentsOf: URL(filePath: place + "/recording-000001.jsonl"), encoding: .utf8)
         #expect(!lines.contains("eyJ") && !lines.contains("Bearer") && !lines.contains("latitude"))
+    }
+
+    /// Whether the last request is five seconds ago is a question of milliseconds, which at this speed are none.
+    @Test(arguments: [true, false]) func agreesAboutWhatCameTooSoon(isRecorded: Bool) async throws {
+        let bench = try ServiceBench()
+        let start = UTCTime(millisecondsSince1970: UTCTime.system.millisecondsSince1970 / 1000 * 1000 - 600_000)
+        let epochs = Array(Drive(.motorway, start: start, duration: .seconds(40)))
+        // The first request began after 1.1 s; the fix of second 5 came too soon, and that of second 6 was reported.
+        let accepted = isRecorded ? [0] + Array(stride(from: 6, to: 40, by: 5)) : Array(stride(from: 0, to: 40, by: 5))
+        var events = [(0, RecordedEvent.lineOpened), (0, .token(error: nil, took: 1100, lifetime: 3_600_000, after: nil))]
+        for (second, epoch) in epochs.enumerated() {
+            let (at, time) = (second * 1000 + 100, epoch.time.description)
+            events.append((at, .read(bytes: RecordedNumber(epoch.sentences.count))))
+            if isRecorded, second == 5 { events.append((at, .tooSoon(timeOfFix: time))) }
+            guard let number = accepted.firstIndex(of: second).map({ RecordedNumber($0 + 1) }) else { continue }
+            events += [
+                (at, .accepted(update: number, timeOfFix: time)), (at + 50, .request(number: number, purpose: .update)),
+                (
+                    at + 90,
+                    .answer(
+                        number: number, outcome: "delivered", status: 200, error: nil, took: 40, sent: 1, received: 1,
+                        after: nil)
+                ),
+            ]
+        }
+        events.append((45_000, .networkReturned))
+        let header = RunHeader(run: start.description, isSynchronized: true, version: "0.1.0")
+        let lines = RecordingLine.bytes(header)
+            + events.flatMap { RecordingLine.bytes(RecordingEntry(at: RecordedNumber($0), $1)) }
+        try FileManager.default.createDirectory(atPath: bench.folder.path("drive"), withIntermediateDirectories: true)
+        _ = try bench.folder.write(lines, to: "drive/recording-000001.jsonl")
+        _ = try bench.folder.write(epochs.flatMap(\.sentences), to: "drive/receiver-000001.nmea")
+        let outcome = try await BuiltProgram.run(
+            ["replay", bench.folder.path("drive"), "--config", try bench.configure { $0 = ServiceSetup() }, "--speed", "9"])
+        #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardOutput, as: UTF8.self))")
     }
 
     @Test func takesARecordingThatAPowerCutEnded() async throws {

@@ -52,8 +52,9 @@ import WaypostTestSupport
     func intake(for uploader: Uploader) -> LocationIntake {
         LocationIntake(
             plausibility: Plausibility(earliest: nil),
-            policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), outbox: outbox,
-            uploader: uploader, latestTime: { nil }, observer: observer)
+            policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), spacing: .recordedLog,
+            outbox: outbox, uploader: uploader, clock: MonotonicClock(ManualClock()), latestTime: { nil },
+            observer: observer)
     }
 
     static let drive = (0..<100).map { Fix.sample(Double($0), north: Double($0) * 10, speed: 10) }

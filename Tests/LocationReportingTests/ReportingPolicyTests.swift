@@ -117,5 +117,13 @@ import WaypostTestSupport
 }
 
 extension Box where Value == ReportingPolicy {
-    func isDue(_ fix: Fix) -> Bool { apply { $0.isDue(fix) } }
+    /// Whether `fix` is due, which is reported then.
+    func isDue(_ fix: Fix) -> Bool {
+        apply {
+            $0.observe(fix)
+            let isDue = $0.isDue(fix)
+            if isDue { $0.didReport(fix) }
+            return isDue
+        }
+    }
 }

@@ -176,6 +176,53 @@ import WaypostTestSupport
             ]),
     ]
 
+    private static func newer(_ sequence: Int64) -> UploadBatch {
+        UploadBatch(last: .sample(sequence), lastIsPending: true, past: [light.last.stored].compactMap(\.self))
+    }
+
+    /// What comes during a long wait for a token is in front of the one request that ends it.
+    static let tokenWaits = [
+        Table(
+            "what is accepted during a long wait for a token goes out with it, and the token is not asked for again",
+            [
+                Row(0, .started, read(8)),
+                Row(0, found(light), .fetchToken),
+                Row(10, .updateAccepted, nil),
+                Row(12, .tokenReceived(token), read(8)),
+                // Accepted while it is read: that is as soon as can be.
+                Row(12, .updateAccepted, nil),
+                Row(12, found(newer(2000)), send(newer(2000))),
+                Row(13, answered(.delivered), .acknowledge(newer(2000))),
+                Row(13, .told, read(8)),
+            ]),
+        Table(
+            "also from memory, when the outbox cannot be read by then",
+            [
+                Row(0, .started, read(8)),
+                Row(0, found(light), .fetchToken),
+                Row(10, offered, nil),
+                Row(12, .tokenReceived(token), read(8)),
+                Row(12, outboxFails, send(fromMemory)),
+            ]),
+        Table(
+            "a token that nothing is left for is given back to the cache, which has it still",
+            [
+                Row(0, .started, read(8)),
+                Row(0, found(light), .fetchToken),
+                Row(10, .updateAccepted, nil),
+                Row(12, .tokenReceived(token), read(8)),
+                Row(12, found(nil), .wait, due: 60),
+                Row(20, .updateAccepted, read(8)),
+                Row(20, found(newer(2000)), .fetchToken),
+            ]),
+        Table(
+            "a stop while the outbox is read for a token",
+            [
+                Row(0, .started, read(8)), Row(0, found(light), .fetchToken), Row(10, .updateAccepted, nil),
+                Row(12, .tokenReceived(token), read(8)), Row(12, .cancelled, nil), Row(12, found(light), .finish),
+            ]),
+    ]
+
     static let failures = [
         Table(
             "an outbox that fails is asked again, sooner for what is in memory",
@@ -289,7 +336,7 @@ import WaypostTestSupport
                 Row(0, .started, read(8)),
                 Row(0, found(heavy), .fetchToken),
                 Row(0, offered, nil),
-                Row(1, .tokenReceived(token), send(heavy), due: 4),
+                Row(0.1, .tokenReceived(token), send(heavy), due: 3.1),
                 // Whichever comes first.
                 Row(1, .networkReturned, nil, due: 3),
             ]),
@@ -350,7 +397,7 @@ import WaypostTestSupport
             ]),
     ]
 
-    @Test(arguments: waits + failures + aborts + cancellations) func goes(by table: Table) throws {
+    @Test(arguments: waits + tokenWaits + failures + aborts + cancellations) func goes(by table: Table) throws {
         let upload = try UploadStateDriver(backlogUpdatesPerSecond: table.backlogUpdatesPerSecond)
         for (number, row) in table.rows.enumerated() {
             upload.now = .milliseconds(Int(row.at * 1000))
@@ -358,6 +405,60 @@ import WaypostTestSupport
             #expect(step.action == row.action, "row \(number + 1)")
             #expect(upload.state.dueAt == row.due.map { .milliseconds(Int($0 * 1000)) }, "row \(number + 1)")
         }
+    }
+
+    /// How long ago the request with update 1000 in front began, at second 10, after these events.
+    @Test(arguments: [
+        ("nothing was sent", [], nil),
+        ("it is in progress", exchanging(light), 9),
+        ("it was taken", exchanging(light) + [Row(2, answered(.delivered), nil)], 9),
+        ("it failed", exchanging(light) + [Row(2, failed(.timedOut), nil)], nil),
+        ("its token was rejected", exchanging(light) + [Row(2, answered(.tokenRefused(reason: "401")), nil)], nil),
+        ("it was aborted", exchanging(light) + [Row(2, .networkReturned, nil), Row(4, failed(.cancelled), nil)], nil),
+        (
+            "another one leads",
+            [
+                Row(0, .started, nil), Row(0, found(newer(2000)), nil), Row(0, .tokenReceived(token), nil),
+                Row(1, answered(.delivered), nil),
+            ], nil
+        ),
+        (
+            "it was repeated since",
+            exchanging(light) + [
+                Row(2, answered(.delivered), nil), Row(2, .told, nil), Row(2, found(repetition), nil),
+                Row(3, .tokenReceived(token), nil), Row(4, answered(.delivered), nil),
+            ], 9
+        ),
+        (
+            "it is tried again for less than a second",
+            exchanging(light) + [
+                Row(2, failed(.timedOut), nil), Row(9.5, .timeReached, nil), Row(9.5, found(light), nil),
+                Row(9.5, .tokenReceived(token), nil),
+            ], 0.5
+        ),
+        (
+            "it is tried again, and gets no answer either",
+            exchanging(light) + [
+                Row(2, failed(.timedOut), nil), Row(8, .timeReached, nil), Row(8, found(light), nil),
+                Row(8, .tokenReceived(token), nil),
+            ], nil
+        ),
+        (
+            "it was tried again, and taken",
+            exchanging(light) + [
+                Row(2, failed(.timedOut), nil), Row(8, .timeReached, nil), Row(8, found(light), nil),
+                Row(8, .tokenReceived(token), nil), Row(9.5, answered(.delivered), nil),
+            ], 2
+        ),
+    ] as [(String, [Row], Double?)])
+    func knowsHowLongAgoAPositionWasSent(_ what: String, rows: [Row], seconds: Double?) throws {
+        let upload = try UploadStateDriver()
+        for row in rows {
+            upload.now = .milliseconds(Int(row.at * 1000))
+            upload.take(row.event)
+        }
+        let elapsed = upload.state.timeSinceSent(StoredUpdate.sample(1000).update, at: .seconds(10))
+        #expect(elapsed == seconds.map { .milliseconds(Int($0 * 1000)) })
     }
 
     /// What the observer hears, in its order.

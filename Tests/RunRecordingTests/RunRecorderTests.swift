@@ -61,7 +61,7 @@ import WaypostTestSupport
             .waiting(delay: .milliseconds(1500), reason: "503 of fleetengine.test"),
             .noToken(AuthorizationError(.refused, "its words")),
             .waiting(delay: .seconds(2), reason: "its words"), .quarantined(stored, reason: "its words"),
-            .notStored(OutboxError(.full, "path")),
+            .notStored(OutboxError(.full, "path")), .tooSoon(.sample(1)),
         ] { recorder.observe(event) }
         recorder.note(evicted: 4)
         recorder.note(evicted: 4)
@@ -70,7 +70,8 @@ import WaypostTestSupport
                 #"{"accepted":{"timeOfFix":"2026-01-05T00:00:00.000Z","update":1},"at":0}"#,
                 #"{"at":0,"uploading":{"updates":1}}"#, #"{"at":0,"waiting":{"delay":1500,"reason":"retry"}}"#,
                 #"{"at":0,"waiting":{"delay":2000,"reason":"token"}}"#, #"{"at":0,"quarantined":{"update":1}}"#,
-                #"{"at":0,"notStored":{"error":"full"}}"#, #"{"at":0,"evicted":{"total":4}}"#,
+                #"{"at":0,"notStored":{"error":"full"}}"#,
+                #"{"at":0,"tooSoon":{"timeOfFix":"2026-01-05T10:00:01.000Z"}}"#, #"{"at":0,"evicted":{"total":4}}"#,
             ])
     }
 

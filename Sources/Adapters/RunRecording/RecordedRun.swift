@@ -1,5 +1,6 @@
 package import GNSSReceiver
 import LinuxPlatform
+package import TimeAndChance
 
 /// A recording, read: the entries of its newest run and the receiver's bytes that belong to them.
 package struct RecordedRun: Sendable {
@@ -50,6 +51,11 @@ package struct RecordedRun: Sendable {
 
     /// How long the run was, as far as it is recorded.
     package var length: Duration { entries.map(\.at.duration).max() ?? .zero }
+
+    /// The fixes, by their times, that came too soon after a request.
+    package var tooSoon: Set<UTCTime> {
+        Set(entries.compactMap { if case .tooSoon(let time) = $0.event { UTCTime(rfc3339: time) } else { nil } })
+    }
 
     /// A header of another version may have other words beside these.
     private static func requireCurrentFormat(_ line: ArraySlice<UInt8>, _ path: String) throws(RecordingError) {

@@ -57,6 +57,8 @@ package enum RecordedEvent: Sendable, Hashable, Codable {
     /// Chance drawn for a wait, from 0...1.
     case draw(of: Chance, value: Double)
 
+    /// A fix was not reported, although it was due: the request with the last position had begun too shortly before.
+    case tooSoon(timeOfFix: String)
     /// An update is in the outbox under this number; `timeOfFix` is the receiver's UTC.
     case accepted(update: RecordedNumber, timeOfFix: String)
     /// An update could not be stored, by the word of `OutboxError.Code`.
@@ -154,6 +156,7 @@ struct PipelineDecisions: Sendable {
         case .accepted(let stored):
             return .accepted(
                 update: RecordedNumber(stored.sequence), timeOfFix: stored.update.timeOfFix.description)
+        case .tooSoon(let fix): return .tooSoon(timeOfFix: fix.timeOfFix.description)
         case .notStored(let error): return .notStored(error: error.code.rawValue)
         case .uploading(let batch): return .uploading(updates: RecordedNumber(batch.pending.count))
         case .waiting(let delay, _): return .waiting(delay: RecordedNumber(delay), reason: reason)

@@ -163,7 +163,7 @@ package final class AgentMonitor: ReportingObserver {
             case .accepted: state.memoryOnly = nil
             case .waiting(let delay, _): state.waitsUntil = now + delay
             case .refused(_, let refusal): state.lastRefusal = (refusal, now)
-            case .quarantined, .stateSent, .idle: break
+            case .tooSoon, .quarantined, .stateSent, .idle: break
             }
         }
     }
@@ -253,7 +253,7 @@ package struct DeliveryCounts: Sendable, Hashable {
             requests += 1
             self.traffic += traffic
         case .quarantined: quarantined += 1
-        case .receiver, .sky, .progress, .noToken, .outboxFailed, .waiting, .serverTime, .idle: break
+        case .receiver, .sky, .progress, .tooSoon, .noToken, .outboxFailed, .waiting, .serverTime, .idle: break
         }
     }
 

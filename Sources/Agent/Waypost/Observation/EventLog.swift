@@ -42,6 +42,8 @@ package final class EventLog: ReportingObserver {
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
         case .fix: tellAcceptance()
         case .refused(_, let refusal): tell(refusal)
+        case .tooSoon(let fix):
+            log.write(.debug, "fix of \(fix.timeOfFix) is not reported: the last request began less than 5 s ago")
         case .accepted(let stored):
             tellStorage()
             log.write(.debug, "accepted update \(stored.sequence)")

@@ -68,7 +68,7 @@ extension ProgressWatch {
         // maintenance; the loop itself waits or acts after each of them, and says so.
         case .failed: rests(.transport)
         case .outboxFailed, .stateSent: break
-        case .receiver, .receiverWarning, .sky, .progress, .serverTime: break
+        case .receiver, .receiverWarning, .sky, .progress, .tooSoon, .serverTime: break
         }
     }
 }

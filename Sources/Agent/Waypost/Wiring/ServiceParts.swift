@@ -63,6 +63,7 @@ struct ServiceParts: Sendable {
         var parts = VehicleAgent.Parts(
             source: source(configuration), authorization: authorization, transport: try transport(configuration),
             earliestFix: isRecording ? nil : Release.date, expectedFix: isRecording ? nil : UTCTime.system,
+            spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor,
             observers: [progress, recorder, history]

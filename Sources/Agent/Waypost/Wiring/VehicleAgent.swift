@@ -17,6 +17,8 @@ package struct VehicleAgent: Sendable {
         package var earliestFix: UTCTime?
         /// About the present, by whatever clock there is; `nil` for recorded logs.
         package var expectedFix: UTCTime?
+        /// What besides its own time says whether a fix is due.
+        package var spacing: RequestSpacing
         /// The latest time of fix that can be true, when anything trustworthy knows the present.
         package var latestFix: @Sendable () -> UTCTime?
         package var clock: MonotonicClock
@@ -35,12 +37,13 @@ package struct VehicleAgent: Sendable {
 
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
-            earliestFix: UTCTime?, expectedFix: UTCTime?, latestFix: @escaping @Sendable () -> UTCTime?,
-            clock: MonotonicClock, log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
+            earliestFix: UTCTime?, expectedFix: UTCTime?, spacing: RequestSpacing,
+            latestFix: @escaping @Sendable () -> UTCTime?, clock: MonotonicClock, log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
             present: ApproximatePresent? = nil, progress: StageProgress? = nil
         ) {
             (self.source, self.authorization, self.transport) = (source, authorization, transport)
             (self.earliestFix, self.expectedFix, self.latestFix) = (earliestFix, expectedFix, latestFix)
+            self.spacing = spacing
             (self.clock, self.log, self.monitor, self.observers) = (clock, log, monitor, observers)
             (self.present, self.progress) = (present, progress)
         }
@@ -98,7 +101,7 @@ package struct VehicleAgent: Sendable {
                 newest: parts.earliestFix == nil ? nil : newest),  // a recorded log may be older
             policy: ReportingPolicy(
                 interval: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat),
-            outbox: outbox, uploader: uploader, latestTime: parts.latestFix, observer: observer)
+            spacing: parts.spacing, outbox: outbox, uploader: uploader, clock: parts.clock, latestTime: parts.latestFix, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
         (vehicle, stateOnStop) = (configuration.vehicle, Locked(configuration.stateOnStop))
         (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)

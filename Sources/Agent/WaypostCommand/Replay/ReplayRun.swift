@@ -42,7 +42,7 @@ struct ReplayRun: Sendable {
                 clock: ContinuousClock(), now: { UTCTime.system })
             let parts = VehicleAgent.Parts(
                 source: source, authorization: authorization, transport: transport, earliestFix: nil,
-                expectedFix: nil,
+                expectedFix: nil, spacing: .recordedLog,
                 latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor, observers: observers)
             var own = options.vehicles == 1 ? configuration : try configuration.forVehicle(number: index + 1)
             own.upload.backlogUpdatesPerSecond = nil  // a recorded drive is a backlog as a whole, and has its own pace

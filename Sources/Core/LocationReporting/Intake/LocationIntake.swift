@@ -1,27 +1,32 @@
 import GNSS
 package import TimeAndChance
 
-/// From fixes to accepted updates: plausibility, motion, policy, outbox.
+/// From fixes to accepted updates: plausibility, motion, policy, spacing, outbox.
 package actor LocationIntake {
     private var plausibility: Plausibility
     private var motion = MotionFilter()
     private var policy: ReportingPolicy
+    private var spacing: RequestSpacing
+    private var lastReported: LocationUpdate?
     /// Whether what the outbox took for the newest is wrong, and it could not be told so yet.
     private var owesOverruling = false
     private let outbox: any Outbox
     private var uploader: Uploader
+    private let clock: MonotonicClock
     private let latestTime: @Sendable () -> UTCTime?
     private let observer: any ReportingObserver
 
     /// `latestTime`: the latest time of fix that can be true; `nil` while nothing trustworthy knows the present.
     package init(
-        plausibility: Plausibility, policy: ReportingPolicy, outbox: any Outbox, uploader: Uploader,
-        latestTime: @escaping @Sendable () -> UTCTime?, observer: any ReportingObserver
+        plausibility: Plausibility, policy: ReportingPolicy, spacing: RequestSpacing, outbox: any Outbox,
+        uploader: Uploader, clock: MonotonicClock, latestTime: @escaping @Sendable () -> UTCTime?,
+        observer: any ReportingObserver
     ) {
         self.plausibility = plausibility
-        self.policy = policy
+        (self.policy, self.spacing) = (policy, spacing)
         self.outbox = outbox
         self.uploader = uploader
+        self.clock = clock
         self.latestTime = latestTime
         self.observer = observer
     }
@@ -55,8 +60,12 @@ package actor LocationIntake {
         }
         observer.observe(.fix(fix))
         let filtered = motion.filtered(fix)
-        guard policy.isDue(filtered) else { return }
+        policy.observe(filtered)
+        guard policy.isDue(filtered), await isFarEnough(filtered) else { return }
         let update = LocationUpdate(filtered)
+        policy.didReport(filtered)
+        spacing.didReport(filtered, at: clock.now)
+        lastReported = update
         do {
             let stored = try await outbox.append(update, overrulingEarlier: owesOverruling)
             if owesOverruling { await uploader.forgetUnstored() }
@@ -67,5 +76,14 @@ package actor LocationIntake {
             observer.observe(.notStored(error))
             await uploader.offer(unstored: update, overrulingStored: owesOverruling)
         }
+    }
+
+    /// Whether `fix` does not follow the last request too soon.
+    private func isFarEnough(_ fix: Fix) async -> Bool {
+        var elapsed: Duration?
+        if let lastReported, spacing.needsRequestTimes { elapsed = await uploader.timeSinceSent(lastReported) }
+        guard spacing.isTooSoon(fix, at: clock.now, sinceRequest: elapsed) else { return true }
+        observer.observe(.tooSoon(fix))
+        return false
     }
 }

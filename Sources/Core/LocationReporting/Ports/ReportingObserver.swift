@@ -19,6 +19,8 @@ package enum ReportingEvent: Sendable, Hashable {
     case progress(reached: Duration, of: Duration)
     case fix(Fix)
     case refused(Fix, FixRefusal)
+    /// The fix was due by its time, but the request with the last position is not long enough ago.
+    case tooSoon(Fix)
     /// The update is in the outbox.
     case accepted(StoredUpdate)
     /// The outbox could not take the update; it is sent from memory while it is the newest.

@@ -35,8 +35,9 @@ struct UploadState: Sendable {
 
     private enum Phase {
         case stopped
-        /// The outbox is read for so many past locations; `isPaced`: for none, for it is not yet their time.
-        case reading(limit: Int, isPaced: Bool)
+        /// The outbox is read for so many past locations; `isPaced`: for none, for it is not yet their time. `token`: the
+        /// one that is there already.
+        case reading(limit: Int, isPaced: Bool, token: AuthorizationToken?)
         case fetchingToken(UploadBatch, since: Duration)
         case exchanging(Exchange)
         /// The outbox or the token cache gets the result of the exchange; `backOff`: what is waited for afterwards.
@@ -53,6 +54,10 @@ struct UploadState: Sendable {
     private static let patienceWithBacklog = Duration.seconds(3)
     /// After so many rejected one by one, and none taken between, it is not the updates.
     private static let mostRejections = 3
+    /// What was accepted while a token was fetched for longer than this goes out with it.
+    private static let quickFetch = Duration.milliseconds(100)
+    /// After a failure, an exchange without an answer for so long is likely to fail as well.
+    private static let quickRecovery = Duration.seconds(1)
 
     private let settings: UploadSettings
     private var retry: RetryPolicy { settings.retry }
@@ -84,8 +89,9 @@ struct UploadState: Sendable {
     private var rejections = 0
     /// Whether a token was rejected since the last success, so that those after it were new ones already.
     private var hasRenewedToken = false
-    /// The position that led the last upload that was taken: it is not what another is rejected for.
-    private var taken: LocationUpdate?
+    /// The position that led the last upload that was taken, and when the first one began: it is not what another is
+    /// rejected for.
+    private var taken: (update: LocationUpdate, startedAt: Duration)?
 
     /// `now`: the heartbeat counts from here until something is delivered.
     init(_ settings: UploadSettings, at now: Duration) {
@@ -104,6 +110,15 @@ struct UploadState: Sendable {
             [exchange.graceEndsAt, exchange.patienceEndsAt].compactMap(\.self).min()
         default: nil
         }
+    }
+
+    /// How long ago the request with `update` in front began, if it was taken, or is in progress: one that failed counts
+    /// for nothing, and after a failure one that gets no answer within a second.
+    func timeSinceSent(_ update: LocationUpdate, at now: Duration) -> Duration? {
+        if let taken, taken.update == update { return now - taken.startedAt }
+        guard case .exchanging(let exchange) = phase, exchange.batch.last.update == update else { return nil }
+        let elapsed = now - exchange.startedAt
+        return failures == 0 || elapsed < Self.quickRecovery ? elapsed : nil
     }
 
     /// Takes what has happened at `now`, and says what follows; `jitter` draws from 0...1, once for each answer, for a
@@ -129,7 +144,7 @@ struct UploadState: Sendable {
         case .cancelled: return cancel()
         case .outboxRead(let batch, let newest): return select(from: batch, newest: newest)
         case .outboxFailed(let error): return outboxFailed(error, jitter: jitter)
-        case .tokenReceived(let token): return send(with: token)
+        case .tokenReceived(let token): return tokenReceived(token)
         case .noToken(let error): return noToken(error, jitter: jitter)
         case .answered(let outcome, let traffic): return answered(outcome, traffic, jitter: jitter)
         case .unanswered(let error): return unanswered(error, jitter: jitter)
@@ -140,22 +155,22 @@ struct UploadState: Sendable {
 
 /// Waiting, reading the outbox, and what ends a wait.
 extension UploadState {
-    private mutating func readOutbox() -> UploadStep {
+    private mutating func readOutbox(for token: AuthorizationToken? = nil) -> UploadStep {
         guard !isCancelled else { return finish() }
         (hasNews, hasNewer) = (false, false)
         selection.willRead(at: now)
         let isPaced = pace.timeToBacklog(at: now) > .zero
         let limit = isPaced ? 0 : batchSize.limit
-        phase = .reading(limit: limit, isPaced: isPaced)
+        phase = .reading(limit: limit, isPaced: isPaced, token: token)
         return UploadStep(.readOutbox(maximumPastLocations: limit, orNewest: !finishesWhenEmpty))
     }
 
     private mutating func select(from batch: UploadBatch?, newest: StoredUpdate?) -> UploadStep {
-        guard case .reading(let limit, let isPaced) = phase else { return UploadStep() }
+        guard case .reading(let limit, let isPaced, let token) = phase else { return UploadStep() }
         let pending = isPaced && batch?.pending.isEmpty == true ? nil : batch
         let selected = selection.batch(
             pending: pending, newest: batch?.last.stored ?? newest, maximumPastLocations: limit, at: now)
-        if let selected { return attempt(selected) }
+        if let selected { return attempt(selected, with: token) }
         if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now)) }
         if hasNews { return readOutbox() }  // accepted while it was read
         let step = finishesWhenEmpty ? finish() : awaitNews(for: nil)
@@ -164,11 +179,12 @@ extension UploadState {
         return step.after(.idle)
     }
 
-    private mutating func attempt(_ batch: UploadBatch) -> UploadStep {
+    private mutating func attempt(_ batch: UploadBatch, with token: AuthorizationToken?) -> UploadStep {
         guard !isCancelled else { return finish() }
         let rest = pace.timeToUpload(at: now)
         guard rest == .zero else { return awaitNews(for: rest) }
         isIdle = false
+        if let token { return send(batch, with: token) }
         phase = .fetchingToken(batch, since: now)
         return UploadStep(.fetchToken)
     }
@@ -176,10 +192,10 @@ extension UploadState {
     /// While the outbox fails, a position in memory goes out alone; otherwise it is asked again after a while, sooner
     /// when there is something to send from memory.
     private mutating func outboxFailed(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
-        if case .reading(let limit, _) = phase,
+        if case .reading(let limit, _, let token) = phase,
             let batch = selection.batch(pending: nil, newest: nil, maximumPastLocations: limit, at: now)
         {
-            return attempt(batch)
+            return attempt(batch, with: token)
         }
         outboxFailures += 1
         let delay = retry.delay(beforeRetry: outboxFailures, jitter: jitter())
@@ -256,8 +272,13 @@ extension UploadState {
 
 /// From a token to an answer, and what follows from that.
 extension UploadState {
-    private mutating func send(with token: AuthorizationToken) -> UploadStep {
-        guard !isCancelled, case .fetchingToken(let batch, _) = phase else { return finish() }
+    private mutating func tokenReceived(_ token: AuthorizationToken) -> UploadStep {
+        guard !isCancelled, case .fetchingToken(let batch, let since) = phase else { return finish() }
+        // What was accepted during a long wait goes out in front of what waited, and not right behind it.
+        return hasNewer && now - since > Self.quickFetch ? readOutbox(for: token) : send(batch, with: token)
+    }
+
+    private mutating func send(_ batch: UploadBatch, with token: AuthorizationToken) -> UploadStep {
         let secondsSinceFirstSent = selection.secondsSinceFirstSent(batch.last.update, at: now)
         selection.willSend(batch, at: now)
         pace.willSend(past: batch.past.count, at: now)
@@ -322,7 +343,8 @@ extension UploadState {
         if case .hold = outcome {} else { holds = 0 }
         switch outcome {
         case .delivered:
-            (failures, outboxFailures, rejections, hasRenewedToken, taken) = (0, 0, 0, false, batch.last.update)
+            (failures, outboxFailures, rejections, hasRenewedToken) = (0, 0, 0, false)
+            if taken?.update != batch.last.update { taken = (batch.last.update, exchange.startedAt) }
             batchSize.delivered(past: batch.past.count, took: took)
             pace.delivered()
             selection.didDeliver(batch, at: now)
@@ -376,7 +398,7 @@ extension UploadState {
             return readOutbox()
         }
         let alone = batch.pending.first
-        if alone != nil, batch.last.sequence == nil, batch.last.update != taken {
+        if alone != nil, batch.last.sequence == nil, batch.last.update != taken?.update {
             // One from memory leads, and may be what is rejected: it goes alone first.
             batchSize.rejected(past: 1, least: 0)
             return readOutbox()

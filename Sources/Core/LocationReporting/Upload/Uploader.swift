@@ -51,6 +51,9 @@ package actor Uploader {
     /// more.
     func forgetUnstored() { take(.forgetUnstored) }
 
+    /// How long ago the request with `update` in front began; `nil` when there is none that counts.
+    func timeSinceSent(_ update: LocationUpdate) -> Duration? { state.timeSinceSent(update, at: clock.now) }
+
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
     package func finishWhenEmpty() { take(.finishWhenEmpty) }
 
