@@ -76,6 +76,15 @@ struct CheckCommand {
             part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
             line: "authorization: authorization.url names backend.example.com, a host of examples"),
         Case(
+            part: "http://127.0.0.1:1", with: "http://127.0.0.1:1/v1/",
+            line: "upload: upload.endpoint has a path behind http://127.0.0.1:1, to which requests add their own, /v1/"),
+        Case(
+            part: "http://127.0.0.1:1", with: "https://fleetengine.googleapis.com/fleet",
+            line: "upload: upload.endpoint has a path behind https://fleetengine.googleapis.com, to which"),
+        Case(
+            part: "http://127.0.0.1:1", with: "https://gateway.internal/?key=7",
+            line: "upload: upload.endpoint has a path behind https://gateway.internal, to which"),
+        Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/none"]}"#,
             line: "authorization: authorization.command: there is no FOLDER/none; check the path"),
         Case(
@@ -150,6 +159,16 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good.replacing("van-7", with: "van 7"))
         #expect(ending == .exited(0))
         let note = "note  vehicle        vehicle.vehicleId is \"van 7\", with a space; make sure that the backend has "
+        #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
+    }
+
+    /// A gateway may want it.
+    @Test func notesAPathBeforeFleetEngines() async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing("http://127.0.0.1:1", with: "https://gateway.internal/fleet"))
+        #expect(ending == .exited(0))
+        let note =
+            "note  upload         upload.endpoint has a path behind https://gateway.internal, to which requests add"
         #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
     }
 

@@ -113,7 +113,7 @@ import Testing
         #expect(command.examples.count >= 2)
         for example in command.examples {
             #expect(page.contains("\n  waypost \(example)"))
-            let line = String(example.prefix { $0 != ">" })
+            let line = String(example.prefix { !">|".contains($0) })
             #expect(throws: Never.self) { _ = try Self.parse(line) }
             #expect(line.hasPrefix(name))
         }

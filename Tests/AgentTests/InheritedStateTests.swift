@@ -68,6 +68,21 @@ import WaypostTestSupport
         #expect(await service.end() == .exited(0))
     }
 
+    /// A result that has nowhere to go is no success.
+    @Test(arguments: ["fixes LOG", "fixes LOG --summary", "map LOG -o -", "help", "--version"])
+    func tellsThatStandardOutputIsClosed(words: String) async throws {
+        let log = Fixtures.url("nmea/town.nmea").path
+        let outcome = try await ChildProcess(
+            arguments: [
+                "/bin/sh", "-c", "exec \"$0\" \(words.replacing("LOG", with: "'\(log)'")) >&-", BuiltProgram.waypost,
+            ], environment: BuiltProgram.environment
+        ).run()
+        #expect(outcome.ending == .exited(1))
+        #expect(
+            String(decoding: outcome.standardError, as: UTF8.self)
+                == "waypost: standard output is closed, so that the result has nowhere to go; leave >&- out\n")
+    }
+
     /// Sizes in KiB, for `ulimit`; with the smallest not even the first thread could be started.
     @Test(
         .enabled(if: isPlain, "sanitizers map more"),

@@ -1,3 +1,4 @@
+import FleetEngineSimulator
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
@@ -77,6 +78,17 @@ import WaypostTestSupport
         // What is pending is named, and else nothing is left.
         let left = try FileSystem.names(inFolder: folder.url.path).filter { $0.hasPrefix("waypost") }
         #expect(left.isEmpty || said.contains("--outbox \(folder.path(left[0]))/outbox.sqlite"))
+    }
+
+    /// All of the log is read, and what is left is to be delivered.
+    @Test func replaysAtTheirEnd() async throws {
+        let bench = try ServiceBench()
+        await bench.simulator.beginOutage()
+        let log = Fixtures.url("nmea/town.nmea").path
+        let program = try start(["replay", log, "--config", try bench.configure { $0.level = "info" }])
+        try #require(await program.errors.line(saying: "end of log") != nil)
+        let said = await words(of: program, after: SIGTERM)
+        #expect(said.hasSuffix("\nwaypost: interrupted: 100 % of town.nmea played"), "\(said)")
     }
 
     @Test(arguments: signals) func demos(signal: Int32) async throws {

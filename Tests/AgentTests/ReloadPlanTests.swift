@@ -16,6 +16,7 @@ import WaypostTestSupport
 
     /// A key, its new value, and what the reload does with it: `nil` is a rejection.
     static let changes: [(key: String, value: String, parts: Set<ReloadPlan.Part>?)] = [
+        ("$schema", #""config.schema.json""#, []),
         ("vehicle.providerId", #""q""#, nil),
         ("vehicle.vehicleId", #""van-8""#, nil),
         ("vehicle.service", #""scheduledTasks""#, nil),

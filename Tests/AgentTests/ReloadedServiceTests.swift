@@ -62,7 +62,8 @@ import WaypostTestSupport
         #expect(await other.vehicle?.vehicleState == "OFFLINE")
         #expect(await bench.vehicle?.fixTimes.count == 1)
         #expect(await other.vehicle?.fixTimes.count == 1)
-        #expect(try await ledger()["delivered"]?.integerValue == 2)
+        let ledger = try await ledger()
+        #expect(ledger["delivered"]?.integerValue == 2, "\(ledger.text)")
     }
 
     /// Each is told by its name, and the van drives on as before; the next good one ends it.
@@ -187,7 +188,8 @@ import WaypostTestSupport
         try reload(service, moveToTheOther)
         #expect(await other.arrival(of: epochs[0]) != nil)
         #expect(await service.terminate().ending == .exited(0))
-        #expect(try await ledger()["delivered"]?.integerValue == 1)
+        let ledger = try await ledger()
+        #expect(ledger["delivered"]?.integerValue == 1, "\(ledger.text)")
     }
 
     @Test func isReloadedWhileTheOutboxHangs() async throws {

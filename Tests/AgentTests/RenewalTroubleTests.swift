@@ -51,7 +51,8 @@ import WaypostTestSupport
         #expect(trouble.renewalTrouble == "the backend answered 503")
         #expect(trouble.renewalTroubleSeconds == 1200 && trouble.tokenSecondsLeft == 590)
         #expect(lines.withLock { $0.count } == 1)
-        let told = "the token cannot be renewed; the one in hand is used for 30 min more: the backend answered 503"
+        let told =
+            "the token of vehicle v cannot be renewed; the one in hand is used for 30 min more: the backend answered 503"
         #expect(lines.withLock { $0.first?.contains(told) } == true, "\(lines.withLock { $0 })")
 
         isDown.withLock { $0 = false }
@@ -62,8 +63,34 @@ import WaypostTestSupport
             return monitor.snapshot.renewalTrouble == nil
         }
         #expect(delivery().renewalTrouble == nil && delivery().tokenSecondsLeft == nil)
-        #expect(lines.withLock { $0.last?.contains("the token is renewed again") } == true)
+        #expect(lines.withLock { $0.last?.contains("the token of vehicle v is renewed again") } == true)
         #expect(lines.withLock { $0.count } == 2)
+    }
+
+    /// One cache for many vehicles, as a replay has it.
+    @Test func areToldForEachVehicle() async throws {
+        let authorization = try authorization(AgentMonitor(clock: MonotonicClock(clock)))
+        let vans = (1...3).map { AuthorizationContext(vehicleID: "van-\($0)") }
+        for van in vans { _ = try await authorization.token(for: van) }
+        isDown.withLock { $0 = true }
+        clock.advance(by: .seconds(1800))
+        for _ in 1...2 {
+            for van in vans { _ = try await authorization.token(for: van) }
+            await yieldTurns { lines.withLock { $0.count } == 3 }
+            clock.advance(by: .seconds(60))
+        }
+        #expect(lines.withLock { $0.filter { $0.contains("cannot be renewed") }.count } == 3)
+        for van in vans { #expect(lines.withLock { $0.count { $0.contains("of \(van) cannot") } } == 1) }
+
+        isDown.withLock { $0 = false }
+        // A fetch that still fails ends at any moment, and its wait with it.
+        await yieldTurns {
+            clock.advance(by: .seconds(2))
+            for van in vans { _ = try? await authorization.token(for: van) }
+            return lines.withLock { $0.count } >= 6
+        }
+        for van in vans { #expect(lines.withLock { $0.count { $0.contains("of \(van) is renewed again") } } == 1) }
+        #expect(lines.withLock { $0.count } == 6)
     }
 
     /// What is not there does not last: the trouble of the delivery tells the rest.

@@ -1,6 +1,7 @@
 import FleetEngineSimulator
 import FoundationEssentials
 import Glibc
+import HTTPMessages
 import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
@@ -71,7 +72,9 @@ import WaypostTestSupport
         let epochs = Array(Drive(.motorway, start: start, duration: .seconds(40)))
         // The first request began after 1.1 s; the fix of second 5 came too soon, and that of second 6 was reported.
         let accepted = isRecorded ? [0] + Array(stride(from: 6, to: 40, by: 5)) : Array(stride(from: 0, to: 40, by: 5))
-        var events = [(0, RecordedEvent.lineOpened), (0, .token(error: nil, took: 1100, lifetime: 3_600_000, after: nil))]
+        var events = [
+            (0, RecordedEvent.lineOpened), (0, .token(error: nil, took: 1100, lifetime: 3_600_000, after: nil)),
+        ]
         for (second, epoch) in epochs.enumerated() {
             let (at, time) = (second * 1000 + 100, epoch.time.description)
             events.append((at, .read(bytes: RecordedNumber(epoch.sentences.count))))
@@ -89,13 +92,17 @@ import WaypostTestSupport
         }
         events.append((45_000, .networkReturned))
         let header = RunHeader(run: start.description, isSynchronized: true, version: "0.1.0")
-        let lines = RecordingLine.bytes(header)
+        let lines =
+            RecordingLine.bytes(header)
             + events.flatMap { RecordingLine.bytes(RecordingEntry(at: RecordedNumber($0), $1)) }
         try FileManager.default.createDirectory(atPath: bench.folder.path("drive"), withIntermediateDirectories: true)
         _ = try bench.folder.write(lines, to: "drive/recording-000001.jsonl")
         _ = try bench.folder.write(epochs.flatMap(\.sentences), to: "drive/receiver-000001.nmea")
         let outcome = try await BuiltProgram.run(
-            ["replay", bench.folder.path("drive"), "--config", try bench.configure { $0 = ServiceSetup() }, "--speed", "9"])
+            [
+                "replay", bench.folder.path("drive"), "--config", try bench.configure { $0 = ServiceSetup() },
+                "--speed", "9",
+            ])
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardOutput, as: UTF8.self))")
     }
 

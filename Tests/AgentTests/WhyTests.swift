@@ -78,6 +78,17 @@ import WaypostTestSupport
                 events: [(0, receiving), (0, delivered), (290, .fix(fix))], until: 300, pending: 12,
                 text: "Nothing has been sent since 09:21 UTC, and no stage has reported why; look at the log "
                     + "(journalctl -u waypost). 12 updates are safe in the outbox."),
+            // However many fixes come in a second; and however long the first one took.
+            Case(
+                events: [(600, receiving)]
+                    + (600..<620).flatMap { second in (0..<10).map { _ in (second, .fix(fix)) } },
+                until: 620, pending: 2, isWell: true,
+                text: "Nothing has been sent yet: the service started 10 min ago, and its first update is on its way. "
+                    + "2 updates are safe in the outbox."),
+            Case(
+                events: [(0, receiving), (200, .fix(fix)), (390, .fix(fix))], until: 400, pending: 20,
+                text: "Nothing has been sent since 09:22 UTC, and no stage has reported why; look at the log "
+                    + "(journalctl -u waypost). 20 updates are safe in the outbox."),
             Case(
                 events: [(0, receiving)] + (0..<200).map { ($0, .fix(fix)) }, until: 200, pending: 20,
                 text: "Nothing has been sent since 09:22 UTC, and no stage has reported why; look at the log "

@@ -314,6 +314,46 @@ import WaypostTestSupport
         #expect(calls.withLock { $0 } == 2)
     }
 
+    /// A driver signs out while a call for that driver, whose caller has gone, is at the provider: the next driver does not
+    /// get its answer. One that only waits for its turn asks afterwards, and is the next driver's.
+    @Test func givesNobodyWhatWasAskedForBeforeTokensWereForgotten() async throws {
+        let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
+        let calls = Locked([(id: String, completion: Completion)]())
+        let provider = DriverSDKAuthorization(
+            CompletionProvider { completion, id in
+                calls.withLock { $0.append((id, completion)) }
+                entering.yield()
+            }, clock: ManualClock())
+        /// Each answer says whom it is for, and which of the calls for that vehicle it belongs to.
+        func answer(_ index: Int) {
+            let (label, completion) = calls.withLock { calls in
+                let id = calls[index].id
+                return ("\(id) \(calls[...index].count { $0.id == id })", calls[index].completion)
+            }
+            startThread(named: "app") { completion(label, nil) }
+        }
+        let (van7, van8) = (AuthorizationContext(vehicleID: "van-7"), AuthorizationContext(vehicleID: "van-8"))
+        var entered = entries.makeAsyncIterator()
+        let gone = Task { try await provider.token(for: van7) }
+        await entered.next()
+        gone.cancel()
+        await #expect(throws: AuthorizationError.self) { try await gone.value }
+        let queued = Task.immediate { try await provider.token(for: van8).value }
+        for _ in 0..<100 { await Task.yield() }
+        await provider.forgetTokens()
+        let next = Task.immediate { try await provider.token(for: van7).value }
+        let joining = Task.immediate { try await provider.token(for: van8).value }
+        for _ in 0..<100 { await Task.yield() }
+        answer(0)
+        for index in 1...2 {
+            await entered.next()
+            answer(index)
+        }
+        #expect(try await next.value == "van-7 2")
+        #expect(try await [queued.value, joining.value] == ["van-8 1", "van-8 1"])
+        #expect(calls.withLock { $0.count } == 3)
+    }
+
     @Test(arguments: [AuthorizationContext(tripID: "t"), AuthorizationContext(trackingID: "t")])
     func givesNoConsumersTokens(context: AuthorizationContext) async {
         let error = await #expect(throws: AuthorizationError.self) {

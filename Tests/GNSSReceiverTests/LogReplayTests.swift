@@ -111,9 +111,18 @@ import WaypostTestSupport
         await observe(replay) { observer in
             for _ in 1...3 { _ = await observer.fix() }
             let told = observer.seen.filter { if case .progress = $0 { true } else { false } }
-            #expect(told == [0, 1, 5].map { .progress(reached: .seconds($0), of: .seconds(5)) })
+            #expect(Array(told.prefix(3)) == [0, 1, 5].map { .progress(reached: .seconds($0), of: .seconds(5)) })
         }
         pacing.cancel()
+    }
+
+    /// However finely it is told, the end is told as the end: what is left then is only to be delivered.
+    @Test func tellsThatItIsAtItsEnd() async throws {
+        let events = Locked([FixSourceEvent]())
+        try await replay(threeFixes, .init(speed: .maximum)).run { event in events.withLock { $0.append(event) } }
+        let last = events.withLock { $0 }.suffix(2)
+        #expect(last.first == .progress(reached: .seconds(5), of: .seconds(5)))
+        #expect(last.last.map { if case .state(.ended) = $0 { true } else { false } } == true)
     }
 
     @Test func keepsTheTimesOfTheLogWhenAsked() async throws {

@@ -164,7 +164,8 @@ import WaypostTestSupport
     @Test(arguments: [5, 7, 10, 30], [300, 1100, 4200, 12_000, 31_000])
     func keepTheDistanceWhateverWaits(interval: Int, wait: Int) throws {
         for number in [0, 1, 5] {
-            let requests = try Course(interval: interval, tokenTakes: { $0 == number ? wait : 0 }).requests(seconds: 240)
+            let requests = try Course(interval: interval, tokenTakes: { $0 == number ? wait : 0 }).requests(
+                seconds: 240)
             #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 }, "\(requests)")
             // But for the one that waited, all are fresh; one that waited longer is not the newest by then.
             #expect(requests.count { $0.at - $0.second * 1000 > 200 } <= 1, "\(requests)")

@@ -408,49 +408,53 @@ import WaypostTestSupport
     }
 
     /// How long ago the request with update 1000 in front began, at second 10, after these events.
-    @Test(arguments: [
-        ("nothing was sent", [], nil),
-        ("it is in progress", exchanging(light), 9),
-        ("it was taken", exchanging(light) + [Row(2, answered(.delivered), nil)], 9),
-        ("it failed", exchanging(light) + [Row(2, failed(.timedOut), nil)], nil),
-        ("its token was rejected", exchanging(light) + [Row(2, answered(.tokenRefused(reason: "401")), nil)], nil),
-        ("it was aborted", exchanging(light) + [Row(2, .networkReturned, nil), Row(4, failed(.cancelled), nil)], nil),
-        (
-            "another one leads",
-            [
-                Row(0, .started, nil), Row(0, found(newer(2000)), nil), Row(0, .tokenReceived(token), nil),
-                Row(1, answered(.delivered), nil),
-            ], nil
-        ),
-        (
-            "it was repeated since",
-            exchanging(light) + [
-                Row(2, answered(.delivered), nil), Row(2, .told, nil), Row(2, found(repetition), nil),
-                Row(3, .tokenReceived(token), nil), Row(4, answered(.delivered), nil),
-            ], 9
-        ),
-        (
-            "it is tried again for less than a second",
-            exchanging(light) + [
-                Row(2, failed(.timedOut), nil), Row(9.5, .timeReached, nil), Row(9.5, found(light), nil),
-                Row(9.5, .tokenReceived(token), nil),
-            ], 0.5
-        ),
-        (
-            "it is tried again, and gets no answer either",
-            exchanging(light) + [
-                Row(2, failed(.timedOut), nil), Row(8, .timeReached, nil), Row(8, found(light), nil),
-                Row(8, .tokenReceived(token), nil),
-            ], nil
-        ),
-        (
-            "it was tried again, and taken",
-            exchanging(light) + [
-                Row(2, failed(.timedOut), nil), Row(8, .timeReached, nil), Row(8, found(light), nil),
-                Row(8, .tokenReceived(token), nil), Row(9.5, answered(.delivered), nil),
-            ], 2
-        ),
-    ] as [(String, [Row], Double?)])
+    @Test(
+        arguments: [
+            ("nothing was sent", [], nil),
+            ("it is in progress", exchanging(light), 9),
+            ("it was taken", exchanging(light) + [Row(2, answered(.delivered), nil)], 9),
+            ("it failed", exchanging(light) + [Row(2, failed(.timedOut), nil)], nil),
+            ("its token was rejected", exchanging(light) + [Row(2, answered(.tokenRefused(reason: "401")), nil)], nil),
+            (
+                "it was aborted", exchanging(light) + [Row(2, .networkReturned, nil), Row(4, failed(.cancelled), nil)],
+                nil
+            ),
+            (
+                "another one leads",
+                [
+                    Row(0, .started, nil), Row(0, found(newer(2000)), nil), Row(0, .tokenReceived(token), nil),
+                    Row(1, answered(.delivered), nil),
+                ], nil
+            ),
+            (
+                "it was repeated since",
+                exchanging(light) + [
+                    Row(2, answered(.delivered), nil), Row(2, .told, nil), Row(2, found(repetition), nil),
+                    Row(3, .tokenReceived(token), nil), Row(4, answered(.delivered), nil),
+                ], 9
+            ),
+            (
+                "it is tried again for less than a second",
+                exchanging(light) + [
+                    Row(2, failed(.timedOut), nil), Row(9.5, .timeReached, nil), Row(9.5, found(light), nil),
+                    Row(9.5, .tokenReceived(token), nil),
+                ], 0.5
+            ),
+            (
+                "it is tried again, and gets no answer either",
+                exchanging(light) + [
+                    Row(2, failed(.timedOut), nil), Row(8, .timeReached, nil), Row(8, found(light), nil),
+                    Row(8, .tokenReceived(token), nil),
+                ], nil
+            ),
+            (
+                "it was tried again, and taken",
+                exchanging(light) + [
+                    Row(2, failed(.timedOut), nil), Row(8, .timeReached, nil), Row(8, found(light), nil),
+                    Row(8, .tokenReceived(token), nil), Row(9.5, answered(.delivered), nil),
+                ], 2
+            ),
+        ] as [(String, [Row], Double?)])
     func knowsHowLongAgoAPositionWasSent(_ what: String, rows: [Row], seconds: Double?) throws {
         let upload = try UploadStateDriver()
         for row in rows {

@@ -119,6 +119,7 @@ import WaypostTestSupport
 @Suite struct PlantedReserve {
     private let folder: StoreFolder
     private let warnings = Locked<[String]>([])
+    private let ends = Locked<[String]>([])
 
     init() throws { folder = try StoreFolder() }
 
@@ -140,6 +141,7 @@ import WaypostTestSupport
     private var configuration: OutboxConfiguration {
         var settings = folder.configuration()
         settings.reportWarning = { [warnings] words in warnings.withLock { $0.append(words) } }
+        settings.reportWarningEnd = { [ends] words in ends.withLock { $0.append(words) } }
         return settings
     }
 
@@ -160,6 +162,22 @@ import WaypostTestSupport
         try plant(.folder)
         try expectToStore()
         #expect(try FileSystem.entry(at: place) == .folder)
+    }
+
+    /// Each time that it comes and goes.
+    @Test func isToldOfAgainWhenItIsGone() throws {
+        let outbox = try OutboxEngine(configuration)
+        for count in 1...2 {
+            unsafe unlink(place)
+            try plant(.folder)
+            for _ in 1...3 { _ = try outbox.append(sample(count)) }
+            #expect(warnings.withLock { $0.count } == count)
+            #expect(ends.withLock { $0.count } == count - 1)
+            unsafe rmdir(place)
+            for _ in 1...3 { _ = try outbox.append(sample(count)) }
+            #expect(ends.withLock { $0 } == Array(repeating: "there is a reserve for a full disk again", count: count))
+        }
+        try outbox.close()
     }
 
     @Test(arguments: [Kind.link, .fifo]) func ofOnesOwnGivesWay(kind: Kind) throws {

@@ -271,6 +271,7 @@ package struct RecordingAuthorization: VehicleAuthorization {
     }
 
     package func networkReturned() async { await provider.networkReturned() }
+    package func forgetTokens() async { await provider.forgetTokens() }
 }
 
 /// A transport to Fleet Engine whose requests and their outcomes are recorded.

@@ -33,6 +33,9 @@ public struct DriverSDKAuthorization: VehicleAuthorization {
         }
         return try await provider.token(for: context)
     }
+
+    /// Sees to it that nobody is given what the provider was asked for before.
+    public func forgetTokens() async { await provider.forgetTokens() }
 }
 
 extension GMTDAuthorizationContext {

@@ -10,8 +10,10 @@ actor SerializedProvider {
     private let breaches: ContractBreaches
     private let timeLimit: Duration
     private let clock: any Clock<Duration>
-    /// Those who wait for a call in progress.
-    private var waiters: [AuthorizationContext: [AsyncStream<Outcome>.Continuation]] = [:]
+    /// Those who wait for a call that has its turn, or will have it.
+    private var waiters: [ObjectIdentifier: [AsyncStream<Outcome>.Continuation]] = [:]
+    /// The call that the next one to ask waits for as well.
+    private var current: [AuthorizationContext: ProviderCall] = [:]
     /// The latest call, done when the provider has returned from it and answered, or its time is over.
     private var last: Task<Void, Never>?
     /// The latest call whose time is over: the provider may still be at it, or be held up before it.
@@ -28,15 +30,19 @@ actor SerializedProvider {
 
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         if let problem = context.problem { throw problem }
-        if waiters[context] == nil { try begin(context) }
+        let call: ProviderCall
+        if let joined = current[context] { call = joined } else { call = try begin(context) }
         let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self, bufferingPolicy: .bufferingNewest(1))
-        waiters[context, default: []].append(waiter)
+        waiters[ObjectIdentifier(call), default: []].append(waiter)
         for await outcome in outcomes { return try outcome.get() }
         throw AuthorizationError(.cancelled, "the wait for the provider's token was cancelled")
     }
 
+    /// Lets nobody else wait for a call that was made by now; one that only waits for its turn asks afterwards.
+    func forgetTokens() { current = current.filter { !$0.value.wasMade } }
+
     /// Calls the provider in tasks of their own: what it does must not hold up the caller.
-    private func begin(_ context: AuthorizationContext) throws(AuthorizationError) {
+    private func begin(_ context: AuthorizationContext) throws(AuthorizationError) -> ProviderCall {
         if stuck?.isPending == true {
             throw AuthorizationError(
                 .unavailable,
@@ -53,6 +59,7 @@ actor SerializedProvider {
         }
         last = asking
         let isQueued = !waiters.isEmpty
+        current[context] = call
         let waiting = Task { [clock, timeLimit] in
             try await clock.sleep(for: timeLimit)
             // The time before its turn was another call's.
@@ -64,11 +71,13 @@ actor SerializedProvider {
             asking.cancel()
             waiting.cancel()
             let outcome = Self.outcome(of: answer)
-            for waiter in waiters.removeValue(forKey: context) ?? [] {
+            if current[context] === call { current[context] = nil }
+            for waiter in waiters.removeValue(forKey: ObjectIdentifier(call)) ?? [] {
                 waiter.yield(outcome)
                 waiter.finish()
             }
         }
+        return call
     }
 
     private func expire(_ call: ProviderCall) {

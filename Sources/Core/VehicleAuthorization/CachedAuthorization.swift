@@ -30,7 +30,7 @@ public actor CachedAuthorization: VehicleAuthorization {
     private let patience: Duration?
     private let jitter: @Sendable () -> Double
     private let report: @Sendable (AuthorizationWarning) -> Void
-    private let renewal: @Sendable (TokenRenewal) -> Void
+    private let renewal: @Sendable (TokenRenewal, AuthorizationContext) -> Void
     private var cache: TokenCache
     private var fetches: [AuthorizationContext: Fetch] = [:]
     private var nextWaiter = 0
@@ -44,13 +44,13 @@ public actor CachedAuthorization: VehicleAuthorization {
     ///   - claims: what a JSON Web Token must say; `nil` takes any.
     ///   - patience: how long a caller waits; a provider that hangs is asked again when its call has returned.
     ///   - jitter: draws from 0...1, so that a fleet does not ask in step.
-    ///   - renewal: hears after every fetch, and when a token is dropped, how renewal fares.
+    ///   - renewal: hears after every fetch, and when a token is dropped, how the renewal for that context fares.
     ///   - report: hears each warning once, and again each ten minutes.
     public init(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
         claims: ClaimRules? = ClaimRules(), patience: Duration? = nil,
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
-        renewal: @escaping @Sendable (TokenRenewal) -> Void = { _ in },
+        renewal: @escaping @Sendable (TokenRenewal, AuthorizationContext) -> Void = { _, _ in },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) {
         self.provider = provider
@@ -81,7 +81,7 @@ public actor CachedAuthorization: VehicleAuthorization {
     /// Drops `token`, unless a newer one has taken its place, so that the next caller gets another.
     public func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
         cache.discard(token, for: context)
-        renewal(cache.renewal(of: context, now: elapsed()))
+        renewal(cache.renewal(of: context, now: elapsed()), context)
         await provider.discard(token, for: context)
     }
 
@@ -93,9 +93,10 @@ public actor CachedAuthorization: VehicleAuthorization {
 
     /// Lets go of every token, as when a driver has signed out or in: only what the provider is asked for from now on
     /// is handed out.
-    public func forgetTokens() {
+    public func forgetTokens() async {
         cache.forgetTokens()
         for context in fetches.keys { fetches[context]?.isOutdated = true }
+        await provider.forgetTokens()
     }
 
     /// Joins the fetch in progress, until this caller's task is cancelled or its patience ends.
@@ -163,7 +164,7 @@ public actor CachedAuthorization: VehicleAuthorization {
             outcome.mapError(\.whileWaitedFor), for: context, begun: begun, now: now, jitter: jitter())
         tell(fetch.waiters, answer)
         warnings.forEach(report)
-        renewal(cache.renewal(of: context, now: now))
+        renewal(cache.renewal(of: context, now: now), context)
     }
 
     /// Callers who joined a fetch after it was abandoned, or whose fetch is outdated, get one of their own.

@@ -15,6 +15,10 @@ public protocol VehicleAuthorization: Sendable {
 
     /// Tells that the network has come back: an issuer that could not be reached may be asked again at once.
     func networkReturned() async
+
+    /// Tells that what was asked for so far is out of date, as when a driver has signed out or in: a token that comes of
+    /// it must not be handed out for a request that is made from now on.
+    func forgetTokens() async
 }
 
 extension VehicleAuthorization {
@@ -23,6 +27,9 @@ extension VehicleAuthorization {
 
     /// Does nothing: a provider that remembers no failure has none to forget.
     public func networkReturned() async {}
+
+    /// Does nothing: a provider that asks at each request has nothing to forget.
+    public func forgetTokens() async {}
 }
 
 /// What a token is asked for; the counterpart of `GMTDAuthorizationContext` and, for a trip,

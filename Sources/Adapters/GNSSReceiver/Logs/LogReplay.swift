@@ -126,6 +126,7 @@ package struct LogReplay: FixSource {
                 }
                 await deliver(.fix(fix))
             }
+            if hasEnd { await deliver(.progress(reached: survey.length, of: survey.length)) }
             guard options.loops else { return }
             timeline.startAgain(at: clock.now)
             keptTimeOffset += survey.span + .seconds(1)

@@ -17,11 +17,14 @@ package enum ProcessStart {
     }
 
     /// Opens `/dev/null` in the place of standard descriptors that are closed; otherwise a socket or the database would
-    /// be given their numbers, and log lines would be written into it.
+    /// be given their numbers, and log lines would be written into it. A result that has nowhere to go is an error:
+    /// standard output is for reading only then.
     private static func occupyStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
             // The lowest free number is this one. A folder that may be neither read nor written is as good a place.
-            if unsafe open("/dev/null", O_RDWR) < 0 { _ = unsafe open("/", O_RDONLY | O_DIRECTORY) }
+            if unsafe open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0 {
+                _ = unsafe open("/", O_RDONLY | O_DIRECTORY)
+            }
         }
     }
 

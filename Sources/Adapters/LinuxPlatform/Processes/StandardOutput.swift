@@ -5,14 +5,20 @@ import ReportedText
 package enum StandardOutput {
     /// Writes `bytes` whole.
     ///
-    /// - Throws: when the reader has gone, as in `waypost fixes | head`, or the disk is full.
+    /// - Throws: when the reader has gone, as in `waypost fixes | head`, the disk is full, or it was closed all along.
     package static func write(_ bytes: [UInt8]) throws(SystemError) {
         var done = 0
         while done < bytes.count {
-            done += try unsafe bytes.span.withUnsafeBytes { buffer throws(SystemError) in
-                try valueOrSystemError("write to standard output") {
-                    unsafe Glibc.write(STDOUT_FILENO, buffer.baseAddress?.advanced(by: done), buffer.count - done)
+            do throws(SystemError) {
+                done += try unsafe bytes.span.withUnsafeBytes { buffer throws(SystemError) in
+                    try valueOrSystemError("write to standard output") {
+                        unsafe Glibc.write(STDOUT_FILENO, buffer.baseAddress?.advanced(by: done), buffer.count - done)
+                    }
                 }
+            } catch  where error.number == EBADF {
+                throw SystemError(
+                    refusing: "standard output",
+                    because: "standard output is closed, so that the result has nowhere to go; leave >&- out")
             }
         }
     }

@@ -43,7 +43,7 @@ final class OutboxEngine {
                 configuration.path, StoreFiles(at: configuration.path, on: configuration.disk, missing: .allowed))
             files.schema = configuration.schema
             self.files = files
-            reserve = DiskReserve(files, reportWarning: configuration.reportWarning)
+            reserve = DiskReserve(files, configuration)
             opening = StoreOpening(files, configuration)
             eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
             ownership = try StoreOwnership(files, reserve)

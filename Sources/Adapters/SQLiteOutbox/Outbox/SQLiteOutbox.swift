@@ -148,6 +148,8 @@ package struct OutboxConfiguration: Sendable {
     package var reportRecovery: @Sendable (StoreRecovery) -> Void = { _ in }
     /// Called on the outbox's thread, once, with what an operator should know although updates are stored.
     package var reportWarning: @Sendable (String) -> Void = { _ in }
+    /// Called on the outbox's thread when that is over.
+    package var reportWarningEnd: @Sendable (String) -> Void = { _ in }
     /// Where all of it lies.
     package var disk: any StoreDisk = SystemDisk()
     /// What the outbox may be like.

@@ -3,14 +3,15 @@ import LinuxPlatform
 /// Space that is given back when the disk is full, so that what was accepted can still be delivered and written down.
 final class DiskReserve {
     private let files: StoreFiles
-    private let reportWarning: @Sendable (String) -> Void
+    private let reportWarning, reportWarningEnd: @Sendable (String) -> Void
     private var hasReportedMissing = false
 
     /// Room for the log between two checkpoints, and for one checkpoint.
     static let bytes: Int64 = 512 * 1024
 
-    init(_ files: StoreFiles, reportWarning: @escaping @Sendable (String) -> Void) {
-        (self.files, self.reportWarning) = (files, reportWarning)
+    init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
+        self.files = files
+        (reportWarning, reportWarningEnd) = (configuration.reportWarning, configuration.reportWarningEnd)
     }
 
     /// Evaluates `work` again with the reserve given back when the disk is full, unless something else lies in the
@@ -24,10 +25,12 @@ final class DiskReserve {
     }
 
     /// Makes sure of the reserve. What lies in its place and is not this user's to remove stays there: then there is
-    /// none, which is reported once, and updates are stored nevertheless.
+    /// none, which is reported once until it is over, and updates are stored nevertheless.
     func fill() throws(StoreError) {
         do throws(StoreError) {
             try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))
+            if hasReportedMissing { reportWarningEnd("there is a reserve for a full disk again") }
+            hasReportedMissing = false
         } catch {
             guard error.kind == .refused else { throw error }
             if !hasReportedMissing {

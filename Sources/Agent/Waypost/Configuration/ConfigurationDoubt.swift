@@ -23,7 +23,9 @@ package struct ConfigurationDoubt: Sendable, Hashable, CustomStringConvertible {
 /// begins all the same, for somewhere it may be right.
 extension Configuration {
     /// All of them, from the values alone.
-    package var doubts: [ConfigurationDoubt] { idDoubts + pathDoubts + hostDoubts + openSecretDoubts }
+    package var doubts: [ConfigurationDoubt] {
+        idDoubts + pathDoubts + hostDoubts + endpointDoubts + openSecretDoubts
+    }
 
     /// The values that stand in `config.example.json` for one's own.
     private static let exampleProvider = "my-cloud-project"
@@ -90,6 +92,23 @@ extension Configuration {
         return hosts.filter { Self.isReserved($0.1) }.map { key, host in
             ConfigurationDoubt(key, "names \(host), a host of examples that nobody has; write your own")
         }
+    }
+
+    /// Requests bring the whole path themselves; a gateway of one's own may want more before it, but no query. What is
+    /// there is not shown, for it may be a key.
+    private var endpointDoubts: [ConfigurationDoubt] {
+        let endpoint = upload.endpoint
+        guard endpoint.target != "/" else { return [] }
+        let isLikelyRight =
+            !endpoint.host.hasSuffix("googleapis.com") && !endpoint.target.contains("?")
+            && !endpoint.target.hasPrefix("/v1")
+        return [
+            ConfigurationDoubt(
+                "upload.endpoint",
+                "has a path behind \(endpoint.origin), to which requests add their own, /v1/providers/...; write "
+                    + "\(endpoint.origin)" + (isLikelyRight ? ", unless a gateway there wants the path" : ""),
+                isLikelyRight: isLikelyRight)
+        ]
     }
 
     /// Names for documentation, which lead nowhere (RFC 2606).

@@ -18,6 +18,8 @@ package final class AgentMonitor: ReportingObserver {
         /// When each of the receiver's warnings came last.
         package var warningsAt: [ReceiverWarning: Duration] = [:]
         package var lastFix: (fix: Fix, at: Duration)?
+        /// When the first one came.
+        package var firstFixAt: Duration?
         /// What was wrong with the last fix that was rejected.
         package var lastRefusal: (refusal: FixRefusal, at: Duration)?
         /// When Fleet Engine took the last position, and the time of its fix.
@@ -136,6 +138,7 @@ package final class AgentMonitor: ReportingObserver {
             case .sky(let sky): state.sky = (sky, now)
             case .fix(let fix):
                 state.lastFix = (fix, now)
+                state.firstFixAt = state.firstFixAt ?? now
                 if let system { state.compare(fix.timeOfFix, isServers: false, with: system, at: now) }
             case .serverTime(let time):
                 if let system { state.compare(time, isServers: true, with: system, at: now) }

@@ -153,12 +153,9 @@ extension StatusReport {
 
     /// Deliveries have ended, and no stage has told why.
     private func silence(at now: UTCTime) -> Trouble? {
-        guard receiver.secondsSinceFix != nil else { return nil }  // there is nothing to send
-        let seconds = delivery.secondsSinceDelivery ?? uptimeSeconds
-        // The first fix may be a new one, however long the receiver was waited for.
-        guard seconds > Self.longestSilence, delivery.secondsSinceDelivery != nil || fixes > Self.longestSilence else {
-            return nil
-        }
+        // Before the first fix there is nothing to send, however long the receiver is waited for.
+        let seconds = delivery.secondsSinceDelivery ?? receiver.secondsSinceFirstFix ?? 0
+        guard receiver.secondsSinceFix != nil, seconds > Self.longestSilence else { return nil }
         return Trouble(
             stage: .delivery, seconds: seconds,
             text:

@@ -13,6 +13,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var kind: String
         /// Seconds since the last accepted fix; absent before the first.
         package var secondsSinceFix: Int?
+        /// Seconds since the first one of this run.
+        package var secondsSinceFirstFix: Int?
         package var timeOfFix: String?
         /// Of the last fix; `estimated` is dead reckoning.
         package var quality: String?
@@ -249,6 +251,7 @@ extension StatusReport.Receiver {
             state: snapshot.receiver?.description ?? "starting",
             kind: (snapshot.receiver?.kind ?? .starting).rawValue,
             secondsSinceFix: seconds(from: snapshot.lastFix?.at, to: now),
+            secondsSinceFirstFix: seconds(from: snapshot.firstFixAt, to: now),
             timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, quality: snapshot.lastFix?.fix.quality.rawValue,
             accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),
             satellitesUsed: fix?.satellitesUsed ?? sky?.satellites.count(where: \.isUsed),

@@ -60,7 +60,7 @@ extension Configuration {
             ObservedAuthorization(provider: provider, fetched: fetched, answered: answered), clock: clock,
             policy: policy, claims: claimRules, patience: tokenPatience, jitter: jitter,
             renewal: {
-                renewalLog.tell($0)
+                renewalLog.tell($0, of: $1)
                 renewal($0)
             }, report: { log.write(.warning, "\($0)") })
     }
@@ -111,34 +111,6 @@ extension Configuration {
     }
 }
 
-/// Tells the log when tokens cannot be renewed while the one in hand serves, and when they can again.
-private final class RenewalLog: Sendable {
-    private let log: LogWriter
-    private let isTold = Locked(false)
-
-    init(_ log: LogWriter) { self.log = log }
-
-    func tell(_ renewal: TokenRenewal) {
-        let wasTold = isTold.withLock { isTold in
-            defer {
-                switch renewal {
-                case .fails: isTold = true
-                case .works: isTold = false
-                case .lapsed: break  // what comes of that is the upload's trouble
-                }
-            }
-            return isTold
-        }
-        switch renewal {
-        case .fails(let error, let remaining) where !wasTold:
-            log.write(
-                .warning, "the token cannot be renewed; the one in hand is used for \(remaining.spoken) more: \(error)")
-        case .works where wasTold: log.write(.info, "the token is renewed again")
-        case .fails, .works, .lapsed: break
-        }
-    }
-}
-
 /// Tells each time that a provider is really asked, which is beyond the cache, and that it has answered.
 private struct ObservedAuthorization: VehicleAuthorization {
     let provider: any VehicleAuthorization
@@ -156,4 +128,5 @@ private struct ObservedAuthorization: VehicleAuthorization {
     }
 
     func networkReturned() async { await provider.networkReturned() }
+    func forgetTokens() async { await provider.forgetTokens() }
 }

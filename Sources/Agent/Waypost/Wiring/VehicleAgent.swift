@@ -38,7 +38,8 @@ package struct VehicleAgent: Sendable {
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
             earliestFix: UTCTime?, expectedFix: UTCTime?, spacing: RequestSpacing,
-            latestFix: @escaping @Sendable () -> UTCTime?, clock: MonotonicClock, log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
+            latestFix: @escaping @Sendable () -> UTCTime?, clock: MonotonicClock, log: LogWriter, monitor: AgentMonitor,
+            observers: [any ReportingObserver] = [],
             present: ApproximatePresent? = nil, progress: StageProgress? = nil
         ) {
             (self.source, self.authorization, self.transport) = (source, authorization, transport)
@@ -70,6 +71,7 @@ package struct VehicleAgent: Sendable {
         var store = configuration.outbox
         store.reportRecovery = { log.write(.error, "\($0)") }
         store.reportWarning = { log.write(.warning, $0) }
+        store.reportWarningEnd = { log.write(.info, $0) }
         store.uptime = { parts.clock.now }
         outbox = TimeLimitedOutbox(
             SQLiteOutbox(store), clock: parts.clock, progress: parts.progress, gaveUp: parts.storeGaveUp)
@@ -101,7 +103,8 @@ package struct VehicleAgent: Sendable {
                 newest: parts.earliestFix == nil ? nil : newest),  // a recorded log may be older
             policy: ReportingPolicy(
                 interval: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat),
-            spacing: parts.spacing, outbox: outbox, uploader: uploader, clock: parts.clock, latestTime: parts.latestFix, observer: observer)
+            spacing: parts.spacing, outbox: outbox, uploader: uploader, clock: parts.clock, latestTime: parts.latestFix,
+            observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
         (vehicle, stateOnStop) = (configuration.vehicle, Locked(configuration.stateOnStop))
         (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)

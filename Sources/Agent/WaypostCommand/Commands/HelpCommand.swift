@@ -30,7 +30,8 @@ enum HelpText {
             \(lines.joined(separator: "\n"))
 
             waypost help COMMAND tells more; waypost --version prints the version.
-            Exit codes: \(ExitStatus.allCases.map { "\($0.rawValue) \($0.meaning)" }.joined(separator: ", ")).
+            Exit codes: \(ExitStatus.allCases.map { "\($0.rawValue) \($0.meaning)" }.joined(separator: ", ")),
+            130 and 143 interrupted (Control-C, SIGTERM) before it was done.
             """
     }
 

@@ -74,7 +74,8 @@ final class AgentProcess: @unchecked Sendable {
                 earliest: world.origin, expected: knowsPresent ? world.utc : world.origin.advanced(by: .seconds(-9e7)),
                 newest: newest),
             policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), spacing: .live, outbox: outbox,
-            uploader: uploader, clock: MonotonicClock(world.clock), latestTime: { world.utc.advanced(by: .seconds(600)) }, observer: witness)
+            uploader: uploader, clock: MonotonicClock(world.clock),
+            latestTime: { world.utc.advanced(by: .seconds(600)) }, observer: witness)
         let pipeline = ReportingPipeline(source: place.receiver, intake: intake, uploader: uploader)
         let companion = Companion(world: world, authorization: authorization, vehicleID: place.vehicle.vehicleID + "-b")
         world.note(.start, ledger.accepted, ledger.pending, "the service starts: \(ledger)")
