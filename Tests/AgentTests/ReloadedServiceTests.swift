@@ -57,6 +57,7 @@ import WaypostTestSupport
         #expect(line?.text.hasSuffix("changed: tokens are fetched anew, updates are sent by the new values") == true)
         try receiver.send(epochs[1])
         #expect(await other.arrival(of: epochs[1]) != nil)
+        #expect(await service.errors.line(saying: "delivered 1 in ", times: 2) != nil)
         #expect(await service.terminate().ending == .exited(0))
         #expect(await bench.vehicle?.vehicleState == "ONLINE", "a reload is no stop")
         #expect(await other.vehicle?.vehicleState == "OFFLINE")
@@ -92,8 +93,10 @@ import WaypostTestSupport
             _ = try bench.folder.write(text.utf8, to: "config.json")
             service.signal(SIGHUP)
             try #require(await manager.messages.line(saying: "READY=1", times: number + 2) != nil)
-            let lines = service.errors.lines.filter { $0.text.contains("configuration not reloaded: ") }
-            #expect(lines.last?.text.contains(words) == true, "\(lines.last?.text ?? "nothing") instead of \(words)")
+            let isTold = await service.errors.wait { lines in
+                lines.contains { $0.text.contains("configuration not reloaded: ") && $0.text.contains(words) }
+            }
+            #expect(isTold, "\(service.errors.lines.last?.text ?? "nothing") instead of \(words)")
             try receiver.send(epochs[number])
             try #require(await bench.arrival(of: epochs[number]) != nil)
         }
@@ -187,6 +190,7 @@ import WaypostTestSupport
         }
         try reload(service, moveToTheOther)
         #expect(await other.arrival(of: epochs[0]) != nil)
+        #expect(await service.errors.line(saying: "delivered 1 in ") != nil)
         #expect(await service.terminate().ending == .exited(0))
         let ledger = try await ledger()
         #expect(ledger["delivered"]?.integerValue == 1, "\(ledger.text)")
@@ -215,15 +219,15 @@ import WaypostTestSupport
         }
         try reload(service) {
             moveToTheOther(&$0)
-            $0.level = "info"
+            $0.logFormat = "json"
         }
         try #require(await service.errors.line(saying: "the log") != nil)
         for epoch in epochs {
             try receiver.send(epoch)
             try #require(await other.arrival(of: epoch) != nil)
         }
-        let stop = await service.terminate()
-        #expect(stop.ending == .exited(0))
+        #expect(await service.errors.line(saying: "delivered 1 in ", times: epochs.count) != nil)
+        #expect(await service.terminate().ending == .exited(0))
         #expect(try await ledger()["delivered"]?.integerValue == Int64(epochs.count))
     }
 

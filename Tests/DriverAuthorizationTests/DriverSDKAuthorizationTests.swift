@@ -314,8 +314,8 @@ import WaypostTestSupport
         #expect(calls.withLock { $0 } == 2)
     }
 
-    /// A driver signs out while a call for that driver, whose caller has gone, is at the provider: the next driver does not
-    /// get its answer. One that only waits for its turn asks afterwards, and is the next driver's.
+    /// A driver signs out while a call for that driver, whose caller has gone, is at the provider: the next driver does
+    /// not get its answer. One that only waits for its turn asks afterwards, and is the next driver's.
     @Test func givesNobodyWhatWasAskedForBeforeTokensWereForgotten() async throws {
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let calls = Locked([(id: String, completion: Completion)]())

@@ -147,8 +147,8 @@ import WaypostTestSupport
         zip(requests, requests.dropFirst()).map { $1.at - $0.at }
     }
 
-    /// The fix of second 5 would follow by 3.9 s; that of second 6 is reported in its place, fresh, and from there on all
-    /// is as before.
+    /// The fix of second 5 would follow by 3.9 s; that of second 6 is reported in its place, fresh, and from there on
+    /// all is as before.
     @Test func moveThePhaseAfterATokenWait() throws {
         let requests = try Course(tokenTakes: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
         #expect(requests.first?.at == 1100)
@@ -197,7 +197,8 @@ import WaypostTestSupport
         #expect(requests.map(\.second) == [-1000] + Array(stride(from: 0, to: 30, by: 5)))
     }
 
-    /// While nothing arrives, positions are accepted at their interval; what arrives first then keeps the next one away.
+    /// While nothing arrives, positions are accepted at their interval; what arrives first then keeps the next one
+    /// away.
     @Test(arguments: [0, 700, 4000]) func keepTheIntervalInAnOutage(takes timeout: Int) throws {
         for end in 6...14 {
             // Attempts 2 and on, up to `end`, fail after `timeout`.

@@ -31,7 +31,8 @@ import WaypostTestSupport
 
     @Test func losesNothingAndSparesTheEndpoint() async throws {
         let uploader = try uploader()
-        // Ahead of the uploader: one that found nothing pending would sleep until its heartbeat beside every other wait.
+        // Ahead of the uploader: one that found nothing pending would sleep until its heartbeat beside every other
+        // wait.
         try await accept(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await uploader.run() }

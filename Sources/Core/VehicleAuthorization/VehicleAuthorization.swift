@@ -16,8 +16,8 @@ public protocol VehicleAuthorization: Sendable {
     /// Tells that the network has come back: an issuer that could not be reached may be asked again at once.
     func networkReturned() async
 
-    /// Tells that what was asked for so far is out of date, as when a driver has signed out or in: a token that comes of
-    /// it must not be handed out for a request that is made from now on.
+    /// Tells that what was asked for so far is out of date, as when a driver has signed out or in: a token that comes
+    /// of it must not be handed out for a request that is made from now on.
     func forgetTokens() async
 }
 

@@ -29,7 +29,8 @@ struct CheckCommand {
         let offline = await onThread(named: "check") { OfflineCheck.lines(configuration) }
         let isComplete = !offline.contains { $0.verdict == .fail }
         if isComplete {
-            try add(CheckLine(.ok, "configuration", "\(arguments.configurationFile) is complete: \(configuration.vehicle)"))
+            try add(
+                CheckLine(.ok, "configuration", "\(arguments.configurationFile) is complete: \(configuration.vehicle)"))
         }
         for line in offline { try add(line) }
         var isAvailable = true
@@ -68,7 +69,8 @@ struct CheckCommand {
             ])
         }
         let members: [String: JSONValue?] = [
-            "passed": .bool(status == .done), "online": .bool(isOnline), "configuration": .string(arguments.configurationFile),
+            "passed": .bool(status == .done), "online": .bool(isOnline),
+            "configuration": .string(arguments.configurationFile),
             "vehicle": configuration.map { .string($0.vehicle.description) }, "checks": .array(checks),
         ]
         try StandardOutput.write(line: JSONValue.object(members.compactMapValues(\.self)).text)

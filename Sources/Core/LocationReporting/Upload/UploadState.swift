@@ -35,8 +35,8 @@ struct UploadState: Sendable {
 
     private enum Phase {
         case stopped
-        /// The outbox is read for so many past locations; `isPaced`: for none, for it is not yet their time. `token`: the
-        /// one that is there already.
+        /// The outbox is read for so many past locations; `isPaced`: for none, for it is not yet their time. `token`:
+        /// the one that is there already.
         case reading(limit: Int, isPaced: Bool, token: AuthorizationToken?)
         case fetchingToken(UploadBatch, since: Duration)
         case exchanging(Exchange)
@@ -112,8 +112,8 @@ struct UploadState: Sendable {
         }
     }
 
-    /// How long ago the request with `update` in front began, if it was taken, or is in progress: one that failed counts
-    /// for nothing, and after a failure one that gets no answer within a second.
+    /// How long ago the request with `update` in front began, if it was taken, or is in progress: one that failed
+    /// counts for nothing, and after a failure one that gets no answer within a second.
     func timeSinceSent(_ update: LocationUpdate, at now: Duration) -> Duration? {
         if let taken, taken.update == update { return now - taken.startedAt }
         guard case .exchanging(let exchange) = phase, exchange.batch.last.update == update else { return nil }
