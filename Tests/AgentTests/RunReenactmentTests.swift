@@ -21,9 +21,9 @@ import WaypostTestSupport
             [BuiltProgram.waypost, "run", "--config", try bench.configure(), "--record", place],
             environment: BuiltProgram.environment)
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
-        // With a gap behind the outage: however long that takes here, the drive is played faster than it was driven.
-        let drive = Array(RecentDrive(epochs: 48))
-        for (number, epoch) in zip(1..., drive[..<16] + drive[40...]) {
+        // A minute apart: whatever a token or the outage takes here, the drive is played faster than it was driven.
+        let drive = Array(RecentDrive(epochs: 24 * 12))
+        for (number, epoch) in zip(1..., stride(from: 0, to: drive.count, by: 12).map { drive[$0] }) {
             if number == 9 { await bench.simulator.beginOutage() }
             if number == 17 { await bench.simulator.endOutage() }
             try receiver.send(epoch)
