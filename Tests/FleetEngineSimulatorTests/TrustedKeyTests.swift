@@ -22,7 +22,10 @@ struct TrustedKey {
         try await Self.run(
             ["/usr/bin/openssl", "pkey", "-in", folder.path("key.pem"), "-pubout", "-out", folder.path("public.pem")])
         try await Self.run(
-            ["/usr/bin/openssl", "pkey", "-in", folder.path("key.pem"), "-outform", "DER", "-out", folder.path("key.der")])
+            [
+                "/usr/bin/openssl", "pkey", "-in", folder.path("key.pem"), "-outform", "DER", "-out",
+                folder.path("key.der"),
+            ])
     }
 
     private static func run(_ arguments: [String]) async throws {
