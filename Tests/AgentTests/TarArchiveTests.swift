@@ -23,7 +23,8 @@ import WaypostTestSupport
         #expect(listing.contains("-rw------- 0/0") && listing.contains("2026-01-05 00:00 a/one"), "\(listing)")
         _ = try await run(["tar", "--extract", "--file", folder.path("it.tar"), "--directory", folder.path("")])
         for (name, contents) in files {
-            #expect(try Array(Data(contentsOf: folder.url.appending(path: name))) == contents, "\(name)")
+            // Not by Foundation, which keeps the memory for an empty file.
+            #expect(try BoundedFile.contents(of: folder.path(name), limit: 4096) == contents, "\(name)")
         }
     }
 
