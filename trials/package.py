@@ -76,8 +76,10 @@ class Installed(Trial):
     system: System
 
     def ledger(self) -> Ledger:
-        told = json.loads(self.system.call("waypost", "status", "--json", "--config", CONFIGURATION))
-        ledger: Ledger = told["ledger"]
+        told = self.system.attempt("waypost", "status", "--json", "--config", CONFIGURATION)
+        if told.returncode not in (0, 1):  # 1 while something is the matter
+            raise Failed(f"waypost status ended with {told.returncode}: {told.stderr}")
+        ledger: Ledger = json.loads(told.stdout)["ledger"]
         return ledger
 
     def until_told(self, what: str, claim: Callable[[Ledger], bool]) -> None:
