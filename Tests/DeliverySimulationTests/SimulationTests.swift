@@ -16,7 +16,7 @@ struct Simulation {
 
     @Test func tellsTheEventsInWords() async throws {
         let words = try await Self.run("world", "--seed", "5", "--hours", "0.1", "--trace")
-        for event in ["the service starts", "fix of", "accepted 1 of", "uploading ", "the end"] {
+        for event in ["the service starts", "fix of", "accepted 1 of", "uploading 2 of", "the end"] {
             #expect(words.contains(event), "no event says \"\(event)\"")
         }
     }
