@@ -41,20 +41,21 @@ import WaypostTestSupport
         }
     }
 
-    func uploader(over transport: ScriptedTransport) throws -> Uploader {
+    func uploader(over transport: ScriptedTransport, clock: ManualClock = ManualClock()) throws -> Uploader {
         let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
         return Uploader(
             settings: UploadSettings(vehicle: vehicle, endpoint: try HTTPURL("http://127.0.0.1:1"), state: nil),
             outbox: outbox, authorization: ScriptedAuthorization(), transport: transport,
-            clock: MonotonicClock(ManualClock()), jitter: { 0 }, observer: observer)
+            clock: MonotonicClock(clock), jitter: { 0 }, observer: observer)
     }
 
-    func intake(for uploader: Uploader) -> LocationIntake {
+    func intake(
+        for uploader: Uploader, spacing: RequestSpacing = .recordedLog, clock: ManualClock = ManualClock()
+    ) -> LocationIntake {
         LocationIntake(
             plausibility: Plausibility(earliest: nil),
-            policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), spacing: .recordedLog,
-            outbox: outbox, uploader: uploader, clock: MonotonicClock(ManualClock()), latestTime: { nil },
-            observer: observer)
+            policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), spacing: spacing,
+            outbox: outbox, uploader: uploader, clock: MonotonicClock(clock), latestTime: { nil }, observer: observer)
     }
 
     static let drive = (0..<100).map { Fix.sample(Double($0), north: Double($0) * 10, speed: 10) }
@@ -123,6 +124,27 @@ import WaypostTestSupport
         #expect(stalled.requests.count == 1)
         #expect(try await outbox.ledger() == Ledger(accepted: 10, delivered: 10))
         #expect(await pipeline.uploader === new)
+    }
+
+    /// An uploader that has sent nothing yet follows one whose last request began late: the next position keeps its
+    /// distance from that request all the same.
+    @Test func keepsTheDistanceFromTheLastRequestOfTheUploaderBefore() async throws {
+        let (clock, transport) = (ManualClock(), answeringTransport)
+        let (old, new) = (try uploader(over: transport, clock: clock), try uploader(over: transport, clock: clock))
+        let intake = intake(for: old, spacing: .live, clock: clock)
+        await intake.take(.fix(.sample(0, speed: 10)))
+        clock.advance(by: .seconds(6))
+        await old.finishWhenEmpty()
+        await old.run()
+        #expect(transport.requests.count == 1)
+        let pipeline = ReportingPipeline(source: Recording(fixes: []), intake: intake, uploader: old)
+        await pipeline.replace(uploader: new)
+        clock.advance(by: .seconds(4))
+        await intake.take(.fix(.sample(10, north: 100, speed: 10)))
+        #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
+        clock.advance(by: .seconds(1))
+        await intake.take(.fix(.sample(11, north: 110, speed: 10)))
+        #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 1, pending: 1))
     }
 
     /// The one before has not ended when the next one comes, and none of its fixes is taken after that.

@@ -12,6 +12,8 @@ package actor LocationIntake {
     private var owesOverruling = false
     private let outbox: any Outbox
     private var uploader: Uploader
+    /// Until something is reported for the one that has taken its place: it knows when the last position was sent.
+    private var formerUploader: Uploader?
     private let clock: MonotonicClock
     private let latestTime: @Sendable () -> UTCTime?
     private let observer: any ReportingObserver
@@ -32,7 +34,7 @@ package actor LocationIntake {
     }
 
     /// Tells `uploader` of updates from now on.
-    func use(_ uploader: Uploader) { self.uploader = uploader }
+    func use(_ uploader: Uploader) { (formerUploader, self.uploader) = (self.uploader, uploader) }
 
     /// Makes updates so often from now on; what was reported before counts.
     package func report(every interval: Duration, heartbeat: Duration) {
@@ -65,7 +67,7 @@ package actor LocationIntake {
         let update = LocationUpdate(filtered)
         policy.didReport(filtered)
         spacing.didReport(filtered, at: clock.now)
-        lastReported = update
+        (lastReported, formerUploader) = (update, nil)
         do {
             let stored = try await outbox.append(update, overrulingEarlier: owesOverruling)
             if owesOverruling { await uploader.forgetUnstored() }
@@ -81,7 +83,10 @@ package actor LocationIntake {
     /// Whether `fix` does not follow the last request too soon.
     private func isFarEnough(_ fix: Fix) async -> Bool {
         var elapsed: Duration?
-        if let lastReported, spacing.needsRequestTimes { elapsed = await uploader.timeSinceSent(lastReported) }
+        if let lastReported, spacing.needsRequestTimes {
+            elapsed = await uploader.timeSinceSent(lastReported)
+            if elapsed == nil { elapsed = await formerUploader?.timeSinceSent(lastReported) }
+        }
         guard spacing.isTooSoon(fix, at: clock.now, sinceRequest: elapsed) else { return true }
         observer.observe(.tooSoon(fix))
         return false
