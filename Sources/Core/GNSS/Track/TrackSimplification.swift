@@ -14,21 +14,23 @@ package enum TrackSimplification {
 
     /// The indices that stay, first and last among them; `tolerance` in metres. The times must grow.
     ///
-    /// A way of the fewest legs: for each point in order, every point that one leg from there reaches. Rarely more than
-    /// time proportional to the number of points, and the square of it where they wander within the tolerance.
+    /// A way of the fewest legs: for each point in order, every point that one leg from there reaches; of several such
+    /// ways the one whose last leg is the shortest. Rarely more than time proportional to the number of points, and the
+    /// square of it where they wander within the tolerance.
     package static func kept(of points: [TrackPoint], tolerance: Double) -> [Int] {
         guard points.count > 2 else { return Array(points.indices) }
         let goal = points.count - 1
         let places = places(of: points)
-        var legs = [Int](repeating: .max, count: points.count)
+        var legs = [Int](repeating: points.count, count: points.count)
         var previous = [Int](repeating: 0, count: points.count)
         legs[0] = 0
-        for start in 0..<goal where legs[start] + 1 < legs[goal] {
+        for start in 0..<goal where legs[start] < legs[goal] {
             var bounds = VelocityBounds(from: places[start], tolerance: tolerance)
             for end in (start + 1)...goal {
                 let isNeighbour = end == start + 1
                 guard isNeighbour || bounds.isOpen(for: places[end]) else { break }
-                if legs[start] + 1 < legs[end], isNeighbour || bounds.admits(places[end], passing: places[start + 1..<end])
+                if legs[start] < legs[end],
+                    isNeighbour || bounds.admits(places[end], passing: places[start + 1..<end])
                 {
                     (legs[end], previous[end]) = (legs[start] + 1, start)
                 }
@@ -40,17 +42,19 @@ package enum TrackSimplification {
         return kept.reversed()
     }
 
-    /// Where and when on a plane where no distance is shorter than on the ellipsoid.
+    /// Where and when on a plane where no distance is shorter than on the ellipsoid, or on a sphere.
     private static func places(of points: [TrackPoint]) -> [TimedPlace] {
         guard let first = points.first else { return [] }
-        let metersPerDegree = 111_700.0  // of a meridian near the pole, where it is longest
-        let nearestToEquator = points.reduce(90) { min($0, abs($1.latitude)) }
-        let shrinking = cmath_cos(nearestToEquator * .pi / 180)
+        // A degree is longest at the latitude that is nearest to the pole, and across at that nearest to the equator.
+        let latitudes = points.map { abs($0.latitude) * .pi / 180 }
+        let (least, greatest) = (latitudes.min() ?? 0, latitudes.max() ?? 0)
+        let northPerDegree = max(Fix.metersPerDegree, 111_133 - 559.8 * cmath_cos(2 * greatest))
+        let eastPerDegree = 111_413 * cmath_cos(least) - 93.5 * cmath_cos(3 * least)
         return points.map { point in
             var east = point.longitude - first.longitude
             if east > 180 { east -= 360 } else if east < -180 { east += 360 }
             return TimedPlace(
-                east: east * metersPerDegree * shrinking, north: (point.latitude - first.latitude) * metersPerDegree,
+                east: east * eastPerDegree, north: (point.latitude - first.latitude) * northPerDegree,
                 seconds: Double(point.timeOfFix.millisecondsSince1970 - first.timeOfFix.millisecondsSince1970) / 1000)
         }
     }

@@ -46,8 +46,8 @@ package struct ShapePoints: Sendable {
         if case .onward = continuity.step(to: fix), !window.isEmpty {
             if window.count == Self.longestWindow { settleMost(tolerance) }
         } else {
-            if window.count > 1 { settled += kept(tolerance).dropFirst().map { window[$0] } }
-            settled.append(update)
+            if window.count > 1 { settle(kept(tolerance).dropFirst().map { window[$0] }) }
+            settle([update])
             window.removeAll(keepingCapacity: true)
         }
         window.append(update)
@@ -59,22 +59,23 @@ package struct ShapePoints: Sendable {
         if window.count == 1 {
             settled.removeLast()  // what it begins with is this update
         } else {
-            settled += kept(tolerance).dropFirst().dropLast().map { window[$0] }
+            settle(kept(tolerance).dropFirst().dropLast().map { window[$0] })
         }
         defer { (settled, window) = ([], [told]) }
-        return settled.suffix(Self.most)
+        return settled
     }
 
     /// Forgets what has not been told.
     mutating func forget() { (settled, window, continuity) = ([], [], TrackContinuity()) }
+
+    private mutating func settle(_ points: [LocationUpdate]) { settled = (settled + points).suffix(Self.most) }
 
     /// Settles what the older fixes have led to; the last leg stays open, unless it is most of the window.
     private mutating func settleMost(_ tolerance: Double) {
         let kept = kept(tolerance)
         let open = kept.dropLast().last ?? 0
         let end = open < window.count / 2 ? window.count - 1 : open
-        settled += kept.dropFirst().prefix { $0 <= end }.map { window[$0] }
-        settled = settled.suffix(Self.most)
+        settle(kept.dropFirst().prefix { $0 <= end }.map { window[$0] })
         window.removeFirst(end)
     }
 
