@@ -32,6 +32,7 @@ import WaypostTestSupport
         ("consumerAuthorization", #"{"type": "file", "path": "/run/consumer"}"#, []),
         ("reporting.intervalSeconds", "5", [.intervals]),
         ("reporting.heartbeatSeconds", "30", [.intervals, .delivery]),
+        ("reporting.trackMeters", "10", [.intervals]),
         ("upload.endpoint", #""https://elsewhere""#, [.delivery]),
         ("upload.timeoutSeconds", "5", [.delivery]),
         ("upload.maximumPastLocations", "5", [.delivery]),

@@ -53,7 +53,7 @@ import WaypostTestSupport
         for uploader: Uploader, spacing: RequestSpacing = .recordedLog, clock: ManualClock = ManualClock()
     ) -> LocationIntake {
         LocationIntake(
-            plausibility: Plausibility(earliest: nil),
+            plausibility: Plausibility(earliest: nil), shape: ShapePoints(meters: 5),
             policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), spacing: spacing,
             outbox: outbox, uploader: uploader, clock: MonotonicClock(clock), latestTime: { nil }, observer: observer)
     }

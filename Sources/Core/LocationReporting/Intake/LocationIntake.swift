@@ -1,10 +1,11 @@
 import GNSS
 package import TimeAndChance
 
-/// From fixes to accepted updates: plausibility, motion, policy, spacing, outbox.
+/// From fixes to accepted updates: plausibility, motion, shape, policy, spacing, outbox.
 package actor LocationIntake {
     private var plausibility: Plausibility
     private var motion = MotionFilter()
+    private var shape: ShapePoints
     private var policy: ReportingPolicy
     private var spacing: RequestSpacing
     private var lastReported: LocationUpdate?
@@ -20,12 +21,12 @@ package actor LocationIntake {
 
     /// `latestTime`: the latest time of fix that can be true; `nil` while nothing trustworthy knows the present.
     package init(
-        plausibility: Plausibility, policy: ReportingPolicy, spacing: RequestSpacing, outbox: any Outbox,
-        uploader: Uploader, clock: MonotonicClock, latestTime: @escaping @Sendable () -> UTCTime?,
-        observer: any ReportingObserver
+        plausibility: Plausibility, shape: ShapePoints, policy: ReportingPolicy, spacing: RequestSpacing,
+        outbox: any Outbox, uploader: Uploader, clock: MonotonicClock,
+        latestTime: @escaping @Sendable () -> UTCTime?, observer: any ReportingObserver
     ) {
         self.plausibility = plausibility
-        (self.policy, self.spacing) = (policy, spacing)
+        (self.shape, self.policy, self.spacing) = (shape, policy, spacing)
         self.outbox = outbox
         self.uploader = uploader
         self.clock = clock
@@ -36,9 +37,11 @@ package actor LocationIntake {
     /// Tells `uploader` of updates from now on.
     func use(_ uploader: Uploader) { (formerUploader, self.uploader) = (self.uploader, uploader) }
 
-    /// Makes updates so often from now on; what was reported before counts.
-    package func report(every interval: Duration, heartbeat: Duration) {
+    /// Makes updates so often from now on, and tells the track between them so exactly; what was reported before
+    /// counts.
+    package func report(every interval: Duration, heartbeat: Duration, trackMeters: Double?) {
         policy.change(interval: interval, heartbeat: heartbeat)
+        shape.change(meters: trackMeters)
     }
 
     /// Takes what a source delivers.
@@ -57,21 +60,28 @@ package actor LocationIntake {
         case .refused(let refusal): return observer.observe(.refused(fix, refusal))
         case .accepted(overrulesEarlier: true):
             owesOverruling = true
+            shape.forget()
             await uploader.forgetUnstored()
         case .accepted: break
         }
         observer.observe(.fix(fix))
         let filtered = motion.filtered(fix)
         policy.observe(filtered)
-        guard policy.isDue(filtered), await isFarEnough(filtered) else { return }
-        let update = LocationUpdate(filtered)
+        shape.add(filtered)
+        guard policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered), await isFarEnough(filtered)
+        else { return }
+        let (update, points) = (LocationUpdate(filtered), shape.take())
         policy.didReport(filtered)
         spacing.didReport(filtered, at: clock.now)
         (lastReported, formerUploader) = (update, nil)
         do {
-            let stored = try await outbox.append(update, overrulingEarlier: owesOverruling)
+            let stored = try await outbox.append(update, with: points, overrulingEarlier: owesOverruling)
             if owesOverruling { await uploader.forgetUnstored() }
             owesOverruling = false
+            for (index, point) in points.enumerated() {
+                let sequence = stored.sequence - Int64(points.count - index)
+                observer.observe(.accepted(StoredUpdate(sequence: sequence, update: point)))
+            }
             observer.observe(.accepted(stored))
             await uploader.wake()
         } catch {
