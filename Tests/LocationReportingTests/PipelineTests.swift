@@ -52,7 +52,7 @@ import WaypostTestSupport
     func intake(for uploader: Uploader) -> LocationIntake {
         LocationIntake(
             plausibility: Plausibility(earliest: nil),
-            policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), spacing: .recordedLog,
+            policy: ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)), spacing: .recordedLog,
             outbox: outbox, uploader: uploader, clock: MonotonicClock(ManualClock()), latestTime: { nil },
             observer: observer)
     }

@@ -9,7 +9,7 @@ import WaypostTestSupport
         seconds: Double, every spacing: Double = 1, interval: Int = 10, heartbeat: Int = 60,
         speed: (Double) -> Double?
     ) -> [Double] {
-        let policy = Box(ReportingPolicy(interval: .seconds(interval), heartbeat: .seconds(heartbeat)))
+        let policy = Box(ReportingPolicy(.interval(.seconds(interval)), heartbeat: .seconds(heartbeat)))
         var north = 0.0
         var result: [Double] = []
         for step in 0...Int(seconds / spacing) {
@@ -63,17 +63,17 @@ import WaypostTestSupport
 
     /// A reload must not bring a position out early: what was reported before counts.
     @Test func withAnotherIntervalCountsFromWhatWasReported() {
-        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        let policy = Box(ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)))
         let times = (0..<60).filter { second in
-            if second == 23 { policy.value.change(interval: .seconds(15), heartbeat: .seconds(30)) }
-            if second == 47 { policy.value.change(interval: .seconds(5), heartbeat: .seconds(30)) }
+            if second == 23 { policy.value.change(to: .interval(.seconds(15)), heartbeat: .seconds(30)) }
+            if second == 47 { policy.value.change(to: .interval(.seconds(5)), heartbeat: .seconds(30)) }
             return policy.isDue(.sample(Double(second), north: Double(second) * 15, speed: 15))
         }
         #expect(times == [0, 10, 20, 35, 47, 52, 57])
     }
 
     @Test func withoutASpeedFieldSeesMotionByPosition() {
-        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        let policy = Box(ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)))
         var times: [Int] = []
         for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
             times.append(second)
@@ -82,14 +82,14 @@ import WaypostTestSupport
     }
 
     @Test func afterASilenceReportsAtOnce() {
-        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        let policy = Box(ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
         #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
     }
 
     @Test func ofAClockSetBackGoesOn() {
-        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        let policy = Box(ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)))
         #expect(policy.isDue(.sample(5000, speed: 10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))

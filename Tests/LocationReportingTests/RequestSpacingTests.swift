@@ -76,7 +76,7 @@ import WaypostTestSupport
         /// front of it.
         func requests(seconds: Int) throws -> [(at: Int, second: Int)] {
             let upload = try UploadStateDriver()
-            var (policy, spacing) = (ReportingPolicy(interval: .seconds(interval), heartbeat: .seconds(60)), spacing)
+            var (policy, spacing) = (ReportingPolicy(.interval(.seconds(interval)), heartbeat: .seconds(60)), spacing)
             var (pending, reported) = (waiting, LocationUpdate?.none)
             var newest = waiting.last
             var requests: [(at: Int, second: Int)] = []

@@ -102,7 +102,7 @@ package struct VehicleAgent: Sendable {
                 earliest: parts.earliestFix, expected: parts.expectedFix,
                 newest: parts.earliestFix == nil ? nil : newest),  // a recorded log may be older
             policy: ReportingPolicy(
-                interval: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat),
+                configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat),
             spacing: parts.spacing, outbox: outbox, uploader: uploader, clock: parts.clock, latestTime: parts.latestFix,
             observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
@@ -146,7 +146,7 @@ package struct VehicleAgent: Sendable {
         stateOnStop.withLock { $0 = configuration.stateOnStop }
         progress?.change(patience: configuration.patience)
         await intake.report(
-            every: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat)
+            by: configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat)
         await withDiscardingTaskGroup { group in
             if let source { group.addTask { await pipeline.replace(source: source) } }
             guard let delivery else { return }

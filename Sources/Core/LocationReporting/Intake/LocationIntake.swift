@@ -34,9 +34,9 @@ package actor LocationIntake {
     /// Tells `uploader` of updates from now on.
     func use(_ uploader: Uploader) { self.uploader = uploader }
 
-    /// Makes updates so often from now on; what was reported before counts.
-    package func report(every interval: Duration, heartbeat: Duration) {
-        policy.change(interval: interval, heartbeat: heartbeat)
+    /// Makes updates by this policy from now on; what was reported before counts.
+    package func report(by kind: ReportingPolicy.Kind, heartbeat: Duration) {
+        policy.change(to: kind, heartbeat: heartbeat)
     }
 
     /// Takes what a source delivers.

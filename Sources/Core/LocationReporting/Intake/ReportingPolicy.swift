@@ -1,12 +1,28 @@
 package import GNSS
 import TimeAndChance
 
-/// Decides which fixes become updates: a moving vehicle at its interval, a parked one at the heartbeat.
+/// Decides which fixes become updates: a moving vehicle by its policy, a parked one at the heartbeat.
 ///
 /// All times are times of fix, so that a log replayed at any speed gives the same updates; what a request's own time
 /// forbids, `RequestSpacing` says. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet
 /// Engine guide, "Update a vehicle location").
 package struct ReportingPolicy: Sendable {
+    /// What makes an update of a moving vehicle due.
+    package enum Kind: Sendable, Hashable {
+        /// So long after the one before.
+        case interval(Duration)
+        /// Who lets the last one told drive on as it was told is farther off than `liveMeters`; at the latest
+        /// `longestInterval` after it.
+        case accuracy(liveMeters: Int, longestInterval: Duration)
+
+        /// The most time between two updates of a moving vehicle.
+        package var longestInterval: Duration {
+            switch self {
+            case .interval(let interval), .accuracy(_, let interval): interval
+            }
+        }
+    }
+
     /// The shortest time between two updates, also when a parked vehicle moves off.
     private static let shortestInterval = Duration.seconds(5)
     /// What a receiver's times of fix are off their second.
@@ -14,9 +30,10 @@ package struct ReportingPolicy: Sendable {
     /// The shortest that is not too short.
     static let leastSpacing = shortestInterval - jitter
 
-    private var interval: Duration
+    private var kind: Kind
     private var heartbeat: Duration
-    private var lastReported: Fix?
+    /// As it was told: with a rounded place, a whole heading, none at standstill.
+    private var lastTold: Fix?
     private var lastSeen: UTCTime?
     /// From the fix before to the last.
     private var spacing = Duration.zero
@@ -24,13 +41,11 @@ package struct ReportingPolicy: Sendable {
     /// Before the last fix.
     private var wasParked = false
 
-    package init(interval: Duration, heartbeat: Duration) {
-        (self.interval, self.heartbeat) = (interval, heartbeat)
-    }
+    package init(_ kind: Kind, heartbeat: Duration) { (self.kind, self.heartbeat) = (kind, heartbeat) }
 
-    /// Other times from now on; what was reported before counts.
-    package mutating func change(interval: Duration, heartbeat: Duration) {
-        (self.interval, self.heartbeat) = (interval, heartbeat)
+    /// Goes by another policy from now on; what was reported before counts.
+    package mutating func change(to kind: Kind, heartbeat: Duration) {
+        (self.kind, self.heartbeat) = (kind, heartbeat)
     }
 
     /// Takes note of `fix`, before anything is asked about it.
@@ -42,19 +57,33 @@ package struct ReportingPolicy: Sendable {
     }
 
     /// Takes note that `fix` has become an update.
-    package mutating func didReport(_ fix: Fix) { lastReported = fix }
+    package mutating func didReport(_ fix: Fix) { lastTold = Fix(LocationUpdate(fix)) }
 
     /// Whether `fix`, the last that was observed, is due.
     package func isDue(_ fix: Fix) -> Bool {
-        guard let lastReported else { return true }
-        let elapsed = lastReported.timeOfFix.duration(to: fix.timeOfFix)
-        // A fix is due when waiting for the next one would miss the interval by more than taking this one does.
-        let tolerance = max(.zero, min(spacing, .seconds(1)) / 2)
+        guard let lastTold else { return true }
+        let elapsed = lastTold.timeOfFix.duration(to: fix.timeOfFix)
         if elapsed < .zero { return true }  // the receiver's clock was set back, and Plausibility accepted it
         if elapsed < Self.leastSpacing { return false }
         if parking.isParked(at: fix.timeOfFix) {
             return elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat
         }
-        return elapsed + tolerance >= (wasParked ? min(interval, Self.shortestInterval) : interval)
+        // A fix is due when waiting for the next one would miss the interval by more than taking this one does.
+        let tolerance = max(.zero, min(spacing, .seconds(1)) / 2)
+        switch kind {
+        case .interval(let interval):
+            return elapsed + tolerance >= (wasParked ? min(interval, Self.shortestInterval) : interval)
+        case .accuracy(let meters, let longest):
+            return elapsed + tolerance >= longest || lastTold.drivenOn(to: fix.timeOfFix).distance(to: fix) > Double(meters)
+        }
+    }
+}
+
+extension Fix {
+    /// The vehicle as `update` tells of it.
+    fileprivate init(_ update: LocationUpdate) {
+        self.init(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
+        speedMetersPerSecond = update.speedMetersPerSecond
+        headingDegrees = update.headingDegrees.map(Double.init)
     }
 }
