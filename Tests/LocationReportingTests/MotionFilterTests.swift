@@ -13,8 +13,11 @@ import WaypostTestSupport
     /// Wandering metres north of the place, as parked receivers do.
     private static let wander = [0, 3, -2, 6, 4, -5, 8, -7, 2, 9, -3, 1].map { Double($0) }
 
+    /// For a minute its place is held to within 5 m only: it may be at a traffic light.
     @Test func keepsAParkedVehicleInOnePlace() {
-        let fixes = (0..<120).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
+        let fixes = (0..<120).map { second in
+            Fix.sample(Double(second), north: Self.wander[second % 12] * (second < 60 ? 0.4 : 1), speed: 0.1)
+        }
         let filtered = Self.filtered(fixes)
         #expect(Set(filtered.dropFirst(5).map(\.latitude)).count == 1)
         #expect(filtered.map(\.timeOfFix) == fixes.map(\.timeOfFix))

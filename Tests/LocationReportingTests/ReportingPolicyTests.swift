@@ -1,7 +1,8 @@
 import GNSS
-import LocationReporting
 import Testing
 import WaypostTestSupport
+
+@testable import LocationReporting
 
 @Suite struct ReportingPolicies {
     /// Seconds at which a drive is reported; `speed` gives metres per second for each second.
@@ -9,7 +10,7 @@ import WaypostTestSupport
         seconds: Double, every spacing: Double = 1, interval: Int = 10, heartbeat: Int = 60,
         speed: (Double) -> Double?
     ) -> [Double] {
-        let policy = Box(ReportingPolicy(.interval(.seconds(interval)), heartbeat: .seconds(heartbeat)))
+        let policy = JudgedDrive(.interval(.seconds(interval)), heartbeat: .seconds(heartbeat))
         var north = 0.0
         var result: [Double] = []
         for step in 0...Int(seconds / spacing) {
@@ -63,17 +64,17 @@ import WaypostTestSupport
 
     /// A reload must not bring a position out early: what was reported before counts.
     @Test func withAnotherIntervalCountsFromWhatWasReported() {
-        let policy = Box(ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)))
+        let policy = JudgedDrive(.interval(.seconds(10)))
         let times = (0..<60).filter { second in
-            if second == 23 { policy.value.change(to: .interval(.seconds(15)), heartbeat: .seconds(30)) }
-            if second == 47 { policy.value.change(to: .interval(.seconds(5)), heartbeat: .seconds(30)) }
+            if second == 23 { policy.change(to: .interval(.seconds(15)), heartbeat: .seconds(30)) }
+            if second == 47 { policy.change(to: .interval(.seconds(5)), heartbeat: .seconds(30)) }
             return policy.isDue(.sample(Double(second), north: Double(second) * 15, speed: 15))
         }
         #expect(times == [0, 10, 20, 35, 47, 52, 57])
     }
 
     @Test func withoutASpeedFieldSeesMotionByPosition() {
-        let policy = Box(ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)))
+        let policy = JudgedDrive(.interval(.seconds(10)))
         var times: [Int] = []
         for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
             times.append(second)
@@ -82,14 +83,14 @@ import WaypostTestSupport
     }
 
     @Test func afterASilenceReportsAtOnce() {
-        let policy = Box(ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)))
+        let policy = JudgedDrive(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
         #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
     }
 
     @Test func ofAClockSetBackGoesOn() {
-        let policy = Box(ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)))
+        let policy = JudgedDrive(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(5000, speed: 10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
@@ -116,14 +117,25 @@ import WaypostTestSupport
     }
 }
 
-extension Box where Value == ReportingPolicy {
-    /// Whether `fix` is due, which is reported then.
-    func isDue(_ fix: Fix) -> Bool {
-        apply {
-            $0.observe(fix)
-            let isDue = $0.isDue(fix)
-            if isDue { $0.didReport(fix) }
-            return isDue
-        }
+/// A policy with the motion that it goes by.
+final class JudgedDrive {
+    private var policy: ReportingPolicy
+    private var filter = MotionFilter()
+
+    init(_ kind: ReportingPolicy.Kind, heartbeat: Duration = .seconds(60)) {
+        policy = ReportingPolicy(kind, heartbeat: heartbeat)
     }
+
+    func change(to kind: ReportingPolicy.Kind, heartbeat: Duration) { policy.change(to: kind, heartbeat: heartbeat) }
+
+    /// What is told of `fix`, if it is due.
+    func told(_ fix: Fix) -> LocationUpdate? {
+        let filtered = filter.filtered(fix)
+        policy.observe(filtered, filter.motion)
+        guard policy.isDue(filtered) else { return nil }
+        policy.didReport(filtered)
+        return LocationUpdate(filtered)
+    }
+
+    func isDue(_ fix: Fix) -> Bool { told(fix) != nil }
 }

@@ -60,7 +60,7 @@ package actor LocationIntake {
         }
         observer.observe(.fix(fix))
         let filtered = motion.filtered(fix)
-        policy.observe(filtered)
+        policy.observe(filtered, motion.motion)
         guard policy.isDue(filtered), await isFarEnough(filtered) else { return }
         let update = LocationUpdate(filtered)
         policy.didReport(filtered)

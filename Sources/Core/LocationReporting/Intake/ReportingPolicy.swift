@@ -37,9 +37,8 @@ package struct ReportingPolicy: Sendable {
     private var lastSeen: UTCTime?
     /// From the fix before to the last.
     private var spacing = Duration.zero
-    private var parking = ParkingRule()
-    /// Before the last fix.
-    private var wasParked = false
+    /// At the last fix, and before it.
+    private var (isParked, wasParked) = (false, false)
 
     package init(_ kind: Kind, heartbeat: Duration) { (self.kind, self.heartbeat) = (kind, heartbeat) }
 
@@ -48,10 +47,9 @@ package struct ReportingPolicy: Sendable {
         (self.kind, self.heartbeat) = (kind, heartbeat)
     }
 
-    /// Takes note of `fix`, before anything is asked about it.
-    package mutating func observe(_ fix: Fix) {
-        wasParked = parking.isParked(at: fix.timeOfFix)
-        parking.observe(fix)
+    /// Takes note of `fix`, of a vehicle that does as `motion` says, before anything is asked about it.
+    package mutating func observe(_ fix: Fix, _ motion: Motion?) {
+        (wasParked, isParked) = (isParked, motion?.isParked ?? false)
         spacing = lastSeen.map { $0.duration(to: fix.timeOfFix) } ?? .zero
         lastSeen = fix.timeOfFix
     }
@@ -65,7 +63,7 @@ package struct ReportingPolicy: Sendable {
         let elapsed = lastTold.timeOfFix.duration(to: fix.timeOfFix)
         if elapsed < .zero { return true }  // the receiver's clock was set back, and Plausibility accepted it
         if elapsed < Self.leastSpacing { return false }
-        if parking.isParked(at: fix.timeOfFix) {
+        if isParked {
             return elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat
         }
         // A fix is due when waiting for the next one would miss the interval by more than taking this one does.
