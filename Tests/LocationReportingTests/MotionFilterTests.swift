@@ -16,7 +16,7 @@ import WaypostTestSupport
     /// For a minute its place is held to within 5 m only: it may be at a traffic light.
     @Test func keepsAParkedVehicleInOnePlace() {
         let fixes = (0..<120).map { second in
-            Fix.sample(Double(second), north: Self.wander[second % 12] * (second < 60 ? 0.4 : 1), speed: 0.1)
+            Fix.sample(Double(second), north: Self.wander[second % 12] * (second < 60 ? 0.3 : 1), speed: 0.1)
         }
         let filtered = Self.filtered(fixes)
         #expect(Set(filtered.dropFirst(5).map(\.latitude)).count == 1)

@@ -11,8 +11,8 @@ package struct ReportingPolicy: Sendable {
     package enum Kind: Sendable, Hashable {
         /// So long after the one before.
         case interval(Duration)
-        /// Who lets the last one told drive on as it was told is farther off than `liveMeters`; at the latest
-        /// `longestInterval` after it.
+        /// Who lets the last one told drive on as it was told is farther off than `liveMeters`, or by a little more while
+        /// the vehicle turns, brakes or speeds up; at the latest `longestInterval` after it.
         case accuracy(liveMeters: Int, longestInterval: Duration)
 
         /// The most time between two updates of a moving vehicle.
@@ -30,8 +30,12 @@ package struct ReportingPolicy: Sendable {
     /// The shortest that is not too short.
     static let leastSpacing = shortestInterval - jitter
 
+    /// What is told in a manoeuvre is wrong again a moment later: the bound is by so much wider until its end.
+    private static let manoeuvreSlack = 1.18
+
     private var kind: Kind
     private var heartbeat: Duration
+    private var manoeuvre = Manoeuvre()
     /// As it was told: with a rounded place, a whole heading, none at standstill.
     private var lastTold: Fix?
     private var lastSeen: UTCTime?
@@ -52,6 +56,7 @@ package struct ReportingPolicy: Sendable {
         (wasParked, isParked) = (isParked, motion?.isParked ?? false)
         spacing = lastSeen.map { $0.duration(to: fix.timeOfFix) } ?? .zero
         lastSeen = fix.timeOfFix
+        manoeuvre.observe(fix)
     }
 
     /// Takes note that `fix` has become an update.
@@ -72,7 +77,30 @@ package struct ReportingPolicy: Sendable {
         case .interval(let interval):
             return elapsed + tolerance >= (wasParked ? min(interval, Self.shortestInterval) : interval)
         case .accuracy(let meters, let longest):
-            return elapsed + tolerance >= longest || lastTold.drivenOn(to: fix.timeOfFix).distance(to: fix) > Double(meters)
+            let bound = Double(meters) * (manoeuvre.isUnderWay ? Self.manoeuvreSlack : 1)
+            return elapsed + tolerance >= longest || lastTold.drivenOn(to: fix.timeOfFix).distance(to: fix) > bound
+        }
+    }
+}
+
+/// Decides whether a vehicle turns, brakes or speeds up at a fix: two seconds ago it was not on its way to here.
+private struct Manoeuvre: Sendable {
+    /// Metres by which it is off that way: half a metre a second squared.
+    private static let leastDeviation = 1.0
+    /// Between the fixes that are compared, at whatever rate they come.
+    private static let spacing = Duration.milliseconds(900)
+    private static let longestAge = Duration.seconds(4)
+
+    private(set) var isUnderWay = false
+    private var earlier: Fix?
+    private var earliest: Fix?
+
+    mutating func observe(_ fix: Fix) {
+        let age = earliest.map { $0.timeOfFix.duration(to: fix.timeOfFix) } ?? .zero
+        let deviation = earliest.map { $0.drivenOn(to: fix.timeOfFix).distance(to: fix) } ?? 0
+        isUnderWay = age > .zero && age <= Self.longestAge && deviation > Self.leastDeviation
+        if earlier.map({ $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.spacing }) ?? true {
+            (earliest, earlier) = (earlier, fix)
         }
     }
 }
