@@ -44,22 +44,53 @@ import WaypostTestSupport
         }
     }
 
-    private static let interval = ReportingPolicy.Kind.interval(.seconds(10))
+    /// What a policy may cost, in parts of the updates of a fixed interval of ten seconds, and how far off it may leave
+    /// a follower who could have been told five seconds after the update before.
+    struct Promise: Sendable {
+        let policy: ReportingPolicy.Kind
+        let meanShare: Double
+        let share: Double
+        let meters: Double
+    }
 
-    @Test func table() {
-        var shares: [Int: [Double]] = [:]
-        for drive in TestDrive.recorded + TestDrive.generated(seed: 1) {
-            let today = Score(drive, Self.interval)
-            var line = "\(drive.description): \(today.updates) worst \(Int(today.worst))"
-            for (meters, longest) in [(50, 30), (100, 60)] {
-                let score = Score(drive, .accuracy(liveMeters: meters, longestInterval: .seconds(longest)))
-                let share = Double(score.updates) / Double(today.updates)
-                shares[meters, default: []].append(share)
-                line += " | \(meters): \(Int(share * 1000)) worst \(Int(score.worst)) at \(Int(score.worstAt))"
-            }
-            print(line)
+    private static let promises = [
+        Promise(
+            policy: .accuracy(liveMeters: 50, longestInterval: .seconds(30)), meanShare: 0.55, share: 0.65, meters: 60),
+        Promise(
+            policy: .accuracy(liveMeters: 100, longestInterval: .seconds(60)), meanShare: 0.33, share: 0.4, meters: 120),
+    ]
+
+    private static func judge(_ drives: [TestDrive], _ promise: Promise) {
+        let shares = drives.map { drive in
+            let (score, fixed) = (Score(drive, promise.policy), Score(drive, .interval(.seconds(10))))
+            let share = Double(score.updates) / Double(fixed.updates)
+            #expect(share <= promise.share, "\(drive): \(score.updates) updates of \(fixed.updates)")
+            #expect(score.worst <= promise.meters, "\(drive): \(score.worst) m after \(score.worstAt) s")
+            return share
         }
-        for (meters, all) in shares { print(meters, all.reduce(0, +) / Double(all.count), all.max() ?? 0) }
+        #expect(
+            shares.reduce(0, +) <= promise.meanShare * Double(shares.count), "\(zip(drives.map(\.description), shares))")
+    }
+
+    @Test(
+        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives beside the checkout"), arguments: promises)
+    func areBoundedOnRecordedDrives(promise: Promise) { Self.judge(TestDrive.recorded, promise) }
+
+    @Test(arguments: promises) func areBoundedOnGeneratedDrives(promise: Promise) {
+        Self.judge((1...2).flatMap { TestDrive.generated(seed: $0) }, promise)
+    }
+
+    /// At ten fixes a second the bound is met as well, and costs no more.
+    @Test func areBoundedAtAnyRate() {
+        let ride = SimulatedRide.round(stops: 10, seed: 3)
+        let scores = [0.1, 0.2, 1, 2].map { spacing in
+            Score(
+                TestDrive(description: "\(spacing) s", fixes: ride.fixes(every: spacing)),
+                .accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        }
+        #expect(scores.allSatisfy { $0.worst <= 60 })
+        let counts = scores.map(\.updates)
+        #expect((counts.max() ?? 0) * 10 <= (counts.min() ?? 0) * 11, "\(counts)")
     }
 }
 

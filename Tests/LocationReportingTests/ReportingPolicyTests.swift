@@ -89,6 +89,61 @@ import WaypostTestSupport
         #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
     }
 
+    /// Seconds at which a ride is told by a bound of 50 m and 30 s.
+    private static func told(_ ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
+        let policy = JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        let fixes = ride.fixes(every: spacing, wander: 0, speedNoise: 0)
+        return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
+    }
+
+    @Test(arguments: [0.1, 1, 2]) func byAccuracySaysNothingNewOfAStraightRoad(spacing: Double) {
+        var ride = SimulatedRide()
+        ride.go(20, acceleration: 1.5)
+        let start = Self.told(ride, every: spacing).count
+        ride.go(300)
+        let times = Self.told(ride, every: spacing).dropFirst(start)
+        #expect(times.count <= 12)
+        for (one, next) in zip(times, times.dropFirst()).dropFirst(2) { #expect(abs(next - one - 30) <= 0.5) }
+    }
+
+    /// What happens after a minute's drive at 15 m/s, and how long it takes at most until it is told.
+    @Test(
+        arguments: [
+            ("it turns off", 5, 0, 18, 8.0), ("it brakes for a light", 7.5, -2, 0, 9), ("it speeds up", 10, 1.5, 0, 10),
+            ("it drives on", 10, 0, 0, 30),
+        ] as [(String, Double, Double, Double, Double)])
+    func byAccuracyTellsOfAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double) {
+        var ride = SimulatedRide()
+        ride.go(10, acceleration: 1.5)
+        ride.go(50)
+        ride.go(seconds, acceleration: acceleration, turning: turning)
+        ride.go(60)
+        let times = Self.told(ride)
+        let next = times.first { $0 > 60 } ?? .infinity
+        #expect(next <= 60 + within, "\(name): \(times)")
+    }
+
+    @Test func byAccuracyKeepsItsDistances() {
+        let times = Self.told(SimulatedRide.round(stops: 20, seed: 5), every: 0.2)
+        let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
+        #expect(gaps.allSatisfy { (4.899...60.001).contains($0) })
+        #expect(gaps.contains { $0 < 10 } && gaps.contains { $0 > 29 })
+    }
+
+    /// A parked vehicle is told at the heartbeat, whatever the policy.
+    @Test func byAccuracyOfAParkedVehicleSlowsToTheHeartbeat() {
+        var ride = SimulatedRide()
+        ride.stand(600)
+        #expect(Self.told(ride).filter { $0 > 120 }.count == 8)
+    }
+
+    @Test func byAccuracyDoesNotNeedASpeed() {
+        let policy = JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        let times = (0..<100).filter { policy.isDue(.sample(Double($0), north: Double($0) * 15)) }
+        // The track tells both from the third fix on.
+        #expect(times.count <= 6 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= 30 })
+    }
+
     @Test func ofAClockSetBackGoesOn() {
         let policy = JudgedDrive(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(5000, speed: 10)))

@@ -239,6 +239,18 @@ package struct ReportingConfiguration: Sendable, Hashable {
     }
 }
 
+extension ReportingConfiguration {
+    /// When updates are made, for the status.
+    var words: String {
+        let parked = "parked every \(heartbeat.spoken)"
+        return switch policy {
+        case .interval(let interval): "every \(interval.spoken), \(parked)"
+        case .accuracy(let meters, let longest):
+            "when a follower would be \(meters) m off, at least every \(longest.spoken), \(parked)"
+        }
+    }
+}
+
 /// Where and how updates are sent.
 package struct UploadConfiguration: Sendable, Hashable {
     package var endpoint: HTTPURL

@@ -17,7 +17,7 @@ package struct Motion: Sendable, Hashable {
     package let kind: Kind
     /// The first fix of which it was so; for a parked vehicle, that at which it came to rest.
     package let since: UTCTime
-    /// Where it stands, once it has settled there; `nil` otherwise.
+    /// Where it is parked; `nil` when it is not.
     package let place: Fix?
 
     package var isParked: Bool { kind == .parked }
@@ -40,21 +40,18 @@ package struct Motion: Sendable, Hashable {
 ///
 /// It stands from the first fix of standstill on, and moves off with the first that is too fast for one, or that lies
 /// outside the circle in which the fixes of a standing vehicle lie, whatever their speed says. When it stands again in
-/// the same place a moment later it has never left. The place is that of the fix after it has settled; from then on the
-/// receiver's drift is not motion: less than `standingDrift` while it stands, as far as its accuracy allows once it is
-/// parked.
+/// the same place a moment later it has never left. Once it is parked it has a place: what its fixes differ from that,
+/// as far as their accuracy allows, is drift, and neither motion nor track.
 package struct MotionClassifier: Sendable {
-    /// Metres that a held place may be from the fixes of a vehicle that stands, and is not parked yet.
-    package static let standingDrift = 5.0
-    /// The same at least for a parked one, and what counts as the error of a fix that states none.
-    private static let parkedDrift = 15.0
+    /// Metres from a vehicle's place to where it can stand again without having left, at least.
+    private static let samePlace = 5.0
+    /// Metres of drift at least, and what counts as the error of a fix that states none.
+    private static let leastDrift = 15.0
     private static let usualError = 25.0
     /// How far two fixes of one place may be apart, in sums of their 68 % radii: 99 of 100 are nearer.
     private static let spread = 1.5
     /// Metres within which the fixes of one stand lie; parked receivers wander up to 20.
     private static let standRadius = 25.0
-    /// How long it stands before its place is held.
-    private static let settlingTime = Duration.seconds(5)
 
     /// One time of standing in one place.
     private struct Stand: Sendable {
@@ -96,11 +93,12 @@ package struct MotionClassifier: Sendable {
         }
         if let interruptedAt = stand.interruptedAt {
             let place = stand.place ?? stand.origin
-            let reach = max(Self.standingDrift, fix.horizontalAccuracyMeters ?? 0)
+            let reach = max(Self.samePlace, fix.horizontalAccuracyMeters ?? 0)
             if interruptedAt.duration(to: fix.timeOfFix) > Motion.longestInterruption {
                 self.stand = speed < Motion.standingSpeed ? Stand(origin: fix) : nil
             } else if speed < Motion.standingSpeed {
-                if place.distance(to: fix) <= reach { self.stand?.interruptedAt = nil } else { self.stand = Stand(origin: fix) }
+                if place.distance(to: fix) > reach { self.stand = Stand(origin: fix) }
+                self.stand?.interruptedAt = nil
             }
         } else if speed >= (stand.isParked(at: fix.timeOfFix) ? Motion.movingSpeed : Motion.creepingSpeed) {
             self.stand?.interruptedAt = fix.timeOfFix
@@ -110,12 +108,12 @@ package struct MotionClassifier: Sendable {
     private mutating func standing(at fix: Fix) -> Motion? {
         guard var stand, stand.interruptedAt == nil else { return nil }
         (isMoving, since) = (false, nil)
-        let isParked = stand.isParked(at: fix.timeOfFix)
-        if stand.origin.timeOfFix.duration(to: fix.timeOfFix) >= Self.settlingTime {
-            stand.place = stand.place.flatMap { Self.drifts(from: $0, to: fix, isParked: isParked) ? $0 : nil } ?? fix
-            self.stand = stand
+        guard stand.isParked(at: fix.timeOfFix) else {
+            return Motion(kind: .standing, since: stand.origin.timeOfFix, place: nil)
         }
-        return Motion(kind: isParked ? .parked : .standing, since: stand.origin.timeOfFix, place: stand.place)
+        if stand.place.map({ !Self.drifts(from: $0, to: fix) }) ?? true { stand.place = fix }
+        self.stand = stand
+        return Motion(kind: .parked, since: stand.origin.timeOfFix, place: stand.place)
     }
 
     /// A receiver that states no speed, whose track does not tell one either: it may be parked.
@@ -136,13 +134,12 @@ package struct MotionClassifier: Sendable {
     }
 
     /// Whether `fix` may be at `place`. One that is much better takes its place: a receiver that has just started errs.
-    private static func drifts(from place: Fix, to fix: Fix, isParked: Bool) -> Bool {
+    private static func drifts(from place: Fix, to fix: Fix) -> Bool {
         if let worse = place.horizontalAccuracyMeters, let better = fix.horizontalAccuracyMeters, better < worse / 2 {
             return false
         }
         let errors =
             (place.horizontalAccuracyMeters ?? usualError) + (fix.horizontalAccuracyMeters ?? usualError)
-        let reach = isParked ? max(parkedDrift, errors * spread) : standingDrift
-        return place.distance(to: fix) <= reach
+        return place.distance(to: fix) <= max(leastDrift, errors * spread)
     }
 }

@@ -11,8 +11,8 @@ package struct ReportingPolicy: Sendable {
     package enum Kind: Sendable, Hashable {
         /// So long after the one before.
         case interval(Duration)
-        /// Who lets the last one told drive on as it was told is farther off than `liveMeters`, or by a little more while
-        /// the vehicle turns, brakes or speeds up; at the latest `longestInterval` after it.
+        /// Who lets the last one told drive on as it was told is farther off than `liveMeters`, or by a little more
+        /// while the vehicle turns, brakes or speeds up; at the latest `longestInterval` after it.
         case accuracy(liveMeters: Int, longestInterval: Duration)
 
         /// The most time between two updates of a moving vehicle.
