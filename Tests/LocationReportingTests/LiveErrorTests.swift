@@ -5,8 +5,8 @@ import WaypostTestSupport
 
 @testable import LocationReporting
 
-/// What a policy costs, and how far off it leaves a follower who knows only what was told, and lets the last of it drive
-/// on with its speed and heading.
+/// What a policy costs, and how far off it leaves a follower who knows only what was told, and lets the last of it
+/// drive on with its speed and heading.
 @Suite struct LiveErrors {
     /// One drive under one policy.
     struct Score {
@@ -69,7 +69,8 @@ import WaypostTestSupport
             return share
         }
         #expect(
-            shares.reduce(0, +) <= promise.meanShare * Double(shares.count), "\(zip(drives.map(\.description), shares))")
+            shares.reduce(0, +) <= promise.meanShare * Double(shares.count), "\(zip(drives.map(\.description), shares))"
+        )
     }
 
     @Test(

@@ -14,10 +14,19 @@ import WaypostTestSupport
         ("moving off", [0.1, 0.2, 1.2, 2.5], "sscm"),
         ("a wild speed", [0.1, 0.2, 9, 0.2], "ssms"),
         ("parked", [Double?](repeating: 0.1, count: 62), String(repeating: "s", count: 60) + "pp"),
-        ("a parked receiver's noise", [Double?](repeating: 0.1, count: 61) + [1.2, 0.3], String(repeating: "s", count: 60) + "ppp"),
-        ("a parked vehicle moves off", [Double?](repeating: 0, count: 61) + [1.6], String(repeating: "s", count: 60) + "pm"),
+        (
+            "a parked receiver's noise", [Double?](repeating: 0.1, count: 61) + [1.2, 0.3],
+            String(repeating: "s", count: 60) + "ppp"
+        ),
+        (
+            "a parked vehicle moves off", [Double?](repeating: 0, count: 61) + [1.6],
+            String(repeating: "s", count: 60) + "pm"
+        ),
         ("speed that is not stated", [nil, nil], "--"),
-        ("parked, as far as its places tell", [Double?](repeating: nil, count: 61), String(repeating: "-", count: 60) + "p"),
+        (
+            "parked, as far as its places tell", [Double?](repeating: nil, count: 61),
+            String(repeating: "-", count: 60) + "p"
+        ),
     ]
 
     @Test(arguments: rows) func areTold(name: String, speeds: [Double?], kinds: String) {
@@ -68,7 +77,8 @@ import WaypostTestSupport
         ], 1...3 as ClosedRange<UInt64>)
     func areRightToASecondAndFiveMeters(errors: Errors, seed: UInt64) {
         let fixes = Self.ride.fixes(
-            every: errors.spacing, wander: errors.wander, memory: errors.memory, speedNoise: errors.speedNoise, seed: seed)
+            every: errors.spacing, wander: errors.wander, memory: errors.memory, speedNoise: errors.speedNoise,
+            seed: seed)
         let step = Int((errors.spacing * 10).rounded())
         let moments = stride(from: 0, to: Self.ride.moments.count, by: step).map { Self.ride.moments[$0] }
         let places = moments.map { moment in
@@ -94,8 +104,10 @@ import WaypostTestSupport
             let standsHere = speed < (wasStanding ? 1 : 0.5)
             defer { wasStanding = standsHere }
             guard standsHere else { continue }
-            if let last = stands.last, wasStanding
-                || last.to.timeOfFix.duration(to: place.timeOfFix) <= .seconds(30) && last.from.distance(to: place) < 3
+            if let last = stands.last,
+                wasStanding
+                    || last.to.timeOfFix.duration(to: place.timeOfFix) <= .seconds(30)
+                        && last.from.distance(to: place) < 3
             {
                 stands[stands.count - 1].to = place
             } else {

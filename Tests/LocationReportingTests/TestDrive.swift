@@ -29,7 +29,9 @@ struct TestDrive: Sendable, CustomStringConvertible {
         [DriveSituation.town, .motorway].map { situation in
             let drive = Drive(situation, seed: seed, duration: .seconds(3600))
             return TestDrive(description: "\(situation.rawValue) \(seed)", fixes: drive.compactMap(\.truth))
-        } + [TestDrive(description: "delivery round \(seed)", fixes: SimulatedRide.round(stops: 40, seed: seed).fixes())]
+        } + [
+            TestDrive(description: "delivery round \(seed)", fixes: SimulatedRide.round(stops: 40, seed: seed).fixes())
+        ]
     }
 
     private static func unpacked(_ path: String) throws -> [UInt8] {
@@ -62,7 +64,8 @@ struct TestDrive: Sendable, CustomStringConvertible {
             func number(_ name: String) -> Double? { text(name).flatMap { Double($0) } }
             guard first == nil || text("receiver") == first, let latitude = number("lat"),
                 let longitude = number("lon"),
-                let seconds = number("t_unix") ?? number("t_sync_s") ?? number("t_s") ?? text("t_local").map(secondOfDay)
+                let seconds = number("t_unix") ?? number("t_sync_s") ?? number("t_s")
+                    ?? text("t_local").map(secondOfDay)
             else { return nil }
             var fix = Fix(
                 timeOfFix: UTCTime(millisecondsSince1970: Int64((seconds * 1000).rounded())), latitude: latitude,

@@ -4,6 +4,7 @@ package import HTTPMessages
 package import LinuxPlatform
 package import LocationReporting
 package import SQLiteOutbox
+import ReportedText
 import StrictJSON
 
 /// What one agent is set up to do: the configuration file as checked values.
@@ -224,10 +225,12 @@ package struct ReportingConfiguration: Sendable, Hashable {
                     "liveMeters", in: 10...1000, default: 50,
                     "with accuracy: how far off who lets the last update drive on may be"),
                 longestInterval: section.seconds(
-                    longest, in: 5...60, default: 30, "with accuracy: most time between two updates of a moving vehicle"))
+                    longest, in: 5...60, default: 30, "with accuracy: most time between two updates of a moving vehicle"
+                ))
         }
         for key in foreign where section.member(key) != nil {
-            section.report(key, "does nothing with the policy \"\(word.rawValue)\"; remove it, or choose the other policy")
+            section.report(
+                key, "does nothing with the policy \"\(word.rawValue)\"; remove it, or choose the other policy")
         }
         heartbeat = section.seconds(
             "heartbeatSeconds", in: 5...60, default: 60,

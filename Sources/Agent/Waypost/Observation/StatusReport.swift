@@ -165,7 +165,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var systemTime: UTCTime?
 
         package init(
-            tokenProvider: String = "", reporting: String? = nil, extent: StoreExtent? = nil, residentBytes: Int64? = nil,
+            tokenProvider: String = "", reporting: String? = nil, extent: StoreExtent? = nil,
+            residentBytes: Int64? = nil,
             systemTime: UTCTime? = nil
         ) {
             (self.tokenProvider, self.reporting, self.extent) = (tokenProvider, reporting, extent)

@@ -22,7 +22,7 @@ struct MotionFilter: Sendable {
         return heading.steadied(motion.place.map { Self.repetition(of: $0, for: fix) } ?? fix, motion.kind)
     }
 
-    /// The place of a parked vehicle at the time of `fix`: its fixes wander by metres, and would draw a star on the map.
+    /// The place of a parked vehicle at the time of `fix`: its fixes wander and would draw a star on a map.
     private static func repetition(of place: Fix, for fix: Fix) -> Fix {
         guard place != fix else { return fix }
         var held = place
