@@ -124,7 +124,11 @@ let package = Package(
         tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization", "LinuxPlatform"]),
         tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
         tests(
-            "LocationReporting", ["LocationReporting", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+            "LocationReporting",
+            [
+                "LocationReporting", "GNSS", "GNSSReceiver", "LinuxPlatform", "ReceiverSimulator",
+                "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+            ]),
         tests("TrackDrawing", ["TrackDrawing", "GNSS"]),
         tests("LinuxPlatform", ["LinuxPlatform", "CLinux"]),
         tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CLinux", "CZlib"]),

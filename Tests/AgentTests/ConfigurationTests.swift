@@ -51,6 +51,22 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
+        ("", ReportingPolicy.Kind.accuracy(liveMeters: 50, longestInterval: .seconds(30))),
+        (
+            #", "liveMeters": 100, "longestIntervalSeconds": 60"#,
+            .accuracy(liveMeters: 100, longestInterval: .seconds(60))
+        ),
+    ])
+    func aBoundOnTheLiveErrorIsAPolicy(keys: String, policy: ReportingPolicy.Kind) throws {
+        let text = Self.smallest.dropLast() + #", "reporting": {"policy": "accuracy"\#(keys)}}"#
+        let configuration = try Self.read(String(text))
+        #expect(configuration.reporting.policy == policy)
+        // What is not in force is not told to be.
+        let keys = Set(configuration.settings.map(\.path).filter { $0.hasPrefix("reporting.") })
+        #expect(keys.contains("reporting.liveMeters") && !keys.contains("reporting.intervalSeconds"))
+    }
+
+    @Test(arguments: [
         ("/o.sqlite", "/o.sqlite", "", "status.listen"), ("/o.sqlite", "/o.sqlite-wal", "", "status.listen"),
         ("/o.sqlite", "//./o.sqlite.reserve", "", "status.listen"), ("/run/token", "/s", "", "outbox.path"),
         ("/o.sqlite", "/run/token", "", "status.listen"), ("/x/config.json", "/s", "", "outbox.path"),
@@ -92,7 +108,7 @@ import WaypostTestSupport
 
     @Test func theDefaultsAreThoseOfTheDesign() throws {
         let configuration = try Self.read(Self.smallest)
-        #expect(configuration.reporting.interval == .seconds(10))
+        #expect(configuration.reporting.policy == .interval(.seconds(10)))
         #expect(configuration.reporting.heartbeat == .seconds(60))
         #expect(configuration.upload.timeout == .seconds(15))
         #expect(configuration.upload.maximumPastLocations == 50)
@@ -252,6 +268,23 @@ import WaypostTestSupport
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 20}}",
             "\"reporting.heartbeatSeconds\" is shorter than \"intervalSeconds\"; make it at least as long"
+        ),
+        (
+            "}}", "}, \"reporting\": {\"policy\": \"accuracy\", \"intervalSeconds\": 10}}",
+            "\"reporting.intervalSeconds\" does nothing with the policy \"accuracy\"; remove it, or choose the other policy"
+        ),
+        (
+            "}}", "}, \"reporting\": {\"liveMeters\": 50}}",
+            "\"reporting.liveMeters\" does nothing with the policy \"interval\"; remove it, or choose the other policy"
+        ),
+        (
+            "}}", "}, \"reporting\": {\"policy\": \"accuracy\", \"liveMeters\": 5}}",
+            "\"reporting.liveMeters\" is 5; use a whole number from 10 to 1000"
+        ),
+        (
+            "}}",
+            "}, \"reporting\": {\"policy\": \"accuracy\", \"longestIntervalSeconds\": 40, \"heartbeatSeconds\": 30}}",
+            "\"reporting.heartbeatSeconds\" is shorter than \"longestIntervalSeconds\"; make it at least as long"
         ),
         (
             "}}", "}, \"upload\": {\"endpoint\": \"fleetengine.googleapis.com\"}}",

@@ -13,12 +13,14 @@ import WaypostTestSupport
     /// Wandering metres north of the place, as parked receivers do.
     private static let wander = [0, 3, -2, 6, 4, -5, 8, -7, 2, 9, -3, 1].map { Double($0) }
 
+    /// For a minute it may be at a traffic light, and its fixes are told as they are.
     @Test func keepsAParkedVehicleInOnePlace() {
-        let fixes = (0..<120).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
+        let fixes = (0..<180).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
         let filtered = Self.filtered(fixes)
-        #expect(Set(filtered.dropFirst(5).map(\.latitude)).count == 1)
+        #expect(filtered.prefix(60) == fixes.prefix(60))
+        #expect(Set(filtered.dropFirst(60).map(\.latitude)).count == 1)
         #expect(filtered.map(\.timeOfFix) == fixes.map(\.timeOfFix))
-        #expect(filtered.dropFirst(6).allSatisfy { $0.speedMetersPerSecond == 0 })
+        #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 })
     }
 
     @Test func letsGoAtOnceOnRealSpeed() {
@@ -42,16 +44,16 @@ import WaypostTestSupport
     }
 
     @Test func takesAMuchBetterPlace() {
-        let rough = (0..<10).map { Fix.sample(Double($0), speed: 0, accuracy: 40) }
-        let good = (10..<20).map { Fix.sample(Double($0), north: 20, speed: 0, accuracy: 4) }
+        let rough = (0..<70).map { Fix.sample(Double($0), speed: 0, accuracy: 40) }
+        let good = (70..<80).map { Fix.sample(Double($0), north: 20, speed: 0, accuracy: 4) }
         #expect(Self.filtered(rough + good).last?.latitude == good.last?.latitude)
     }
 
     @Test func holdsAParkedVehicleWhoseReceiverStatesNoSpeed() {
         let fixes = (0..<120).map { Fix.sample(Double($0), north: Self.wander[$0 % 12] / 4) }
         let filtered = Self.filtered(fixes)
-        #expect(Set(filtered.dropFirst(40).map(\.latitude)).count == 1)
-        #expect(filtered.dropFirst(40).allSatisfy { $0.speedMetersPerSecond == 0 && $0.headingDegrees == nil })
+        #expect(Set(filtered.dropFirst(60).map(\.latitude)).count == 1)
+        #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 && $0.headingDegrees == nil })
     }
 
     @Test func reportsTheTracksMotionWhereNoneIsStated() {

@@ -54,7 +54,7 @@ import WaypostTestSupport
     ) -> LocationIntake {
         LocationIntake(
             plausibility: Plausibility(earliest: nil), shape: ShapePoints(meters: 5),
-            policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), spacing: spacing,
+            policy: ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)), spacing: spacing,
             outbox: outbox, uploader: uploader, clock: MonotonicClock(clock), latestTime: { nil }, observer: observer)
     }
 

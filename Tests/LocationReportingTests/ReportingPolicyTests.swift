@@ -1,7 +1,8 @@
 import GNSS
-import LocationReporting
 import Testing
 import WaypostTestSupport
+
+@testable import LocationReporting
 
 @Suite struct ReportingPolicies {
     /// Seconds at which a drive is reported; `speed` gives metres per second for each second.
@@ -9,7 +10,7 @@ import WaypostTestSupport
         seconds: Double, every spacing: Double = 1, interval: Int = 10, heartbeat: Int = 60,
         speed: (Double) -> Double?
     ) -> [Double] {
-        let policy = Box(ReportingPolicy(interval: .seconds(interval), heartbeat: .seconds(heartbeat)))
+        let policy = JudgedDrive(.interval(.seconds(interval)), heartbeat: .seconds(heartbeat))
         var north = 0.0
         var result: [Double] = []
         for step in 0...Int(seconds / spacing) {
@@ -63,17 +64,17 @@ import WaypostTestSupport
 
     /// A reload must not bring a position out early: what was reported before counts.
     @Test func withAnotherIntervalCountsFromWhatWasReported() {
-        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        let policy = JudgedDrive(.interval(.seconds(10)))
         let times = (0..<60).filter { second in
-            if second == 23 { policy.value.change(interval: .seconds(15), heartbeat: .seconds(30)) }
-            if second == 47 { policy.value.change(interval: .seconds(5), heartbeat: .seconds(30)) }
+            if second == 23 { policy.change(to: .interval(.seconds(15)), heartbeat: .seconds(30)) }
+            if second == 47 { policy.change(to: .interval(.seconds(5)), heartbeat: .seconds(30)) }
             return policy.isDue(.sample(Double(second), north: Double(second) * 15, speed: 15))
         }
         #expect(times == [0, 10, 20, 35, 47, 52, 57])
     }
 
     @Test func withoutASpeedFieldSeesMotionByPosition() {
-        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        let policy = JudgedDrive(.interval(.seconds(10)))
         var times: [Int] = []
         for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
             times.append(second)
@@ -82,14 +83,70 @@ import WaypostTestSupport
     }
 
     @Test func afterASilenceReportsAtOnce() {
-        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        let policy = JudgedDrive(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
         #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
     }
 
+    /// Seconds at which a ride is told by a bound of 50 m and 30 s.
+    private static func told(_ ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
+        let policy = JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        let fixes = ride.fixes(every: spacing, wander: 0, speedNoise: 0)
+        return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
+    }
+
+    @Test(arguments: [0.1, 1, 2]) func byAccuracySaysNothingNewOfAStraightRoad(spacing: Double) {
+        var ride = SimulatedRide()
+        ride.go(20, acceleration: 1.5)
+        let start = Self.told(ride, every: spacing).count
+        ride.go(300)
+        let times = Self.told(ride, every: spacing).dropFirst(start)
+        #expect(times.count <= 12)
+        for (one, next) in zip(times, times.dropFirst()).dropFirst(2) { #expect(abs(next - one - 30) <= 0.5) }
+    }
+
+    /// What happens after a minute's drive at 15 m/s, and how long it takes at most until it is told.
+    @Test(
+        arguments: [
+            ("it turns off", 5, 0, 18, 8.0), ("it brakes for a light", 7.5, -2, 0, 9), ("it speeds up", 10, 1.5, 0, 10),
+            ("it drives on", 10, 0, 0, 30),
+        ] as [(String, Double, Double, Double, Double)])
+    func byAccuracyTellsOfAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double)
+    {
+        var ride = SimulatedRide()
+        ride.go(10, acceleration: 1.5)
+        ride.go(50)
+        ride.go(seconds, acceleration: acceleration, turning: turning)
+        ride.go(60)
+        let times = Self.told(ride)
+        let next = times.first { $0 > 60 } ?? .infinity
+        #expect(next <= 60 + within, "\(name): \(times)")
+    }
+
+    @Test func byAccuracyKeepsItsDistances() {
+        let times = Self.told(SimulatedRide.round(stops: 20, seed: 5), every: 0.2)
+        let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
+        #expect(gaps.allSatisfy { (4.899...60.001).contains($0) })
+        #expect(gaps.contains { $0 < 10 } && gaps.contains { $0 > 29 })
+    }
+
+    /// A parked vehicle is told at the heartbeat, whatever the policy.
+    @Test func byAccuracyOfAParkedVehicleSlowsToTheHeartbeat() {
+        var ride = SimulatedRide()
+        ride.stand(600)
+        #expect(Self.told(ride).filter { $0 > 120 }.count == 8)
+    }
+
+    @Test func byAccuracyDoesNotNeedASpeed() {
+        let policy = JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        let times = (0..<100).filter { policy.isDue(.sample(Double($0), north: Double($0) * 15)) }
+        // The track tells both from the third fix on.
+        #expect(times.count <= 6 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= 30 })
+    }
+
     @Test func ofAClockSetBackGoesOn() {
-        let policy = Box(ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)))
+        let policy = JudgedDrive(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(5000, speed: 10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
@@ -116,14 +173,25 @@ import WaypostTestSupport
     }
 }
 
-extension Box where Value == ReportingPolicy {
-    /// Whether `fix` is due, which is reported then.
-    func isDue(_ fix: Fix) -> Bool {
-        apply {
-            $0.observe(fix)
-            let isDue = $0.isDue(fix)
-            if isDue { $0.didReport(fix) }
-            return isDue
-        }
+/// A policy with the motion that it goes by.
+final class JudgedDrive {
+    private var policy: ReportingPolicy
+    private var filter = MotionFilter()
+
+    init(_ kind: ReportingPolicy.Kind, heartbeat: Duration = .seconds(60)) {
+        policy = ReportingPolicy(kind, heartbeat: heartbeat)
     }
+
+    func change(to kind: ReportingPolicy.Kind, heartbeat: Duration) { policy.change(to: kind, heartbeat: heartbeat) }
+
+    /// What is told of `fix`, if it is due.
+    func told(_ fix: Fix) -> LocationUpdate? {
+        let filtered = filter.filtered(fix)
+        policy.observe(filtered, filter.motion)
+        guard policy.isDue(filtered) else { return nil }
+        policy.didReport(filtered)
+        return LocationUpdate(filtered)
+    }
+
+    func isDue(_ fix: Fix) -> Bool { told(fix) != nil }
 }

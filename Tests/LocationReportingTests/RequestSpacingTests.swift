@@ -76,7 +76,7 @@ import WaypostTestSupport
         /// front of it.
         func requests(seconds: Int) throws -> [(at: Int, second: Int)] {
             let upload = try UploadStateDriver()
-            var (policy, spacing) = (ReportingPolicy(interval: .seconds(interval), heartbeat: .seconds(60)), spacing)
+            var (policy, spacing) = (ReportingPolicy(.interval(.seconds(interval)), heartbeat: .seconds(60)), spacing)
             var (pending, reported) = (waiting, LocationUpdate?.none)
             var newest = waiting.last
             var requests: [(at: Int, second: Int)] = []
@@ -90,7 +90,7 @@ import WaypostTestSupport
                 if upload.action == nil { take(.started, at: now) }
                 if fixes * 1000 + fixIsLate(fixes) <= now {
                     let fix = Fix.sample(10_000 + Double(fixes), north: Double(fixes) * 15, speed: 15)
-                    policy.observe(fix)
+                    policy.observe(fix, nil)
                     let elapsed = reported.flatMap { upload.state.timeSinceSent($0, at: upload.now) }
                     if policy.isDue(fix), !spacing.isTooSoon(fix, at: upload.now, sinceRequest: elapsed) {
                         policy.didReport(fix)

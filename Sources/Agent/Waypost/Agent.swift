@@ -169,7 +169,8 @@ public struct Agent: Sendable {
             return StatusReport(
                 vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: summary, durability: durability,
                 surroundings: StatusReport.Surroundings(
-                    tokenProvider: ownProvider ?? inForce.withLock { $0.authorization.provider }, extent: extent,
+                    tokenProvider: ownProvider ?? inForce.withLock { $0.authorization.provider },
+                    reporting: inForce.withLock { $0.reporting.words }, extent: extent,
                     residentBytes: ResidentMemory.bytes, systemTime: .system),
                 at: agent.clock.now)
         }

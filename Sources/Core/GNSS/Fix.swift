@@ -69,6 +69,20 @@ extension Fix {
             east: east * Self.metersPerDegree, north: (other.latitude - latitude) * Self.metersPerDegree)
     }
 
+    /// Where the vehicle is at `time` if it drives on with its speed and heading, for a minute at most; at the same
+    /// place where either is absent.
+    package func drivenOn(to time: UTCTime) -> Fix {
+        var later = self
+        later.timeOfFix = time
+        guard let speed = speedMetersPerSecond, let heading = headingDegrees else { return later }
+        let meters = speed * min(max(timeOfFix.duration(to: time) / .seconds(1), 0), 60)
+        let (direction, metersPerDegree) = (heading * .pi / 180, 111_195.0)
+        later.latitude += meters * cmath_cos(direction) / metersPerDegree
+        later.longitude +=
+            meters * cmath_sin(direction) / (metersPerDegree * max(cmath_cos(latitude * .pi / 180), 0.01))
+        return later
+    }
+
     /// From this time of fix to that of `other`.
     func seconds(to other: Fix) -> Double { timeOfFix.duration(to: other.timeOfFix) / .seconds(1) }
 }

@@ -4,6 +4,7 @@ package import HTTPMessages
 package import LinuxPlatform
 package import LocationReporting
 package import SQLiteOutbox
+import ReportedText
 import StrictJSON
 
 /// What one agent is set up to do: the configuration file as checked values.
@@ -100,18 +101,20 @@ extension Configuration {
         self = configuration
     }
 
-    /// The keys that are asked for when nothing but a type of receiver and of provider is configured, for each.
+    /// The keys that are asked for when nothing but a type of receiver and of provider, and a policy, is configured,
+    /// for each.
     static let declaredKeys: [ConfigurationKey] = {
         var keys: [ConfigurationKey] = []
         let receivers = ReceiverConfiguration.Kind.allCases.map(\.rawValue)
         let providers = AuthorizationConfiguration.Kind.allCases.map(\.rawValue)
-        for index in 0..<max(receivers.count, providers.count) {
-            func section(_ types: [String]) -> JSONValue {
-                .object(["type": .string(types[min(index, types.count - 1)])])
+        let policies = ReportingConfiguration.PolicyWord.allCases.map(\.rawValue)
+        for index in 0..<max(receivers.count, providers.count, policies.count) {
+            func section(_ types: [String], by key: String = "type") -> JSONValue {
+                .object([key: .string(types[min(index, types.count - 1)])])
             }
             let members = [
                 "receiver": section(receivers), "authorization": section(providers),
-                "consumerAuthorization": section(providers),
+                "consumerAuthorization": section(providers), "reporting": section(policies, by: "policy"),
             ]
             let reading = ConfigurationReading(file: "")
             var root = ConfigurationSection(path: "", members: members, reading: reading)
@@ -198,26 +201,62 @@ extension OutboxConfiguration {
 
 /// When updates are made, and what goes with them.
 package struct ReportingConfiguration: Sendable, Hashable {
-    package var interval: Duration
+    package var policy: ReportingPolicy.Kind
     package var heartbeat: Duration
     /// How far the told track may be from a fix; `nil`: updates alone are told.
     package var trackMeters: Double?
 
+    /// The words of `reporting.policy`.
+    enum PolicyWord: String, CaseIterable { case interval, accuracy }
+
     init(_ root: inout ConfigurationSection) {
         var section = root.section("reporting", "when updates are made, and what goes with them")
-        interval = section.seconds(
-            "intervalSeconds", in: 5...60, default: 10, "between two updates of a moving vehicle")
+        let word = section.choice(
+            "policy", default: PolicyWord.interval,
+            "interval: at a fixed interval; accuracy: when who lets the last one drive on is too far off")
+        let (longest, foreign): (String, [String])
+        switch word {
+        case .interval:
+            (longest, foreign) = ("intervalSeconds", ["liveMeters", "longestIntervalSeconds"])
+            policy = .interval(
+                section.seconds(longest, in: 5...60, default: 10, "between two updates of a moving vehicle"))
+        case .accuracy:
+            (longest, foreign) = ("longestIntervalSeconds", ["intervalSeconds"])
+            policy = .accuracy(
+                liveMeters: section.integer(
+                    "liveMeters", in: 10...1000, default: 50,
+                    "with accuracy: how far off who lets the last update drive on may be"),
+                longestInterval: section.seconds(
+                    longest, in: 5...60, default: 30, "with accuracy: most time between two updates of a moving vehicle"
+                ))
+        }
+        for key in foreign where section.member(key) != nil {
+            section.report(
+                key, "does nothing with the policy \"\(word.rawValue)\"; remove it, or choose the other policy")
+        }
         heartbeat = section.seconds(
             "heartbeatSeconds", in: 5...60, default: 60,
-            "between two updates of a parked vehicle; not below intervalSeconds")
-        if heartbeat < interval {
-            section.report("heartbeatSeconds", "is shorter than \"intervalSeconds\"; make it at least as long")
+            "between two updates of a parked vehicle; not below the longest of a moving one")
+        if heartbeat < policy.longestInterval {
+            section.report("heartbeatSeconds", "is shorter than \"\(longest)\"; make it at least as long")
         }
         trackMeters = section.integer(
             "trackMeters", in: 1...1000, default: 5, or: "off",
             "how far the track told by an update and its shape points may be from any fix"
         ).map(Double.init)
         section.finish()
+    }
+}
+
+extension ReportingConfiguration {
+    /// When updates are made, for the status.
+    var words: String {
+        let parked = "parked every \(heartbeat.spoken)"
+        return switch policy {
+        case .interval(let interval): "every \(interval.spoken), \(parked)"
+        case .accuracy(let meters, let longest):
+            "when a follower would be \(meters) m off, at least every \(longest.spoken), \(parked)"
+        }
     }
 }
 

@@ -146,6 +146,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var lastStall: StallRecord?
     /// What follows is absent in the answer of an older release.
     package var token: Token?
+    /// When updates are made, in words.
+    package var reporting: String?
     /// By how many seconds the host's clock is ahead; absent while nobody else has told the time.
     package var clockOffsetSeconds: Int?
     package var outbox: Outbox?
@@ -155,6 +157,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     /// What the report says beside what the agent has met.
     package struct Surroundings: Sendable {
         package var tokenProvider = ""
+        package var reporting: String?
         /// As the outbox said last.
         package var extent: StoreExtent?
         package var residentBytes: Int64?
@@ -162,10 +165,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var systemTime: UTCTime?
 
         package init(
-            tokenProvider: String = "", extent: StoreExtent? = nil, residentBytes: Int64? = nil,
+            tokenProvider: String = "", reporting: String? = nil, extent: StoreExtent? = nil,
+            residentBytes: Int64? = nil,
             systemTime: UTCTime? = nil
         ) {
-            (self.tokenProvider, self.extent) = (tokenProvider, extent)
+            (self.tokenProvider, self.reporting, self.extent) = (tokenProvider, reporting, extent)
             (self.residentBytes, self.systemTime) = (residentBytes, systemTime)
         }
     }
@@ -204,6 +208,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         let present = surroundings.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }
         token = Token(surroundings.tokenProvider, snapshot, present: present, at: now)
         self.outbox = surroundings.extent.map { Outbox($0, present: snapshot.presentByFix(at: now) ?? present) }
+        reporting = surroundings.reporting
         host = Host(residentBytes: surroundings.residentBytes, freeDiskBytes: surroundings.extent?.freeDiskBytes)
         deliveryDelays = snapshot.delays
     }

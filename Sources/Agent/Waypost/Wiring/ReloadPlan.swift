@@ -11,7 +11,7 @@ package struct ReloadPlan: Sendable, Hashable {
         case tokens
         /// Updates are sent over a connection of their own, to the endpoint that is configured now.
         case delivery
-        /// Updates are made in other intervals.
+        /// Updates are made by another policy, or in other intervals.
         case intervals
         /// Another state is told on stop.
         case stateOnStop

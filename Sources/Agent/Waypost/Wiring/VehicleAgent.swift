@@ -103,7 +103,7 @@ package struct VehicleAgent: Sendable {
                 newest: parts.earliestFix == nil ? nil : newest),  // a recorded log may be older
             shape: ShapePoints(meters: configuration.reporting.trackMeters),
             policy: ReportingPolicy(
-                interval: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat),
+                configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat),
             spacing: parts.spacing, outbox: outbox, uploader: uploader, clock: parts.clock, latestTime: parts.latestFix,
             observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
@@ -147,7 +147,7 @@ package struct VehicleAgent: Sendable {
         stateOnStop.withLock { $0 = configuration.stateOnStop }
         progress?.change(patience: configuration.patience)
         await intake.report(
-            every: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat,
+            by: configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat,
             trackMeters: configuration.reporting.trackMeters)
         await withDiscardingTaskGroup { group in
             if let source { group.addTask { await pipeline.replace(source: source) } }

@@ -62,6 +62,7 @@ struct StatusPage {
             "last fix",
             wrapped: ([ago(report.receiver.secondsSinceFix)] + quality(of: report.receiver)).joined(separator: ", "))
         for warning in report.receiver.warnings { lines.add("warning", wrapped: warning) }
+        if let reporting = report.reporting { lines.add("updates", wrapped: reporting) }
         lines.add("delivery", [ago(report.delivery.secondsSinceDelivery)])
         if let trouble = report.delivery.trouble { lines.add("trouble", wrapped: trouble) }
         if let reason = report.delivery.memoryOnly { lines.add("memory only", wrapped: reason) }

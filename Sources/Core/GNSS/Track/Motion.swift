@@ -1,19 +1,145 @@
-/// When a vehicle stands, creeps or moves: every decision about its motion asks here.
+package import TimeAndChance
+
+/// What a vehicle does at the time of a fix, as `MotionClassifier` says.
 ///
 /// Speeds are in metres a second, as receivers state them: also of one that is parked they wander up to `creeping`.
 /// Where one decision ends at another speed than it began at, they lie apart, so that noise does not switch it.
-package enum Motion {
-    /// Below this nothing but noise is left, and the place can be held.
-    package static let stillSpeed = 0.3
+package struct Motion: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        case moving
+        /// Slower than its course over ground can be trusted, and not at a standstill.
+        case creeping
+        case standing
+        /// Standing in one place for longer than at most traffic lights.
+        case parked
+    }
+
+    package let kind: Kind
+    /// The first fix of which it was so; for a parked vehicle, that at which it came to rest.
+    package let since: UTCTime
+    /// Where it is parked; `nil` when it is not.
+    package let place: Fix?
+
+    package var isParked: Bool { kind == .parked }
+
     /// Below this a vehicle stands, and its course over ground is noise.
     package static let standingSpeed = 0.5
     /// From this on it certainly does not stand; a course that was accepted is accepted down to here.
     package static let creepingSpeed = 1.0
-    /// From this on it moves, and its course is accepted.
+    /// From this on it moves, and its course is accepted; so does one that was parked.
     package static let movingSpeed = 1.5
 
     /// How long it stands in one place until it is parked, or has stopped: longer than most traffic lights.
     package static let parkingTime = Duration.seconds(60)
-    /// Metres within which the fixes of one that is parked lie; parked receivers wander up to 20.
-    package static let parkingRadius = 25.0
+    /// For so long it may seem to move and still stand.
+    static let longestInterruption = Duration.seconds(30)
+}
+
+/// Decides when a vehicle stands, creeps or moves, since when and where, fix by fix: whoever decides by its motion asks
+/// here, so that all agree.
+///
+/// It stands from the first fix of standstill on, and moves off with the first that is too fast for one, or that lies
+/// outside the circle in which the fixes of a standing vehicle lie, whatever their speed says. When it stands again in
+/// the same place a moment later it has never left. Once it is parked it has a place: what its fixes differ from that,
+/// as far as their accuracy allows, is drift, and neither motion nor track.
+package struct MotionClassifier: Sendable {
+    /// Metres from a vehicle's place to where it can stand again without having left, at least.
+    private static let samePlace = 5.0
+    /// Metres of drift at least, and what counts as the error of a fix that states none.
+    private static let leastDrift = 15.0
+    private static let usualError = 25.0
+    /// How far two fixes of one place may be apart, in sums of their 68 % radii: 99 of 100 are nearer.
+    private static let spread = 1.5
+    /// Metres within which the fixes of one stand lie; parked receivers wander up to 20.
+    private static let standRadius = 25.0
+
+    /// One time of standing in one place.
+    private struct Stand: Sendable {
+        let origin: Fix
+        var place: Fix?
+        /// Since when it seems to move.
+        var interruptedAt: UTCTime?
+
+        func isParked(at time: UTCTime) -> Bool { origin.timeOfFix.duration(to: time) >= Motion.parkingTime }
+    }
+
+    private var stand: Stand?
+    private var isMoving = false
+    /// Since when it has moved, or crept.
+    private var since: UTCTime?
+
+    package init() {}
+
+    /// Since when a fix was in this place that stood there, or whose speed is not stated; `nil` while it moves.
+    package var standingSince: UTCTime? { stand.flatMap { $0.interruptedAt == nil ? $0.origin.timeOfFix : nil } }
+
+    /// What the vehicle does at the next fix; `nil` when neither its speed nor its place tells.
+    package mutating func motion(at fix: Fix) -> Motion? {
+        if let stand, Self.hasLeft(stand, fix) { self.stand = nil }
+        guard let speed = fix.speedMetersPerSecond else { return motionWithoutSpeed(at: fix) }
+        judge(speed, fix)
+        if let standing = standing(at: fix) { return standing }
+        let moves = speed >= (isMoving ? Motion.creepingSpeed : Motion.movingSpeed)
+        if since == nil || moves != isMoving || since.map({ $0 > fix.timeOfFix }) == true { since = fix.timeOfFix }
+        isMoving = moves
+        return Motion(kind: moves ? .moving : .creeping, since: since ?? fix.timeOfFix, place: nil)
+    }
+
+    /// Begins, interrupts, resumes or goes on with a stand.
+    private mutating func judge(_ speed: Double, _ fix: Fix) {
+        guard let stand else {
+            if speed < Motion.standingSpeed { self.stand = Stand(origin: fix) }
+            return
+        }
+        if let interruptedAt = stand.interruptedAt {
+            let place = stand.place ?? stand.origin
+            let reach = max(Self.samePlace, fix.horizontalAccuracyMeters ?? 0)
+            if interruptedAt.duration(to: fix.timeOfFix) > Motion.longestInterruption {
+                self.stand = speed < Motion.standingSpeed ? Stand(origin: fix) : nil
+            } else if speed < Motion.standingSpeed {
+                if place.distance(to: fix) > reach { self.stand = Stand(origin: fix) }
+                self.stand?.interruptedAt = nil
+            }
+        } else if speed >= (stand.isParked(at: fix.timeOfFix) ? Motion.movingSpeed : Motion.creepingSpeed) {
+            self.stand?.interruptedAt = fix.timeOfFix
+        }
+    }
+
+    private mutating func standing(at fix: Fix) -> Motion? {
+        guard var stand, stand.interruptedAt == nil else { return nil }
+        (isMoving, since) = (false, nil)
+        guard stand.isParked(at: fix.timeOfFix) else {
+            return Motion(kind: .standing, since: stand.origin.timeOfFix, place: nil)
+        }
+        if stand.place.map({ !Self.drifts(from: $0, to: fix) }) ?? true { stand.place = fix }
+        self.stand = stand
+        return Motion(kind: .parked, since: stand.origin.timeOfFix, place: stand.place)
+    }
+
+    /// A receiver that states no speed, whose track does not tell one either: it may be parked.
+    private mutating func motionWithoutSpeed(at fix: Fix) -> Motion? {
+        (isMoving, since) = (false, nil)
+        let known = stand ?? Stand(origin: fix)
+        stand = known
+        stand?.place = nil
+        stand?.interruptedAt = nil
+        guard known.isParked(at: fix.timeOfFix) else { return nil }
+        return Motion(kind: .parked, since: known.origin.timeOfFix, place: nil)
+    }
+
+    /// Whatever its speed says, outside this circle it has moved; so it has when its clock was set back.
+    private static func hasLeft(_ stand: Stand, _ fix: Fix) -> Bool {
+        let reach = max(standRadius, 2 * (fix.horizontalAccuracyMeters ?? 0))
+        return stand.origin.distance(to: fix) > reach || fix.timeOfFix < stand.origin.timeOfFix
+    }
+
+    /// Whether `fix` may be at `place`. One that is much better takes its place: a receiver that has just started errs.
+    private static func drifts(from place: Fix, to fix: Fix) -> Bool {
+        if let worse = place.horizontalAccuracyMeters, let better = fix.horizontalAccuracyMeters, better < worse / 2 {
+            return false
+        }
+        let errors =
+            (place.horizontalAccuracyMeters ?? usualError) + (fix.horizontalAccuracyMeters ?? usualError)
+        return place.distance(to: fix) <= max(leastDrift, errors * spread)
+    }
 }

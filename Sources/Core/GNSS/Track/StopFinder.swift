@@ -1,18 +1,17 @@
 package import TimeAndChance
 
-/// Decides where a track stops: long enough in one place, and it never does more than creep for long.
+/// Decides where a track stops: where a vehicle stands (`MotionClassifier`) for long enough.
 ///
 /// A gap whose two ends lie in one place belongs to the stop, for many a vehicle switches its receiver off where it
 /// parks. One wild fix does not make two stops of one.
 package struct StopFinder: Sendable {
-    /// Receivers that know no better wander as far as they say, within reason.
-    private static let radiusMeters = Motion.parkingRadius...50
-    /// For so long it may seem to move and still stand.
-    private static let longestInterruption = Duration.seconds(30)
+    /// Metres between two stands of which a short one made two, for instance a wild fix.
+    private static let samePlace = 50.0
 
     private var stops = LongestFew<TrackStop>(capacity: 200)
     /// All stops that are complete, together.
     private var time = Duration.zero
+    private var classifier = MotionClassifier()
     /// What may become a stop.
     private var candidate: TrackStop?
     /// A stop that may still continue.
@@ -38,27 +37,25 @@ package struct StopFinder: Sendable {
             if place.cause == .backward {
                 endCandidate()
                 keepLatest()
+                classifier = MotionClassifier()
             }
             if place.cause == .gap { gap = place.duration }
         }
-        let stands = (fix.speedMetersPerSecond ?? 0) < Motion.creepingSpeed
-        if let stop = candidate {
-            let radius = min(
-                max(fix.horizontalAccuracyMeters ?? 0, Self.radiusMeters.lowerBound), Self.radiusMeters.upperBound)
-            if stop.place.distance(to: fix) <= radius {
-                if stands { candidate?.extend(to: fix, gap: gap) }
-                if stands || stop.to.duration(to: fix.timeOfFix) <= Self.longestInterruption { return }
-            }
+        _ = classifier.motion(at: fix)
+        guard let since = classifier.standingSince else { return }
+        if candidate?.from == since {
+            candidate?.extend(to: fix, gap: gap)
+        } else {
             endCandidate()
+            candidate = TrackStop(at: fix)
         }
-        if stands { candidate = TrackStop(at: fix) }
     }
 
     private mutating func endCandidate() {
         defer { candidate = nil }
         guard let candidate, candidate.duration >= shortest else { return }
-        if let latest, latest.to.duration(to: candidate.from) <= Self.longestInterruption,
-            latest.place.distance(to: candidate.place) <= Self.radiusMeters.upperBound
+        if let latest, latest.to.duration(to: candidate.from) <= Motion.longestInterruption,
+            latest.place.distance(to: candidate.place) <= Self.samePlace
         {
             self.latest?.extend(by: candidate)
         } else {

@@ -37,10 +37,10 @@ package actor LocationIntake {
     /// Tells `uploader` of updates from now on.
     func use(_ uploader: Uploader) { (formerUploader, self.uploader) = (self.uploader, uploader) }
 
-    /// Makes updates so often from now on, and tells the track between them so exactly; what was reported before
+    /// Makes updates by this policy from now on, and tells the track between them so exactly; what was reported before
     /// counts.
-    package func report(every interval: Duration, heartbeat: Duration, trackMeters: Double?) {
-        policy.change(interval: interval, heartbeat: heartbeat)
+    package func report(by kind: ReportingPolicy.Kind, heartbeat: Duration, trackMeters: Double?) {
+        policy.change(to: kind, heartbeat: heartbeat)
         shape.change(meters: trackMeters)
     }
 
@@ -66,7 +66,7 @@ package actor LocationIntake {
         }
         observer.observe(.fix(fix))
         let filtered = motion.filtered(fix)
-        policy.observe(filtered)
+        policy.observe(filtered, motion.motion)
         shape.add(filtered)
         guard policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered), await isFarEnough(filtered)
         else { return }

@@ -5,8 +5,10 @@ import TimeAndChance
 struct MotionFilter: Sendable {
     private var track = DerivedMotion()
     private var deadReckoning = DeadReckoningAccuracy()
-    private var place = StationaryHold()
+    private var classifier = MotionClassifier()
     private var heading = HeadingHold()
+    /// What the vehicle does at the last fix; `nil` when nothing tells.
+    private(set) var motion: Motion?
 
     /// `fix` with the accuracy, place and motion that it is reported with; its time never changes.
     mutating func filtered(_ fix: Fix) -> Fix {
@@ -14,61 +16,18 @@ struct MotionFilter: Sendable {
         fix.speedMetersPerSecond = fix.speedMetersPerSecond ?? fix.derivedSpeedMetersPerSecond
         fix.headingDegrees = fix.headingDegrees ?? fix.derivedHeadingDegrees
         (fix.derivedSpeedMetersPerSecond, fix.derivedHeadingDegrees) = (nil, nil)
-        return heading.steadied(place.held(deadReckoning.widened(fix)))
-    }
-}
-
-/// Keeps a standing vehicle in one place: its fixes wander by metres, and would draw a star on the map.
-///
-/// After a few seconds at standstill every fix repeats the place at which the vehicle came to rest, until it moves off
-/// or the fixes leave the circle that their accuracy allows. A fix without a speed is passed on as it is.
-struct StationaryHold: Sendable {
-    /// How long it stands before its place is held.
-    private static let settlingTime = Duration.seconds(5)
-    /// The least that a position may wander, in metres, and what counts as its error when none is stated.
-    private static let leastReach = 15.0
-    private static let usualError = 25.0
-    /// How far two fixes of one place may be apart, in sums of their 68 % radii: 99 of 100 are nearer.
-    private static let spread = 1.5
-
-    private var standingSince: UTCTime?
-    private var place: Fix?
-
-    /// `fix` at the place held, or as it is.
-    mutating func held(_ fix: Fix) -> Fix {
-        guard let speed = fix.speedMetersPerSecond, speed < Motion.creepingSpeed, !hasLeft(fix) else {
-            (standingSince, place) = (nil, nil)
-            return fix
-        }
-        if let place { return repetition(of: place, for: fix) }
-        guard speed < Motion.stillSpeed else {
-            standingSince = nil
-            return fix
-        }
-        let since = standingSince ?? fix.timeOfFix
-        standingSince = since
-        if since.duration(to: fix.timeOfFix) >= Self.settlingTime { place = fix }
-        return fix
+        fix = deadReckoning.widened(fix)
+        motion = classifier.motion(at: fix)
+        guard let motion else { return fix }
+        return heading.steadied(motion.place.map { Self.repetition(of: $0, for: fix) } ?? fix, motion.kind)
     }
 
-    private func hasLeft(_ fix: Fix) -> Bool {
-        if let standingSince, fix.timeOfFix < standingSince { return true }
-        guard let place else { return false }
-        let errors =
-            (place.horizontalAccuracyMeters ?? Self.usualError) + (fix.horizontalAccuracyMeters ?? Self.usualError)
-        return place.distance(to: fix) > max(Self.leastReach, errors * Self.spread)
-    }
-
-    /// A place that turns out much better than the one held takes its place: a receiver that has just started errs.
-    private mutating func repetition(of place: Fix, for fix: Fix) -> Fix {
-        if let worse = place.horizontalAccuracyMeters, let better = fix.horizontalAccuracyMeters, better < worse / 2 {
-            self.place = fix
-            return fix
-        }
+    /// The place of a parked vehicle at the time of `fix`: its fixes wander and would draw a star on a map.
+    private static func repetition(of place: Fix, for fix: Fix) -> Fix {
+        guard place != fix else { return fix }
         var held = place
         held.timeOfFix = fix.timeOfFix
         held.speedMetersPerSecond = 0
-        held.headingDegrees = nil
         held.bodyHeadingDegrees = fix.bodyHeadingDegrees
         held.quality = fix.quality
         return held
@@ -83,20 +42,15 @@ struct HeadingHold: Sendable {
     /// How long a course is kept.
     private static let longestHold = Duration.seconds(60)
 
-    private var isMoving = false
     private var course: (degrees: Double, at: UTCTime)?
 
-    /// `fix` with the heading that is true of the vehicle; absent where there is none.
-    mutating func steadied(_ fix: Fix) -> Fix {
-        guard let speed = fix.speedMetersPerSecond else { return fix }
-        isMoving = speed >= (isMoving ? Motion.creepingSpeed : Motion.movingSpeed)
+    /// `fix` of a vehicle that does as `motion` says, with the heading that is true of it; absent where there is none.
+    mutating func steadied(_ fix: Fix, _ motion: Motion.Kind) -> Fix {
         var fix = fix
-        if isMoving {
-            course = fix.headingDegrees.map { ($0, fix.timeOfFix) }
-        } else if speed < Motion.standingSpeed {
-            fix.headingDegrees = fix.bodyHeadingDegrees
-        } else {
-            fix.headingDegrees = fix.bodyHeadingDegrees ?? keptCourse(at: fix.timeOfFix)
+        switch motion {
+        case .moving: course = fix.headingDegrees.map { ($0, fix.timeOfFix) }
+        case .creeping: fix.headingDegrees = fix.bodyHeadingDegrees ?? keptCourse(at: fix.timeOfFix)
+        case .standing, .parked: fix.headingDegrees = fix.bodyHeadingDegrees
         }
         return fix
     }

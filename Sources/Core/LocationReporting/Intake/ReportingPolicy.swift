@@ -1,12 +1,28 @@
 package import GNSS
 import TimeAndChance
 
-/// Decides which fixes become updates: a moving vehicle at its interval, a parked one at the heartbeat.
+/// Decides which fixes become updates: a moving vehicle by its policy, a parked one at the heartbeat.
 ///
 /// All times are times of fix, so that a log replayed at any speed gives the same updates; what a request's own time
 /// forbids, `RequestSpacing` says. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet
 /// Engine guide, "Update a vehicle location").
 package struct ReportingPolicy: Sendable {
+    /// What makes an update of a moving vehicle due.
+    package enum Kind: Sendable, Hashable {
+        /// So long after the one before.
+        case interval(Duration)
+        /// Who lets the last one told drive on as it was told is farther off than `liveMeters`, or by a little more
+        /// while the vehicle turns, brakes or speeds up; at the latest `longestInterval` after it.
+        case accuracy(liveMeters: Int, longestInterval: Duration)
+
+        /// The most time between two updates of a moving vehicle.
+        package var longestInterval: Duration {
+            switch self {
+            case .interval(let interval), .accuracy(_, let interval): interval
+            }
+        }
+    }
+
     /// The shortest time between two updates, also when a parked vehicle moves off.
     private static let shortestInterval = Duration.seconds(5)
     /// What a receiver's times of fix are off their second.
@@ -14,52 +30,91 @@ package struct ReportingPolicy: Sendable {
     /// The shortest that is not too short.
     static let leastSpacing = shortestInterval - jitter
 
-    private var interval: Duration
+    /// What is told in a manoeuvre is wrong again a moment later: the bound is by so much wider until its end.
+    private static let manoeuvreSlack = 1.18
+
+    private var kind: Kind
     private var heartbeat: Duration
-    private var lastReported: Fix?
+    private var manoeuvre = Manoeuvre()
+    /// As it was told: with a rounded place, a whole heading, none at standstill.
+    private var lastTold: Fix?
     private var lastSeen: UTCTime?
     /// From the fix before to the last.
     private var spacing = Duration.zero
-    private var parking = ParkingRule()
-    /// Before the last fix.
-    private var wasParked = false
+    /// At the last fix, and before it.
+    private var (isParked, wasParked) = (false, false)
 
-    package init(interval: Duration, heartbeat: Duration) {
-        (self.interval, self.heartbeat) = (interval, heartbeat)
+    package init(_ kind: Kind, heartbeat: Duration) { (self.kind, self.heartbeat) = (kind, heartbeat) }
+
+    /// Goes by another policy from now on; what was reported before counts.
+    package mutating func change(to kind: Kind, heartbeat: Duration) {
+        (self.kind, self.heartbeat) = (kind, heartbeat)
     }
 
-    /// Other times from now on; what was reported before counts.
-    package mutating func change(interval: Duration, heartbeat: Duration) {
-        (self.interval, self.heartbeat) = (interval, heartbeat)
-    }
-
-    /// Takes note of `fix`, before anything is asked about it.
-    package mutating func observe(_ fix: Fix) {
-        wasParked = parking.isParked(at: fix.timeOfFix)
-        parking.observe(fix)
+    /// Takes note of `fix`, of a vehicle that does as `motion` says, before anything is asked about it.
+    package mutating func observe(_ fix: Fix, _ motion: Motion?) {
+        (wasParked, isParked) = (isParked, motion?.isParked ?? false)
         spacing = lastSeen.map { $0.duration(to: fix.timeOfFix) } ?? .zero
         lastSeen = fix.timeOfFix
+        manoeuvre.observe(fix)
     }
 
     /// Takes note that `fix` has become an update.
-    package mutating func didReport(_ fix: Fix) { lastReported = fix }
+    package mutating func didReport(_ fix: Fix) { lastTold = Fix(LocationUpdate(fix)) }
 
     /// Whether `fix` may be reported even if it is not due.
     func mayReport(_ fix: Fix) -> Bool {
-        lastReported.map { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.leastSpacing } ?? true
+        lastTold.map { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.leastSpacing } ?? true
     }
 
     /// Whether `fix`, the last that was observed, is due.
     package func isDue(_ fix: Fix) -> Bool {
-        guard let lastReported else { return true }
-        let elapsed = lastReported.timeOfFix.duration(to: fix.timeOfFix)
-        // A fix is due when waiting for the next one would miss the interval by more than taking this one does.
-        let tolerance = max(.zero, min(spacing, .seconds(1)) / 2)
+        guard let lastTold else { return true }
+        let elapsed = lastTold.timeOfFix.duration(to: fix.timeOfFix)
         if elapsed < .zero { return true }  // the receiver's clock was set back, and Plausibility accepted it
         if elapsed < Self.leastSpacing { return false }
-        if parking.isParked(at: fix.timeOfFix) {
+        if isParked {
             return elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat
         }
-        return elapsed + tolerance >= (wasParked ? min(interval, Self.shortestInterval) : interval)
+        // A fix is due when waiting for the next one would miss the interval by more than taking this one does.
+        let tolerance = max(.zero, min(spacing, .seconds(1)) / 2)
+        switch kind {
+        case .interval(let interval):
+            return elapsed + tolerance >= (wasParked ? min(interval, Self.shortestInterval) : interval)
+        case .accuracy(let meters, let longest):
+            let bound = Double(meters) * (manoeuvre.isUnderWay ? Self.manoeuvreSlack : 1)
+            return elapsed + tolerance >= longest || lastTold.drivenOn(to: fix.timeOfFix).distance(to: fix) > bound
+        }
+    }
+}
+
+/// Decides whether a vehicle turns, brakes or speeds up at a fix: two seconds ago it was not on its way to here.
+private struct Manoeuvre: Sendable {
+    /// Metres by which it is off that way: half a metre a second squared.
+    private static let leastDeviation = 1.0
+    /// Between the fixes that are compared, at whatever rate they come.
+    private static let spacing = Duration.milliseconds(900)
+    private static let longestAge = Duration.seconds(4)
+
+    private(set) var isUnderWay = false
+    private var earlier: Fix?
+    private var earliest: Fix?
+
+    mutating func observe(_ fix: Fix) {
+        let age = earliest.map { $0.timeOfFix.duration(to: fix.timeOfFix) } ?? .zero
+        let deviation = earliest.map { $0.drivenOn(to: fix.timeOfFix).distance(to: fix) } ?? 0
+        isUnderWay = age > .zero && age <= Self.longestAge && deviation > Self.leastDeviation
+        if earlier.map({ $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.spacing }) ?? true {
+            (earliest, earlier) = (earlier, fix)
+        }
+    }
+}
+
+extension Fix {
+    /// The vehicle as `update` tells of it.
+    fileprivate init(_ update: LocationUpdate) {
+        self.init(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
+        speedMetersPerSecond = update.speedMetersPerSecond
+        headingDegrees = update.headingDegrees.map(Double.init)
     }
 }

@@ -1,0 +1,183 @@
+import FoundationEssentials
+import GNSS
+import GNSSReceiver
+import LinuxPlatform
+import ReceiverSimulator
+import TimeAndChance
+import WaypostTestSupport
+
+/// A drive as fixes: recorded, or made anew from a seed.
+struct TestDrive: Sendable, CustomStringConvertible {
+    let description: String
+    let fixes: [Fix]
+
+    /// Those that lie beside the checkout on some machines; one without a date is given one.
+    static let recorded: [TestDrive] = {
+        guard let folder = Fixtures.recordedDrives else { return [] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { $0.hasSuffix(".gz") }.sorted().compactMap { name in
+            guard let bytes = try? unpacked(folder.appending(path: name).path) else { return nil }
+            var fixes = name.contains(".csv") ? table(bytes) : sentences(bytes)
+            if fixes.isEmpty { fixes = sentences(sentence("GPZDA,095557,01,07,2020,00,00").utf8 + bytes) }
+            let short = String(name.prefix { $0 != "." })
+            return fixes.isEmpty ? nil : TestDrive(description: short, fixes: fixes)
+        }
+    }()
+
+    /// Through a town, over a motorway, and a delivery round with forty stops.
+    static func generated(seed: UInt64) -> [TestDrive] {
+        [DriveSituation.town, .motorway].map { situation in
+            let drive = Drive(situation, seed: seed, duration: .seconds(3600))
+            return TestDrive(description: "\(situation.rawValue) \(seed)", fixes: drive.compactMap(\.truth))
+        } + [
+            TestDrive(description: "delivery round \(seed)", fixes: SimulatedRide.round(stops: 40, seed: seed).fixes())
+        ]
+    }
+
+    private static func unpacked(_ path: String) throws -> [UInt8] {
+        let log = try RecordedLog(path: path, stop: EventDescriptor())
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while true {
+            var span = buffer.mutableSpan
+            let count = try log.read(into: &span)
+            guard count > 0 else { return bytes }
+            bytes += buffer.prefix(count)
+        }
+    }
+
+    private static func sentences(_ bytes: [UInt8]) -> [Fix] {
+        var (decoder, fixes) = (NMEADecoder(), [Fix]())
+        decoder.decode(bytes.span, receivedAt: .zero) { fixes.append($0) }
+        decoder.finish { fixes.append($0) }
+        return fixes
+    }
+
+    /// Rows of time, place, and what else the receiver stated; where several receivers rode along, those of the first.
+    private static func table(_ bytes: [UInt8]) -> [Fix] {
+        let rows = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        guard let header = rows.first else { return [] }
+        let columns = Dictionary(header.enumerated().map { (String($1), $0) }) { first, _ in first }
+        let first = columns["receiver"].map { rows[1][$0] }
+        let fixes = rows.dropFirst().compactMap { row -> Fix? in
+            func text(_ name: String) -> Substring? { columns[name].map { row[$0] } }
+            func number(_ name: String) -> Double? { text(name).flatMap { Double($0) } }
+            guard first == nil || text("receiver") == first, let latitude = number("lat"),
+                let longitude = number("lon"),
+                let seconds = number("t_unix") ?? number("t_sync_s") ?? number("t_s")
+                    ?? text("t_local").map(secondOfDay)
+            else { return nil }
+            var fix = Fix(
+                timeOfFix: UTCTime(millisecondsSince1970: Int64((seconds * 1000).rounded())), latitude: latitude,
+                longitude: longitude)
+            (fix.speedMetersPerSecond, fix.headingDegrees) = (number("speed_mps"), number("heading_deg"))
+            fix.horizontalAccuracyMeters = (number("hdop") ?? 1) * 5
+            return fix
+        }
+        return fixes.sorted { $0.timeOfFix < $1.timeOfFix }
+    }
+
+    /// Of `2014-09-10 06:54:07+0200`.
+    private static func secondOfDay(_ text: Substring) -> Double {
+        text.dropFirst(11).prefix(8).split(separator: ":").reduce(0) { $0 * 60 + (Double($1) ?? 0) }
+    }
+}
+
+extension Fixtures {
+    /// The recorded drives that lie beside the recorded receivers; `nil` where they do not.
+    static var recordedDrives: URL? {
+        guard let folder = recordedReceivers?.appending(path: "../drives").standardizedFileURL else { return nil }
+        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    }
+}
+
+/// A vehicle whose every motion is known: what its receiver states is made of it by `fixes`, with the errors asked for.
+struct SimulatedRide: Sendable {
+    struct Moment: Sendable {
+        let second: Double
+        /// Metres from the start.
+        let east, north: Double
+        /// Metres per second.
+        let speed: Double
+        /// Degrees from north.
+        let heading: Double
+    }
+
+    /// Ten a second.
+    private(set) var moments: [Moment] = []
+    private var (second, east, north, speed, heading) = (0.0, 0.0, 0.0, 0.0, 0.0)
+
+    /// Goes on for so many seconds with this acceleration and rate of turn, never backwards.
+    mutating func go(_ seconds: Double, acceleration: Double = 0, turning: Double = 0) {
+        for _ in 0..<Int((seconds * 10).rounded()) {
+            moments.append(Moment(second: second, east: east, north: north, speed: speed, heading: heading))
+            speed = max(0, speed + acceleration / 10)
+            heading = (heading + turning / 10 + 360).truncatingRemainder(dividingBy: 360)
+            east += speed / 10 * Self.sine(heading)
+            north += speed / 10 * Self.sine(heading + 90)
+            second += 0.1
+        }
+    }
+
+    mutating func stand(_ seconds: Double) { go(seconds) }
+
+    /// Moves off, drives for so long at that speed, and comes to rest.
+    mutating func drive(_ seconds: Double, at top: Double, acceleration: Double = 1.5, braking: Double = 2) {
+        go(top / acceleration, acceleration: acceleration)
+        go(seconds)
+        go(top / braking + 0.1, acceleration: -braking)
+    }
+
+    /// A delivery round: street after street with corners, and a stop of half a minute to three at each address.
+    static func round(stops: Int, seed: UInt64) -> SimulatedRide {
+        var (ride, chance) = (SimulatedRide(), SplitMix64(seed: seed))
+        ride.stand(30)
+        for _ in 0..<stops {
+            for _ in 0..<Int(chance.uniform(1...4)) {
+                let (top, acceleration) = (chance.uniform(7...14), chance.uniform(0.8...2))
+                ride.go((top - ride.speed) / acceleration, acceleration: acceleration)
+                ride.go(chance.uniform(5...40), turning: chance.uniform(-1...1))
+                ride.go((top - 5) / 1.8, acceleration: -1.8)
+                ride.go(90 / 18, turning: chance.unit() < 0.5 ? -18 : 18)
+            }
+            ride.go(chance.uniform(1...15))
+            ride.go(ride.speed / 1.5 + 0.1, acceleration: -1.5)
+            ride.stand(chance.uniform(30...180))
+        }
+        return ride
+    }
+
+    /// What a receiver makes of it each `spacing` seconds: positions that wander by `wander` metres over `memory`
+    /// seconds, speeds with an error of `speedNoise`.
+    func fixes(
+        every spacing: Double = 1, wander: Double = 1.5, memory: Double = 40, speedNoise: Double = 0.1,
+        statesSpeed: Bool = true, accuracy: Double? = 5, seed: UInt64 = 1
+    ) -> [Fix] {
+        var chance = SplitMix64(seed: seed)
+        func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + chance.unit() } }
+        let kept = max(0, 1 - spacing / memory)
+        var (eastError, northError) = (normal() * wander, normal() * wander)
+        return stride(from: 0, to: moments.count, by: Int((spacing * 10).rounded())).map { index in
+            let moment = moments[index]
+            eastError = eastError * kept + normal() * wander * (1 - kept * kept).squareRoot()
+            northError = northError * kept + normal() * wander * (1 - kept * kept).squareRoot()
+            var fix = Fix.sample(moment.second, north: moment.north + northError, accuracy: accuracy)
+            fix.longitude += (moment.east + eastError) / (111_195 * Self.sine(40))
+            if statesSpeed {
+                let speed = max(0, moment.speed + normal() * speedNoise)
+                fix.speedMetersPerSecond = speed
+                if speed > 0.4 { fix.headingDegrees = moment.speed > 0.4 ? moment.heading : chance.uniform(0...359) }
+            }
+            return fix
+        }
+    }
+
+    /// By the series: tests have no mathematics library of their own.
+    private static func sine(_ degrees: Double) -> Double {
+        let turned = degrees.truncatingRemainder(dividingBy: 360)
+        let angle = (turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned) * .pi / 180
+        let bent = abs(angle) > .pi / 2 ? (angle > 0 ? .pi - angle : -.pi - angle) : angle
+        let square = bent * bent
+        return bent * (1 - square / 6 * (1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110)))))
+    }
+}
