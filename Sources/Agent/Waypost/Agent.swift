@@ -75,7 +75,10 @@ public struct Agent: Sendable {
         parts.monitor.note(loadedAt: .system)
         let inForce = Locked(configuration)
         let report = reporter(of: agent, inForce: inForce)
-        let orders = PageOrders(clock: clock, PageOrders.Means(inForce, recorder: parts.recorder, report: report))
+        let orders = PageOrders(
+            clock: clock,
+            PageOrders.Means(
+                inForce, file: reloads?.file, recorder: parts.recorder, history: history, clock: clock, report: report))
         status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history, orders: orders) }
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
