@@ -125,7 +125,7 @@ public struct Agent: Sendable {
     private func tellLastStall(_ agent: VehicleAgent) async {
         let path = StallRecord.path(besideOutbox: configuration.outbox.path)
         let record = await onThread(named: "last-stall") {
-            guard (try? FileStatus(at: path))??.isOwnFile == true else { return StallRecord?.none }
+            guard (try? FileStatus(at: path))?.isOwnFile == true else { return StallRecord?.none }
             let record = StallRecord.read(from: path)
             try? FileSystem.removeFile(at: path)  // one that stays is reported again
             return record
