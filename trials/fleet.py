@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .failure import Failed
-from .package import CONFIGURATION, STORE, Installed, Receiver, dependencies, packaged
+from .package import CONFIGURATION, PATIENCE, STORE, Installed, Receiver, dependencies, packaged
 from .processes import call
 from .simulator import Simulator
 from .system import System
@@ -87,7 +87,7 @@ class Fleet(Installed):
         self.system.boot()
         self.ends_with(lambda: self.system.end())
 
-        told = [self.enrol(), self.change(), self.refuse()]
+        told = [self.enrol(), self.change(), self.credentials(), self.refuse()]
         self.make_image()
         self.system.end()
         told.append(self.boot_image())
@@ -110,18 +110,65 @@ class Fleet(Installed):
         return f"enrolled with {changes} changes in {seconds:.0f} s, then none in {again_seconds:.0f} s"
 
     def change(self) -> str:
-        """A configuration that is right is taken, one that is wrong changes nothing."""
+        """A configuration that is right is taken, by a restart where that is needed; one that is wrong changes nothing."""
         process = self.system.property("waypost", "MainPID")
-        changes, _ = self.play(self.configuration(intervalSeconds=7))
-        if changes != 2 or self.system.property("waypost", "MainPID") == process:
-            raise Failed(f"a new configuration made {changes} changes, where file and restart were expected")
+        changes, _ = self.play(self.configuration(reporting={"intervalSeconds": 7}))
+        if changes != 2 or self.system.property("waypost", "MainPID") != process:
+            raise Failed(f"a new configuration made {changes} changes, where file and reload were expected")
+        changes, _ = self.play(self.configuration(outbox={"maximumAgeDays": 10}))
+        if changes != 3 or self.system.property("waypost", "MainPID") == process:
+            raise Failed(f"another outbox made {changes} changes, where file, reload and restart were expected")
         process, written = self.system.property("waypost", "MainPID"), self.system.file(CONFIGURATION).read_text()
-        words = self.refused(self.configuration(intervalSeconds=0))
+        words = self.refused(self.configuration(reporting={"intervalSeconds": 0}))
         if "intervalSeconds" not in words or self.system.file(CONFIGURATION).read_text() != written:
             raise Failed(f"a wrong configuration was written, or nothing says what is wrong: {words}")
         if self.system.property("waypost", "MainPID") != process:
             raise Failed("a wrong configuration restarted the service")
         return "a new configuration is taken, a wrong one refused"
+
+    def credentials(self) -> str:
+        """The key as systemd hands it to the service: encrypted, as it is, and one that cannot be decrypted."""
+        encrypted, name = "/etc/credstore.encrypted/waypost.backend-key", "waypost.backend-key"
+        self.system.call("mkdir", "--parents", "--mode=700", "/etc/credstore.encrypted")
+        self.system.call("systemd-creds", "encrypt", f"--name={name}", "/etc/waypost/backend-key", encrypted)
+        # It comes with a start, and the role proves the configuration that names it before that is in force.
+        written = self.system.file(CONFIGURATION).read_text()
+        self.system.call("systemctl", "restart", "waypost")
+        self.play(self.configuration(
+            outbox={"maximumAgeDays": 10}, authorization={"headers": {"Authorization": {"credential": name, "scheme": "basic"}}}))
+        self.until_delivered("with the encrypted credential")
+        drop_in = self.system.file("/etc/systemd/system/waypost.service.d/plain.conf")
+        drop_in.parent.mkdir()
+        drop_in.write_text(f"[Service]\nLoadCredentialEncrypted=\nLoadCredential={name}:/etc/waypost/backend-key\n")
+        self.restarted()
+        self.until_delivered("with the plain credential")
+        drop_in.unlink()
+        self.system.file(encrypted).write_text("not encrypted")
+        self.restarted()
+        if not until(lambda: "status=243/CREDENTIALS" in self.journal(), START_SECONDS, pause=0.2):
+            raise Failed(f"a credential that cannot be decrypted: {self.journal()}")
+        self.system.file(encrypted).unlink()
+        self.system.file(CONFIGURATION).write_text(written)
+        self.restarted()
+        self.until_delivered("with the key's file once more")
+        return "its key comes as a credential, encrypted or plain, and not at all where it cannot be decrypted"
+
+    def restarted(self) -> None:
+        self.system.call("systemctl", "daemon-reload")
+        self.system.attempt("systemctl", "restart", "waypost")
+
+    def until_delivered(self, how: str) -> None:
+        """A token was fetched by this process, for an upload that succeeded."""
+        def delivers() -> bool:
+            told = self.system.attempt("waypost", "status", "--json", "--config", CONFIGURATION).stdout
+            status = json.loads(told) if told else {}
+            return status.get("tokenFetches", 0) > 0 and status["delivery"].get("secondsSinceDelivery") is not None
+
+        if not until(delivers, PATIENCE, pause=0.2):
+            raise Failed(f"nothing is delivered {how}: {self.journal()}")
+
+    def journal(self) -> str:
+        return self.system.attempt("journalctl", "--unit", "waypost", "--no-pager", "--lines", "30").stdout
 
     def refuse(self) -> str:
         words = self.refused({**self.configuration(), "waypost_vehicle_id": "van-2"})
@@ -134,19 +181,20 @@ class Fleet(Installed):
         (self.folder / "keys/backend-key").rename(self.system.file("/etc/waypost/backend-key"))
         return "another id and a second enrolment are refused"
 
-    def configuration(self, **reporting: int) -> dict[str, Any]:
-        """The variables of the role."""
+    def configuration(self, **sections: dict[str, Any]) -> dict[str, Any]:
+        """The variables of the role; `sections` are put over the sections of that name."""
+        written: dict[str, dict[str, Any]] = {
+            "vehicle": {"providerId": "trial", "vehicleId": {"file": "/etc/vehicle-id"}},
+            "receiver": {"type": "tcp", "host": "127.0.0.1", "port": self.receiver.server_address[1]},
+            "authorization": {
+                "type": "http", "url": f"http://127.0.0.1:{self.backend.port}/token/driver/{{vehicleId}}",
+                "headers": {"Authorization": {"file": "/etc/waypost/backend-key", "scheme": "basic"}}},
+            "reporting": {"intervalSeconds": 5, "heartbeatSeconds": 60}, "upload": {"endpoint": self.simulator.origin},
+            "outbox": {"path": STORE}}
         return {
             "waypost_package": self.arguments.package,
             "waypost_enrol_command": self.backend.enrol_command("{{ waypost_vehicle_id }}"),
-            "waypost_configuration": {
-                "vehicle": {"providerId": "trial", "vehicleId": VAN},
-                "receiver": {"type": "tcp", "host": "127.0.0.1", "port": self.receiver.server_address[1]},
-                "authorization": {
-                    "type": "http", "url": f"http://127.0.0.1:{self.backend.port}/token/driver/{{vehicleId}}",
-                    "headers": {"Authorization": {"file": "/etc/waypost/backend-key", "scheme": "basic"}}},
-                "reporting": {"intervalSeconds": 5, "heartbeatSeconds": 60, **reporting},
-                "upload": {"endpoint": self.simulator.origin}, "outbox": {"path": STORE}}}
+            "waypost_configuration": {name: section | sections.get(name, {}) for name, section in written.items()}}
 
     def play(self, variables: dict[str, Any]) -> tuple[int, float]:
         """How much the playbook changed, and how long it took."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from .dashboard import page
 from .drive import sentence
 from .failure import Failed, require
 from .network import fetch, free_port
@@ -40,6 +42,10 @@ class Monitoring(Trial):
     options = (Option("--seconds", 40, "for which metrics are sent", count),)
     tools = {"prometheus": "prometheus", "promtool": "prometheus"}
 
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--draw", metavar="FILE", help="draw the dashboard as a page there, as it is without Grafana")
+
     def run(self) -> str:
         call("promtool", "check", "rules", FILES / "waypost.rules.yml")
         call("promtool", "test", "rules", FILES / "waypost.rules.test.yml")
@@ -58,6 +64,11 @@ class Monitoring(Trial):
         for _ in range(0, self.arguments.seconds, INTERVAL):
             service.write(sky())
             time.sleep(INTERVAL)
+        if self.arguments.draw:
+            end = time.time()
+            since = f"&start={end - self.arguments.seconds}&end={end}&step=1"
+            Path(self.arguments.draw).write_text(page(dashboard, lambda query, is_instant: ask(
+                port, plain(query), "" if is_instant else since)))
         empty = [query for query in queries(dashboard) if not ask(port, query)]
         # Nothing is wrong with the vehicle.
         require(
@@ -138,10 +149,15 @@ def check_metrics(said: str) -> None:
 
 
 def queries(dashboard: dict[str, Any]) -> Iterator[str]:
-    """What the panels ask, with a value for each variable."""
+    """What the panels ask."""
     for panel in dashboard["panels"]:
         for target in panel.get("targets", []):
-            yield target["expr"].replace("$vehicle", ".*").replace("$__rate_interval", "1m")
+            yield plain(target["expr"])
+
+
+def plain(query: str) -> str:
+    """The query with a value for each variable."""
+    return query.replace("$vehicle", ".*").replace("$__rate_interval", "1m")
 
 
 def find_strangers(texts: Iterable[str], stated: set[str]) -> None:
@@ -167,10 +183,11 @@ def answers(port: int) -> bool:
         return False
 
 
-def ask(port: int, query: str) -> list[dict[str, Any]]:
-    """The series that Prometheus answers a query with."""
+def ask(port: int, query: str, since: str = "") -> list[dict[str, Any]]:
+    """The series that Prometheus answers a query with, now or over a time."""
+    verb = "query_range" if since else "query"
     try:
-        answer = json.loads(fetch(f"http://127.0.0.1:{port}/api/v1/query?query={urllib.parse.quote(query)}"))
+        answer = json.loads(fetch(f"http://127.0.0.1:{port}/api/v1/{verb}?query={urllib.parse.quote(query)}{since}"))
     except urllib.error.HTTPError as problem:
         raise Failed(f"{query}: {problem.read().decode()}") from None
     found: list[dict[str, Any]] = answer["data"]["result"]

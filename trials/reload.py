@@ -175,7 +175,9 @@ def judge(bad: Sequence[bool], told: tuple[int, int], ledger: Ledger, arrivals: 
     every = fixes[0] | fixes[1]
     wrong = [arrival for endpoint, there in enumerate(arrivals) for arrival in there
              if arrival.vehicle != VEHICLE or not is_allowed(endpoint, fed(arrival.fixed), arrival.received, reigns)]
-    repeated = sum(not arrival.is_heartbeat for there in arrivals for arrival in there) - len(every)
+    # One that was lost on its way and sent again says so, as a heartbeat does.
+    sent = [arrival.fixed for there in arrivals for arrival in there if not arrival.is_heartbeat]
+    repeated = len(sent) - len(set(sent))
     lost = ledger["accepted"] - len(every)
     answers = [word for there in outcomes for word in there]
     if min(len(there) for there in fixes) == 0:

@@ -19,12 +19,18 @@ import WaypostTestSupport
     }
 
     /// Shows the view on a terminal of 80 by 24. Says which, and the terminal's settings before and afterwards.
-    private func startView(keys: PseudoTerminal, environment: [String: String] = [:]) throws -> RunningProgram {
+    ///
+    /// With `job` it is one of a shell that notices when it stops, and brings it back at once.
+    private func startView(
+        keys: PseudoTerminal, asJob job: Bool = false, environment: [String: String] = [:]
+    ) throws -> RunningProgram {
         let script = """
+            \(job ? "set -m" : "")
             stty cols 80 rows 24
             echo "terminal $(tty)"
             stty -g
             sh -c 'echo "process $$"; exec "$0" status --watch --config "$1"' \(BuiltProgram.waypost) \(config)
+            \(job ? #"echo "stopped with $?"; stty -g; fg"# : "")
             echo "ended with $?"
             stty -g
             """
@@ -97,6 +103,23 @@ import WaypostTestSupport
         expectRestored(view.output.lines.map(\.text))
     }
 
+    /// Control-Z: the shell has its terminal back, and the view draws anew when it comes to the front.
+    @Test func stopsAndGoesOn() async throws {
+        let keys = try PseudoTerminal()
+        let view = try startView(keys: keys, asJob: true)
+        try #require(await view.output.line(saying: "No answer since ") != nil)
+        try keys.send([0x1A])
+        try #require(await view.output.line(saying: "stopped with \(128 + SIGTSTP)") != nil)
+        let redrawn = await view.output.wait { lines in
+            lines.drop { !$0.text.contains("stopped with") }.contains { $0.text.contains("No answer since ") }
+        }
+        #expect(redrawn)
+        try keys.send("q")
+        #expect(await view.output.line(saying: "ended with 0") != nil)
+        _ = await view.end()
+        expectRestored(view.output.lines.map(\.text), times: 2)
+    }
+
     @Test func isWithoutColourWhereThatIsDeclined() async throws {
         let keys = try PseudoTerminal()
         for (environment, isColoured) in [([:], true), (["NO_COLOR": "1"], false)] {
@@ -118,11 +141,12 @@ import WaypostTestSupport
     }
 
     /// The settings are those of before, and the other screen and the hidden cursor are left.
-    private func expectRestored(_ lines: [String]) {
+    private func expectRestored(_ lines: [String], times: Int = 1) {
         let settings = lines.map { $0.filter { $0 != "\r" } }.filter { $0.split(separator: ":").count > 20 }
-        #expect(settings.count == 2 && settings.first == settings.last, "\(settings)")
+        #expect(settings.count == 1 + times && Set(settings).count == 1, "\(settings)")
         let text = lines.joined()
-        #expect(text.contains("\u{1B}[?1049h") && text.contains("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"))
+        #expect(text.ranges(of: "\u{1B}[?1049h").count == times)
+        #expect(text.ranges(of: "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l").count == times)
     }
 
     /// Without what steers the terminal.

@@ -113,6 +113,28 @@ extension StatusAddress {
         let mode = try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int
         #expect(mode == 0o700)
     }
+
+    /// Of a service that does not ask itself over its own address; without a position, and nothing is left on the disk.
+    @Test func givesABundle() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start()
+        let address = try await service.statusAddress()
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        try receiver.send(try #require(RecentDrive(epochs: 1).first { _ in true }))
+        try #require(await service.errors.line(saying: "delivered 1 in") != nil)
+        let before = try FileManager.default.contentsOfDirectory(atPath: bench.folder.path(""))
+        let answer = await Self.press("/bundle", at: address)
+        #expect(answer.status.contains(" 200 "))
+        #expect(answer.text.contains("Content-Disposition: attachment; filename=\"waypost-van-7-"))
+        for words in ["/MANIFEST", "All is well", "info: the first position of this run is delivered", "ok  service"] {
+            #expect(answer.body.contains(words), "it does not say: \(words)")
+        }
+        #expect(answer.body.firstMatch(of: /[0-9]\.[0-9]{4,}/) == nil, "something looks like a coordinate")
+        #expect(await Self.press("/bundle", at: address).status.contains(" 409 "))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folder.path("")) == before)
+        #expect(await service.terminate().ending == .exited(0))
+    }
 }
 
 extension RunningProgram {

@@ -69,11 +69,8 @@ import WaypostTestSupport
         let file = await answer(.post, "/bundle", headers: own)
         #expect(file.body == [1, 2, 3])
         #expect(file.headers["Content-Disposition"] == "attachment; filename=\"waypost.tar.gz\"")
-        let without = StatusRoutes(
-            report: routes.report, history: history,
-            orders: PageOrders(clock: MonotonicClock(clock), .init(check: { _ in }, record: { "" }, bundle: nil)))
-        let request = ServedRequest(.post, "/bundle", headers: HTTPHeaders(own))
-        #expect(await without.answer(request).response.status == 501)
+        let again = await answer(.post, "/bundle", headers: own)
+        #expect(again.status == 409 && String(decoding: again.body, as: UTF8.self).contains("wait half a minute"))
     }
 
     /// No page of another may frame it, read it, or have its own script run in it.

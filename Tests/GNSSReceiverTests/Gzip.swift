@@ -6,7 +6,8 @@ import WaypostTestSupport
 /// `bytes` as one member of a gzip archive, made by way of a file in `folder`.
 func gzip(_ bytes: some Sequence<UInt8>, in folder: TemporaryFolder) throws -> [UInt8] {
     let path = folder.path("member.gz")
-    let file = try unsafe #require(gzopen(path, "wb"))
+    let file = unsafe gzopen(path, "wb")
+    try #require(unsafe file != nil)
     let bytes = Array(bytes)
     unsafe gzwrite(file, bytes, UInt32(bytes.count))
     unsafe gzclose(file)

@@ -31,36 +31,46 @@ import TimeAndChance
         LocationUpdate(timeOfFix: update.timeOfFix, latitude: latitude, longitude: longitude)
     }
 
+    // One table after the other: a sum of them is more than Swift 6.2 infers.
+
     /// In place of the update 6.
-    private static let values: [Crafted] =
-        [Double.nan, .infinity, -.infinity, 1e308, -1e308].flatMap { number in
-            let changes: [(String, (inout LocationUpdate) -> Void)] = [
-                ("latitude", { $0 = position($0, number, 10) }), ("longitude", { $0 = position($0, 53, number) }),
-                ("altitude", { $0.altitudeMeters = number }), ("speed", { $0.speedMetersPerSecond = number }),
-                ("accuracy", { $0.horizontalAccuracyMeters = number }),
-            ]
-            return changes.map { Crafted("\($0) \(number)", row(6, $1), readable: [4, 10]) }
-        }
-        + [Int64.max, .min, (1 << 60) + 1, -(1 << 60) - 1].map { time in
-            Crafted("time \(time)", row(6) { $0.timeOfFix = UTCTime(millisecondsSince1970: time) }, readable: [4, 10])
-        }
-        + [Crafted("heading 360", row(6) { $0.headingDegrees = 360 }, readable: [4, 10])]
-        + ["'text'", "1.5", "x''", "zeroblob(300000)"].map {
-            Crafted("body \($0)", "UPDATE quarantined SET body = \($0) WHERE id = 6", readable: [4, 10])
-        }
-
-    private static let rows: [Crafted] =
-        [(1 << 53) + 1, .max, -1, .min].map { Crafted("sequence \($0)", row($0)) }
-        + [12, 1 << 51, 1 << 53].map { Crafted("beyond the last, \($0)", row($0), readable: [4, 6, 10, $0]) }
-        + [
-            Crafted("not counted", row(5), readable: [4, 5, 6, 10]),
-            Crafted(
-                "not counted by far", (20...29).map { row($0) }.joined(separator: ";"),
-                readable: [4, 6, 10] + Array(20...29)),
-            Crafted("pending as well", "DELETE FROM quarantined WHERE id = 4;" + row(11), readable: [6, 10, 11]),
+    private static let numbers: [Crafted] = [Double.nan, .infinity, -.infinity, 1e308, -1e308].flatMap { number in
+        let changes: [(String, (inout LocationUpdate) -> Void)] = [
+            ("latitude", { $0 = position($0, number, 10) }), ("longitude", { $0 = position($0, 53, number) }),
+            ("altitude", { $0.altitudeMeters = number }), ("speed", { $0.speedMetersPerSecond = number }),
+            ("accuracy", { $0.horizontalAccuracyMeters = number }),
         ]
+        return changes.map { Crafted("\($0) \(number)", row(6, $1), readable: [4, 10]) }
+    }
 
-    @Test(arguments: values + rows) func isRepairedAtTheStart(crafted: Crafted) throws {
+    private static let times: [Crafted] = [Int64.max, .min, (1 << 60) + 1, -(1 << 60) - 1].map { time in
+        Crafted("time \(time)", row(6) { $0.timeOfFix = UTCTime(millisecondsSince1970: time) }, readable: [4, 10])
+    }
+
+    private static let bodies: [Crafted] = ["'text'", "1.5", "x''", "zeroblob(300000)"].map {
+        Crafted("body \($0)", "UPDATE quarantined SET body = \($0) WHERE id = 6", readable: [4, 10])
+    }
+
+    private static let sequences: [Crafted] = [(1 << 53) + 1, Int64.max, -1, .min].map {
+        Crafted("sequence \($0)", row($0))
+    }
+
+    private static let beyondTheLast: [Crafted] = [Int64(12), 1 << 51, 1 << 53].map {
+        Crafted("beyond the last, \($0)", row($0), readable: [4, 6, 10, $0])
+    }
+
+    private static let others: [Crafted] = [
+        Crafted("heading 360", row(6) { $0.headingDegrees = 360 }, readable: [4, 10]),
+        Crafted("not counted", row(5), readable: [4, 5, 6, 10]),
+        Crafted(
+            "not counted by far", (20...29).map { row($0) }.joined(separator: ";"),
+            readable: [4, 6, 10] + Array(20...29)),
+        Crafted("pending as well", "DELETE FROM quarantined WHERE id = 4;" + row(11), readable: [6, 10, 11]),
+    ]
+
+    private static let all: [Crafted] = [numbers, times, bodies, sequences, beyondTheLast, others].flatMap { $0 }
+
+    @Test(arguments: all) func isRepairedAtTheStart(crafted: Crafted) throws {
         let folder = try StoreFolder()
         let first = try folder.open()
         for second in 1...10 { _ = try first.append(sample(second)) }

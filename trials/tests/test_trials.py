@@ -10,7 +10,7 @@ import unittest
 from collections.abc import Callable
 from pathlib import Path
 
-from trials import clock, drive, fault, link, reload, soak, token_outage
+from trials import clock, dashboard, drive, fault, link, reload, soak, token_outage
 from trials.__main__ import TRIALS, arguments, attempt
 from trials.emulation import guest_memory
 from trials.failure import Failed, require
@@ -239,6 +239,29 @@ class Judgements(unittest.TestCase):
         per_second, doubt = soak.slope([(second, 100 + 2 * second) for second in range(9)])
         self.assertAlmostEqual(per_second, 2)
         self.assertAlmostEqual(doubt, 0)
+
+
+class Drawings(unittest.TestCase):
+    def test_of_the_dashboard_have_every_panel(self) -> None:
+        drawn = json.loads((ROOT / "packaging/monitoring/grafana.json").read_text())
+
+        def asked(query: str, is_instant: bool) -> list[dashboard.Series]:
+            series = {"vehicle": "<van>", "kind": "token", "state": "receiving", "version": "1"}
+            if is_instant:
+                return [{"metric": series, "value": [5, "400"]}]
+            return [{"metric": series | {"le": le}, "values": [[1, "2"], [5, "NaN"]]} for le in ("1", "+Inf")]
+
+        page = dashboard.page(drawn, asked)
+        for panel in drawn["panels"]:
+            self.assertIn(panel["title"].replace("$vehicle", "van-1"), page)
+        self.assertIn("<td>&lt;van&gt;<td>7 min", page)
+        self.assertIn(dashboard.GROUND["red"], page, "its delay is too long")
+        self.assertNotIn("No data", page)
+        self.assertIn("No data", dashboard.page(drawn, lambda query, is_instant: []))
+
+    def test_of_buckets_show_what_lies_in_each(self) -> None:
+        buckets = [("+Inf", {"metric": {"le": "+Inf"}, "values": [[1, "7"]]}), ("2", {"metric": {"le": "2"}, "values": [[1, "5"]]})]
+        self.assertEqual([(le, series["values"]) for le, series in dashboard.apart(buckets)], [("+Inf", [(1, 2)]), ("2", [(1, 5)])])
 
 
 class Arithmetic(unittest.TestCase):

@@ -75,7 +75,10 @@ public struct Agent: Sendable {
         parts.monitor.note(loadedAt: .system)
         let inForce = Locked(configuration)
         let report = reporter(of: agent, inForce: inForce)
-        let orders = PageOrders(clock: clock, PageOrders.Means(inForce, recorder: parts.recorder, report: report))
+        let orders = PageOrders(
+            clock: clock,
+            PageOrders.Means(
+                inForce, file: reloads?.file, recorder: parts.recorder, history: history, clock: clock, report: report))
         status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history, orders: orders) }
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
@@ -122,7 +125,7 @@ public struct Agent: Sendable {
     private func tellLastStall(_ agent: VehicleAgent) async {
         let path = StallRecord.path(besideOutbox: configuration.outbox.path)
         let record = await onThread(named: "last-stall") {
-            guard (try? FileStatus(at: path))??.isOwnFile == true else { return StallRecord?.none }
+            guard (try? FileStatus(at: path))?.isOwnFile == true else { return StallRecord?.none }
             let record = StallRecord.read(from: path)
             try? FileSystem.removeFile(at: path)  // one that stays is reported again
             return record

@@ -78,10 +78,20 @@ enum WaypostCommand {
         case "why": return try await WhyCommand(arguments).run()
         case "bundle": return try await BundleCommand(arguments).run()
         case "outbox": return try await OutboxCommand(arguments).run()
-        case "completions": return try CompletionsCommand(arguments).run()
-        case "manual": return try ManualCommand(arguments).run()
+        case "completions": return try write(\Shell.completions, namedBy: arguments)
+        case "manual": return try write(\ManualPage.text, namedBy: arguments)
         default: return try HelpCommand(arguments).run()
         }
+    }
+
+    /// Prints the text whose name is the operand; the catalog lets no other word through.
+    private static func write<Name: RawRepresentable<String>>(
+        _ text: KeyPath<Name, String>, namedBy arguments: Arguments
+    ) throws -> ExitStatus {
+        for name in arguments.operands.compactMap(Name.init(rawValue:)) {
+            try StandardOutput.write(line: name[keyPath: text])
+        }
+        return .done
     }
 }
 

@@ -64,7 +64,7 @@ package struct FileLock: ~Copyable, Sendable {
 
     /// Whether the locked file is still the one at `path`.
     package func isHeld(at path: String) -> Bool {
-        guard let there = (try? FileStatus(at: path)) ?? nil else { return false }
+        guard let there = try? FileStatus(at: path) else { return false }
         return there.identity == identity
     }
 

@@ -25,6 +25,6 @@ package enum EffectiveUser {
         guard let folder = FileSystem.resolved(FileSystem.parent(of: FileSystem.resolved(path) ?? path)) else {
             return nil
         }
-        return (try? FileStatus(at: folder)) ?? nil
+        return try? FileStatus(at: folder)
     }
 }

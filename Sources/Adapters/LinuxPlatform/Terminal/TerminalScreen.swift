@@ -72,6 +72,12 @@ package struct TerminalScreen: ~Copyable {
     /// Gives the terminal back to the shell until this program is to go on.
     private func suspend() throws(SystemError) {
         Self.leave(settingsBefore)
+        // The threads of a pool, of which this one was made, block every signal. SIGTTOU stops it again where the shell
+        // lets it go on in the background.
+        var stops = sigset_t()
+        unsafe sigemptyset(&stops)
+        for number in [SIGTSTP, SIGTTIN, SIGTTOU] { unsafe sigaddset(&stops, number) }
+        unsafe pthread_sigmask(SIG_UNBLOCK, &stops, nil)
         raise(SIGTSTP)  // to this thread: another one would stop it a moment later
         try Self.enter(settingsBefore)
     }

@@ -20,6 +20,8 @@ package struct SupportBundle: Sendable {
         package var configurationFile: String?
         /// Whether positions are wanted: recordings, and where the satellites stand.
         package var withPositions: Bool
+        /// Of the service that makes it itself: what it says, and the last lines of its log.
+        var maker: (report: StatusReport, log: [String])?
 
         package init(_ configuration: Configuration?, file: String?, withPositions: Bool = false) {
             (self.configuration, configurationFile) = (configuration, file)
@@ -60,8 +62,9 @@ package struct SupportBundle: Sendable {
     /// Asks everybody, side by side.
     package static func collect(_ sources: Sources, at time: UTCTime, on clock: MonotonicClock) async -> SupportBundle {
         let (configuration, text) = (sources.configuration, BundledText(keepsPositions: sources.withPositions))
-        async let answer = RunningService(configuration).answer
-        async let checks = limited(on: clock) { await Self.checks(configuration) }
+        let maker = sources.maker
+        async let answer = Self.answer(sources)
+        async let checks = limited(on: clock) { await Self.checks(configuration, asService: maker?.report) }
         async let journal = limited(on: clock) { await Self.journal() }
         async let modems = limited(on: clock) { await Self.output(of: ["mmcli", "--list-modems"]) }
         async let file = limited(on: clock) { await Self.file(sources.configurationFile, text) }
@@ -96,6 +99,10 @@ package struct SupportBundle: Sendable {
         add("settings.txt", "what is in force and where it came from, secrets struck out", settings(configuration))
         add("configuration.json", "the configuration's file, secrets struck out", await file, isText: false)
         add("journal.txt", "the last hour of the service's log", await journal)
+        if let maker {
+            let log = maker.log.joined(separator: "\n") + "\n"
+            add("log.txt", "the last lines of that log, as the service remembers them", .success(log.bytes))
+        }
         add("outbox.txt", "the files of the outbox", await store)
         add("machine.txt", "release, kernel, system, memory", await machine)
         add("devices.txt", "serial and USB devices, networks", await devices)
@@ -168,10 +175,20 @@ extension SupportBundle {
         await limited(on: clock) { .success(await body()) }
     }
 
-    private static func checks(_ configuration: Configuration?) async -> Contents {
+    /// What the service says of itself, or why it says nothing.
+    private static func answer(_ sources: Sources) async -> Result<(report: StatusReport, json: [UInt8]), AgentError> {
+        if let report = sources.maker?.report {
+            return .success((report, (try? JSONValue(encoding: report))?.text.bytes ?? []))
+        }
+        do throws(AgentError) { return .success(try await RunningService(sources.configuration).report()) } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func checks(_ configuration: Configuration?, asService own: StatusReport?) async -> Contents {
         guard let configuration else { return .failure(Absence("there is no configuration to check")) }
         var lines = await onThread(named: "check") { OfflineCheck.lines(configuration) }
-        try? await OnlineCheck.run(configuration, waits: { _ in }) { lines.append($0) }
+        try? await OnlineCheck.run(configuration, asService: own, waits: { _ in }) { lines.append($0) }
         return .success(lines.map { "\($0.verdict.rawValue)  \($0.name)  \($0.text)\n" }.joined().bytes)
     }
 
@@ -304,15 +321,6 @@ extension SupportBundle {
             }
         }
         return found
-    }
-}
-
-extension RunningService {
-    /// What it says of itself, or why it says nothing.
-    fileprivate var answer: Result<(report: StatusReport, json: [UInt8]), AgentError> {
-        get async {
-            do throws(AgentError) { return .success(try await report()) } catch { return .failure(error) }
-        }
     }
 }
 

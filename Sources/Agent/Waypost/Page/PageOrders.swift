@@ -15,7 +15,7 @@ package final class PageOrders: Sendable {
         /// Records for ten minutes, and tells where, or why it ended before.
         let record: @Sendable () async -> String
         /// Makes a support bundle.
-        let bundle: (@Sendable () async throws -> (name: String, bytes: [UInt8]))?
+        let bundle: @Sendable () async -> (name: String, bytes: [UInt8])
     }
 
     /// What can be ordered and takes a while.
@@ -28,9 +28,12 @@ package final class PageOrders: Sendable {
         var lines: [CheckLine] = []
         var recording: String?
         var isBundling = false
+        /// When the last bundle was complete.
+        var bundled: Duration?
     }
 
-    /// Between two checks: each asks the token backend, and any program of this machine can order them.
+    /// Between two checks, and two bundles, which hold one: each asks the token backend, and any program of this
+    /// machine can order them.
     private static let checkPause = Duration.seconds(30)
     /// How long a recording is.
     static let recordingLength = Duration.seconds(600)
@@ -72,22 +75,22 @@ package final class PageOrders: Sendable {
     }
 
     /// Why one more of its kind is not taken.
-    static let underWay = "this is under way already"
+    private static let underWay = "this is under way already"
 
-    /// Makes the bundle; `nil` while another one is made.
-    func bundle() async throws -> (name: String, bytes: [UInt8])? {
-        guard let make = means.bundle else { return nil }
-        let isFirst = state.withLock { state in
-            defer { state.isBundling = true }
-            return !state.isBundling
+    /// Makes the bundle; `nil` while another one is made, and for a moment after that.
+    func bundle() async -> (name: String, bytes: [UInt8])? {
+        let now = clock.now
+        let isTaken = state.withLock { state in
+            guard !state.isBundling, state.bundled.map({ now - $0 >= Self.checkPause }) ?? true else { return false }
+            state.isBundling = true
+            return true
         }
-        guard isFirst else { return nil }
-        defer { state.withLock { $0.isBundling = false } }
-        return try await make()
+        guard isTaken else { return nil }
+        let bundle = await means.bundle()
+        let end = clock.now
+        state.withLock { ($0.isBundling, $0.bundled) = (false, end) }
+        return bundle
     }
-
-    /// Whether bundles can be made.
-    var offersBundle: Bool { means.bundle != nil }
 
     private func carryOut(_ order: Order) async {
         switch order {
@@ -122,16 +125,16 @@ package final class PageOrders: Sendable {
             "checkingSeconds": seconds(state.begun[.check]), "checkedSecondsAgo": seconds(state.ended[.check]),
             "lines": .array(lines), "recordingSeconds": seconds(state.begun[.record]),
             "recordingLength": .integer(Self.recordingLength.components.seconds),
-            "recorded": state.recording.map(JSONValue.string) ?? .null, "offersBundle": .bool(offersBundle),
+            "recorded": state.recording.map(JSONValue.string) ?? .null,
         ])
     }
 }
 
 extension PageOrders.Means {
-    /// The service's own: `report` is what it says of itself.
+    /// The service's own: `report` is what it says of itself, `file` where its configuration is from.
     init(
-        _ inForce: Locked<Configuration>, recorder: RunRecorder, report: @escaping @Sendable () async -> StatusReport,
-        bundle: (@Sendable () async throws -> (name: String, bytes: [UInt8]))? = nil
+        _ inForce: Locked<Configuration>, file: String?, recorder: RunRecorder, history: HistoryKeeper,
+        clock: MonotonicClock, report: @escaping @Sendable () async -> StatusReport
     ) {
         check = { found in
             let configuration = inForce.withLock { $0 }
@@ -148,7 +151,13 @@ extension PageOrders.Means {
             }
             return "The recording in \(folder) has ended early: \(failure). Reporting goes on."
         }
-        self.bundle = bundle
+        bundle = {
+            var sources = SupportBundle.Sources(inForce.withLock { $0 }, file: file)
+            let log = history.current.history.lines.lazy.filter { $0.level < .debug }
+            sources.maker = (await report(), log.map { "\($0.level.rawValue): \($0.text)" })
+            let bundle = await SupportBundle.collect(sources, at: .system, on: clock)
+            return (bundle.name, bundle.archive)
+        }
     }
 
     /// Where recordings are kept that a page orders: the newest 32 MiB.

@@ -97,7 +97,7 @@ enum TechnicianPage {
               <div id="buttons">
                 <button type="button" id="check">Run the checks</button>
                 <button type="button" id="record">Record ten minutes</button>
-                <button type="button" id="bundle" hidden>Make a support bundle</button>
+                <button type="button" id="bundle">Make a support bundle</button>
               </div>
               <p id="said" role="status"></p>
               <ul class="lines" id="checks"></ul>
@@ -224,7 +224,6 @@ enum TechnicianPage {
           $("check").textContent = checks ? "Checking, " + span(orders.checkingSeconds) : "Run the checks";
           $("record").disabled = records;
           $("record").textContent = records ? "Recording, " + span(orders.recordingLength - orders.recordingSeconds) + " left" : "Record ten minutes";
-          $("bundle").hidden = !orders.offersBundle;
           const words = said || orders.recorded || "";
           if ($("said").textContent !== words) $("said").textContent = words;
           $("checks").replaceChildren(...orders.lines.map(line => {
@@ -293,7 +292,7 @@ enum TechnicianPage {
 
         async function makeBundle() {
           $("bundle").disabled = true;
-          said = "The bundle is being made.";
+          said = "The bundle is being made; that takes half a minute at most.";
           showOrders();
           try {
             const answer = await ask("bundle", { method: "POST", signal: AbortSignal.timeout(120000) });
@@ -302,7 +301,7 @@ enum TechnicianPage {
             link.download = answer.headers.get("Content-Disposition").replace(/.*filename="|"$/g, "");
             link.click();
             URL.revokeObjectURL(file);
-            said = "The bundle is saved as " + link.download + ".";
+            said = "The bundle is saved as " + link.download + "; it holds no secrets and no positions.";
           } catch (problem) { said = "There is no bundle: " + problem.message; }
           $("bundle").disabled = false;
           showOrders();

@@ -37,7 +37,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
     /// What the last run left; `nil` when it left nothing that can be read as a record.
     package static func read(from path: String) -> StallRecord? {
         // Another user may ask what the service has left.
-        guard let status = (try? FileStatus(at: path)) ?? nil,
+        guard let status = try? FileStatus(at: path),
             status.doubt(writtenBy: EffectiveUser.expected(at: path)) == nil,
             let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
         else { return nil }

@@ -284,7 +284,7 @@ struct OwedState: Sendable {
 
     /// Whether a state is owed.
     var isOwed: Bool {
-        get async { await onDisk { [path] in (try? FileStatus(at: path))??.isOwnFile == true } ?? false }
+        get async { await onDisk { [path] in (try? FileStatus(at: path))?.isOwnFile == true } ?? false }
     }
 
     /// Notes that the state is owed, or that it has been sent.

@@ -32,12 +32,13 @@ package enum FigureText {
         "\(decimal(meters, meters < 0.995 ? 2 : meters < 99.5 ? 1 : 0)) m"
     }
 
-    /// `640 bytes`, `91.9 kB`, `4.57 MB`.
+    /// `640 bytes`, `91.9 kB`, `4.6 MB`, `57.3 GB`.
     package static func bytes(_ count: Int) -> String {
         switch count {
         case ..<1000: count.counted("byte")
         case ..<999_950: "\(decimal(Double(count) / 1e3, 1)) kB"
-        default: "\(decimal(Double(count) / 1e6, 1)) MB"
+        case ..<999_950_000: "\(decimal(Double(count) / 1e6, 1)) MB"
+        default: "\(decimal(Double(count) / 1e9, 1)) GB"
         }
     }
 

@@ -1,22 +1,3 @@
-import LinuxPlatform
-
-/// `waypost completions`: prints what lets a shell complete the command line.
-struct CompletionsCommand {
-    private let shell: Shell
-
-    init(_ arguments: Arguments) throws {
-        guard let shell = arguments.operands.first.flatMap(Shell.init(rawValue:)) else {
-            throw UsageError("completions needs a shell", command: "completions")
-        }
-        self.shell = shell
-    }
-
-    func run() throws -> ExitStatus {
-        try StandardOutput.write(line: shell.completions)
-        return .done
-    }
-}
-
 /// The shells that can complete Waypost's command line.
 enum Shell: String, CaseIterable {
     case bash, zsh, fish

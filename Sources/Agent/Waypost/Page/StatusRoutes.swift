@@ -77,18 +77,13 @@ package struct StatusRoutes: Sendable {
             if let refusal = orders.take(order) { return .refusal(status: 409, refusal) }
             return Self.guarded("application/json", "{}\n", status: 202)
         }
-        guard orders.offersBundle else { return .refusal(status: 501, "this service makes no bundles") }
-        do {
-            guard let bundle = try await orders.bundle() else {
-                return .refusal(status: 409, PageOrders.underWay)
-            }
-            var response = Self.guarded("application/octet-stream", "")
-            response.response.headers["Content-Disposition"] = "attachment; filename=\"\(bundle.name)\""
-            response.response.body = bundle.bytes
-            return response
-        } catch {
-            return .refusal(status: 500, "\(error)")
+        guard let bundle = await orders.bundle() else {
+            return .refusal(status: 409, "one is being made, or was a moment ago; wait half a minute")
         }
+        var response = Self.guarded("application/octet-stream", "")
+        response.response.headers["Content-Disposition"] = "attachment; filename=\"\(bundle.name)\""
+        response.response.body = bundle.bytes
+        return response
     }
 
     /// An answer that is kept nowhere and shown in no frame, from which no other page may take anything.
