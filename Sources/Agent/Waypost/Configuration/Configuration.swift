@@ -13,6 +13,8 @@ public struct Configuration: Sendable {
     package var vehicle: VehicleName
     package var stateWhileRunning: VehicleState
     package var stateOnStop: VehicleState
+    /// While there is something at this path, nothing is told of where the vehicle is.
+    package var privateWhen: String?
     package var receiver: ReceiverConfiguration
     package var authorization: AuthorizationConfiguration
     /// The name of the section that `authorization` was read from, for errors.
@@ -145,13 +147,14 @@ extension Configuration {
         guard let vehicle, let receiver, let authorization, let upload, let statusAddress else { return nil }
         self.vehicle = vehicle.name
         (stateWhileRunning, stateOnStop) = (vehicle.whileRunning, vehicle.onStop)
+        privateWhen = vehicle.privateWhen
         (self.receiver, self.authorization, self.reporting) = (receiver, authorization, reporting)
         (self.upload, self.outbox, self.statusAddress, self.log) = (upload, outbox, statusAddress, log)
     }
 
     private static func vehicle(
         _ root: inout ConfigurationSection
-    ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState)? {
+    ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState, privateWhen: String?)? {
         var section = root.section("vehicle", isRequired: true, "which vehicle this is")
         defer { section.finish() }
         func checked(_ id: String) throws(VehicleName.Problem) -> String {
@@ -168,10 +171,12 @@ extension Configuration {
         let onStop = section.choice(
             "stateOnStop", default: VehicleState.offline,
             "sent once when the service stops; on-demand vehicles only")
+        let privateWhen = section.optionalString(
+            "privateWhen", "while a file is there, nothing is kept, sent or shown of where the vehicle is")
         guard let providerID, let vehicleID,
             let name = try? VehicleName(service: service, providerID: providerID, vehicleID: vehicleID)
         else { return nil }
-        return (name, whileRunning, onStop)
+        return (name, whileRunning, onStop, privateWhen)
     }
 }
 
@@ -200,6 +205,7 @@ extension OutboxConfiguration {
 package struct ReportingConfiguration: Sendable, Hashable {
     package var interval: Duration
     package var heartbeat: Duration
+    package var privateZones: [PrivateZone]
 
     init(_ root: inout ConfigurationSection) {
         var section = root.section("reporting", "when updates are made")
@@ -211,6 +217,9 @@ package struct ReportingConfiguration: Sendable, Hashable {
         if heartbeat < interval {
             section.report("heartbeatSeconds", "is shorter than \"intervalSeconds\"; make it at least as long")
         }
+        privateZones = section.circles(
+            "privateZones", atMost: 50, "where nothing is kept, sent or shown of where the vehicle is"
+        ).map { PrivateZone(latitude: $0.latitude, longitude: $0.longitude, radiusMeters: $0.radiusMeters) }
         section.finish()
     }
 }

@@ -93,6 +93,9 @@ struct RunReenactmentSummary {
                         + "what was decided then may differ")
             }
         }
+        if run.entries.contains(where: { if case .privateMode = $0.event { true } else { false } }) {
+            lines.append("the vehicle was private at times, of which nothing is recorded; what was decided then may differ")
+        }
         if lost > 0 { lines.append("missing: \(lost.counted("entry", "entries")); the disk was too slow") }
         if run.brokenLines > 0 { lines.append("cut off: \(run.brokenLines.counted("line"))") }
         return lines.joined(separator: "\n")

@@ -33,6 +33,9 @@ package struct ReportingPolicy: Sendable {
         (self.interval, self.heartbeat) = (interval, heartbeat)
     }
 
+    /// Knows nothing of before from now on.
+    mutating func beginAnew() { self = Self(interval: interval, heartbeat: heartbeat) }
+
     /// Takes note of `fix`, before anything is asked about it.
     package mutating func observe(_ fix: Fix) {
         wasParked = parking.isParked(at: fix.timeOfFix)
