@@ -5,7 +5,10 @@ import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
 import Testing
+import TimeAndChance
 import WaypostTestSupport
+
+@testable import SQLiteOutbox
 
 /// A drive of which some is private: by a switch, in a zone, and at the start. Everything that is written, sent and shown
 /// is searched for every coordinate of that.
@@ -48,6 +51,30 @@ struct PrivateDrives {
             }
         }
         return text
+    }
+
+    /// Every number of the text that has three decimals at least, with three and with four of them.
+    private static func numbers(in text: String) -> Set<String> {
+        let bytes = Array(text.utf8)
+        func isDigit(_ index: Int) -> Bool {
+            bytes.indices.contains(index) && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index])
+        }
+        var numbers: Set<String> = []
+        for point in bytes.indices where bytes[point] == UInt8(ascii: ".") {
+            var start = point
+            while isDigit(start - 1) { start -= 1 }
+            for count in 3...4 where start < point && (1...count).allSatisfy({ isDigit(point + $0) }) {
+                numbers.insert(String(decoding: bytes[start...point + count], as: UTF8.self))
+            }
+        }
+        return numbers
+    }
+
+    /// Whether the outbox's files hold the time of the fix, as a record has it.
+    private static func isStored(_ epoch: DriveEpoch, in files: [UInt8]) -> Bool {
+        var writer = RecordWriter()
+        writer.write(epoch.time.millisecondsSince1970)
+        return files.firstRange(of: writer.bytes) != nil
     }
 
     /// One after the other, as the receiver hands on the newest alone.
@@ -142,7 +169,10 @@ struct PrivateDrives {
         #expect(log.components(separatedBy: "the vehicle is private: ").count == 4)
         #expect(log.components(separatedBy: "the vehicle is private no more").count == 4)
         let sent = try #require(await bench.vehicle).track.map { "\($0.latitude) \($0.longitude)\n" }.joined()
-        let everything = try files(below: bench.folder.url.path) + shown + log + sent
+        let everything = Self.numbers(in: try files(below: bench.folder.url.path) + shown + log + sent)
+        let stored = ["", "-wal"].flatMap {
+            Array(FileManager.default.contents(atPath: bench.folder.path("outbox.sqlite" + $0)) ?? Data())
+        }
         let hidden = epochs[0..<3] + epochs[10..<14] + zip(epochs[14..<30], isInZone).filter(\.1).map(\.0)
         let open = epochs[4..<10] + epochs[28..<30]
         // A street may come back to the latitude of a private place.
@@ -152,11 +182,13 @@ struct PrivateDrives {
                 let isThere = everything.contains(trace)
                 #expect(!isThere, "\(epoch.time) can be read as \(trace)")
             }
+            #expect(!Self.isStored(epoch, in: stored))
             let isDelivered = await bench.vehicle?.deliveries.keys.contains { "\($0)" == "\(epoch.time)" }
             #expect(isDelivered != true)
         }
         for epoch in open {
             let isFound = traces(of: epoch).contains { everything.contains($0) }
+            #expect(Self.isStored(epoch, in: stored))
             #expect(isFound, "the search finds nothing of what was told, as of \(epoch.time)")
         }
     }
