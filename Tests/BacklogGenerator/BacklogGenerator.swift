@@ -25,7 +25,7 @@ import TimeAndChance
             update.speedMetersPerSecond = 13.9
             update.headingDegrees = 0
             update.horizontalAccuracyMeters = 2.5
-            try await outbox.append(update, overrulingEarlier: false)
+            try await outbox.append(update, with: [], overrulingEarlier: false)
         }
         try await outbox.close()
     }

@@ -51,7 +51,7 @@ import WaypostTestSupport
 
     func intake(for uploader: Uploader) -> LocationIntake {
         LocationIntake(
-            plausibility: Plausibility(earliest: nil),
+            plausibility: Plausibility(earliest: nil), shape: ShapePoints(meters: 5),
             policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), spacing: .recordedLog,
             outbox: outbox, uploader: uploader, clock: MonotonicClock(ManualClock()), latestTime: { nil },
             observer: observer)

@@ -107,10 +107,10 @@ import WaypostTestSupport
                 }
                 steps: while true {
                     switch upload.action {
-                    case .readOutbox(let limit, _)?:
+                    case .readOutbox(let limit, let withBacklog, _)?:
                         let batch = newest.flatMap { newest -> UploadBatch? in
                             guard !pending.isEmpty else { return nil }
-                            let past = pending.filter { $0 != newest }.prefix(limit)
+                            let past = pending.filter { $0 != newest }.prefix(withBacklog ? limit : 0)
                             return UploadBatch(last: newest, lastIsPending: pending.contains(newest), past: Array(past))
                         }
                         take(.outboxRead(batch, newest: newest), at: now)

@@ -38,8 +38,8 @@ import Testing
             }
             switch upload.action {
             case nil: upload.take(.started)
-            case .readOutbox(let limit, _)?:
-                let older = pending.filter { $0.sequence != newest.sequence }.prefix(limit)
+            case .readOutbox(let limit, let withBacklog, _)?:
+                let older = pending.filter { $0.sequence != newest.sequence }.prefix(withBacklog ? limit : 0)
                 let isPending = pending.contains { $0.sequence == newest.sequence }
                 let batch = UploadBatch(last: newest, lastIsPending: isPending, past: Array(older))
                 upload.take(.outboxRead(pending.isEmpty ? nil : batch, newest: newest))

@@ -40,8 +40,10 @@ import WaypostTestSupport
     private static let repetition = UploadBatch.sample(past: 0, lastIsPending: false)
     private static let fromMemory = UploadBatch(unstored: StoredUpdate.sample(2000).update, past: [])
 
-    private static func read(_ limit: Int, orNewest: Bool = true) -> UploadAction {
-        .readOutbox(maximumPastLocations: limit, orNewest: orNewest)
+    private static func read(
+        _ limit: Int, withBacklog: Bool = true, orNewest: Bool = true
+    ) -> UploadAction {
+        .readOutbox(maximumPastLocations: limit, withBacklog: withBacklog, orNewest: orNewest)
     }
 
     private static func found(_ batch: UploadBatch?, newest: StoredUpdate? = nil) -> UploadEvent {
@@ -148,13 +150,13 @@ import WaypostTestSupport
             "a backlog keeps its pace, the live position does not wait", backlogUpdatesPerSecond: 0.5,
             exchanging(light) + [
                 Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, .told, read(0)),
+                Row(2, .told, read(8, withBacklog: false)),
                 Row(2, found(repetition), .wait, due: 11),
-                Row(5, .updateAccepted, read(0)),
+                Row(5, .updateAccepted, read(8, withBacklog: false)),
                 Row(5, found(.sample(past: 0)), .fetchToken),
                 Row(5, .tokenReceived(token), send(.sample(past: 0), 4)),
                 Row(6, answered(.delivered), .acknowledge(.sample(past: 0))),
-                Row(6, .told, read(0)),
+                Row(6, .told, read(8, withBacklog: false)),
                 Row(6, found(repetition), .wait, due: 11),
                 Row(11, .timeReached, read(8)),
             ]),

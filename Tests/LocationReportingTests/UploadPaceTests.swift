@@ -16,6 +16,18 @@ import Testing
         #expect(pace.timeToUpload(at: .seconds(10)) == .zero)
     }
 
+    /// While the backlog waits, what goes out is a live position with its shape points.
+    @Test func letsShapePointsGoWithTheirUpdate() {
+        var pace = UploadPace(backlogUpdatesPerSecond: 1)
+        pace.willSend(past: 50, at: .zero)
+        pace.willSend(past: 5, at: .seconds(10))
+        #expect(pace.timeToBacklog(at: .seconds(10)) == .seconds(40))
+        #expect(!pace.holdsPast(at: .seconds(10)))
+        pace.holdPast(for: .seconds(60), at: .seconds(10))
+        #expect(pace.holdsPast(at: .seconds(69)) && !pace.holdsPast(at: .seconds(70)))
+        #expect(pace.timeToBacklog(at: .seconds(10)) == .seconds(60))
+    }
+
     @Test func widensTheIntervalAndHalvesIt() {
         var pace = UploadPace(backlogUpdatesPerSecond: nil)
         let widened = (1...6).map { _ in

@@ -69,8 +69,8 @@ final class UploadStateDriver {
     var nextLimit: Int? {
         let next = UploadStateDriver(self)
         next.goOn()
-        guard case .readOutbox(let limit, _)? = next.action else { return nil }
-        return limit
+        guard case .readOutbox(let limit, let withBacklog, _)? = next.action else { return nil }
+        return withBacklog ? limit : 0
     }
 
     /// Goes on until what the outbox gives is sent; gives what goes out.

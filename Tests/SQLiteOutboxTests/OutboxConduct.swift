@@ -37,6 +37,37 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             #expect(batch.lastIsPending)
             #expect(batch.past.map(\.update) == [sample(1), sample(2), sample(3)])
         },
+        OutboxConduct("shape points are updates of their own, with the sequences before their update's") { outbox in
+            try await outbox.append(sample(1))
+            let shape = [sample(3), sample(5)]
+            let stored = try await outbox.append(sample(9), with: shape, overrulingEarlier: false)
+            #expect(stored == StoredUpdate(sequence: 4, update: sample(9)))
+            #expect(try await outbox.ledger() == Ledger(accepted: 4, pending: 4))
+            #expect(try await outbox.newest() == stored)
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
+            #expect(batch.past.map(\.update) == [sample(1)] + shape)
+            try await outbox.acknowledge(batch)
+            #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 4))
+        },
+        OutboxConduct("shape points go with their update, before any backlog, which may have to wait") { outbox in
+            for second in 1...5 { try await outbox.append(sample(second)) }
+            try await outbox.append(sample(9), with: [sample(7), sample(8)], overrulingEarlier: false)
+            func past(_ limit: Int, withBacklog: Bool) async throws -> [LocationUpdate]? {
+                try await outbox.nextBatch(maximumPastLocations: limit, withBacklog: withBacklog)?.past.map(\.update)
+            }
+            #expect(try await past(8, withBacklog: false) == [sample(7), sample(8)])
+            #expect(try await past(3, withBacklog: true) == [sample(1), sample(7), sample(8)])
+            #expect(try await past(1, withBacklog: true) == [sample(7)])
+            #expect(try await past(0, withBacklog: true) == [])
+            let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 8, withBacklog: false))
+            try await outbox.acknowledge(batch)
+            #expect(try await past(8, withBacklog: false) == [])
+            #expect(try await past(8, withBacklog: true) == (1...5).map { sample($0) })
+            // Those of an update that is not the newest any more are a backlog.
+            try await outbox.append(sample(12), with: [sample(11)], overrulingEarlier: false)
+            try await outbox.append(sample(13))
+            #expect(try await past(8, withBacklog: false) == [])
+        },
         OutboxConduct("a delivered newest is repeated while a backlog drains") { outbox in
             for second in 1...4 { try await outbox.append(sample(second)) }
             try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 1)))

@@ -7,6 +7,8 @@ package actor InMemoryOutbox: Outbox {
     private var account = Ledger()
     private var rows: [StoredUpdate] = []
     private var newestUpdate: StoredUpdate?
+    /// Of the last update with its shape points.
+    private var appended: ClosedRange<Int64>?
     private var newestDelivered: StoredUpdate?
     package private(set) var quarantinedReasons: [Int64: String] = [:]
     /// What the next appends throw; `nil` accepts.
@@ -25,10 +27,19 @@ package actor InMemoryOutbox: Outbox {
 
     @discardableResult
     package func append(
-        _ update: LocationUpdate, overrulingEarlier: Bool
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
     ) async throws(OutboxError) -> StoredUpdate {
         await beforeAppend()
         if let appendFailure { throw appendFailure }
+        let first = account.accepted + 1
+        for point in shapePoints { accept(point, overrulingEarlier: false) }
+        let stored = accept(update, overrulingEarlier: overrulingEarlier)
+        appended = first...stored.sequence
+        return stored
+    }
+
+    @discardableResult
+    private func accept(_ update: LocationUpdate, overrulingEarlier: Bool) -> StoredUpdate {
         account.accepted += 1
         account.pending += 1
         let stored = StoredUpdate(sequence: account.accepted, update: update)
@@ -37,12 +48,17 @@ package actor InMemoryOutbox: Outbox {
         return stored
     }
 
-    package func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+    package func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
         if let failure { throw failure }
         guard let last = newestUpdate, !rows.isEmpty else { return nil }
-        let past = rows.filter { $0.sequence != last.sequence }.prefix(maximumPastLocations)
+        let isPending = rows.contains { $0.sequence == last.sequence }
+        let older = rows.filter { $0.sequence != last.sequence }
+        let range = appended.flatMap { isPending && $0.upperBound == last.sequence ? $0 : nil }
+        let shape = older.filter { range?.contains($0.sequence) ?? false }
+        let backlog = withBacklog ? older.filter { range?.contains($0.sequence) != true } : []
+        let past = (shape + backlog).prefix(maximumPastLocations)
             .sorted { $0.update.timeOfFix < $1.update.timeOfFix }
-        return UploadBatch(last: last, lastIsPending: rows.contains { $0.sequence == last.sequence }, past: past)
+        return UploadBatch(last: last, lastIsPending: isPending, past: past)
     }
 
     package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
@@ -84,6 +100,19 @@ extension Outbox {
     /// Accepts `update`, which is the newest if its time of fix is.
     @discardableResult
     package func append(_ update: LocationUpdate) async throws(OutboxError) -> StoredUpdate {
-        try await append(update, overrulingEarlier: false)
+        try await append(update, with: [], overrulingEarlier: false)
+    }
+
+    /// Accepts `update`, which is the newest whatever its time of fix if it is `overrulingEarlier`.
+    @discardableResult
+    package func append(
+        _ update: LocationUpdate, overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate {
+        try await append(update, with: [], overrulingEarlier: overrulingEarlier)
+    }
+
+    /// The newest update with up to so many pending ones.
+    package func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+        try await nextBatch(maximumPastLocations: maximumPastLocations, withBacklog: true)
     }
 }

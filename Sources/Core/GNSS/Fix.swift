@@ -51,6 +51,9 @@ enum FixPrecision {
 }
 
 extension Fix {
+    /// On the sphere of `distance`.
+    static let metersPerDegree = 111_195.0
+
     /// Metres to `other` on a sphere; within 0.5 % of the geodesic at the distances between two fixes of a vehicle.
     ///
     /// An equirectangular approximation: exact enough below a few hundred kilometres, and monotonic beyond, where only
@@ -59,11 +62,11 @@ extension Fix {
 
     /// The way to `other`, as exact.
     func displacement(to other: Fix) -> Displacement {
-        let metersPerDegree = 111_195.0
         var east = other.longitude - longitude
         if east > 180 { east -= 360 } else if east < -180 { east += 360 }
         east *= cmath_cos((latitude + other.latitude) / 2 * .pi / 180)
-        return Displacement(east: east * metersPerDegree, north: (other.latitude - latitude) * metersPerDegree)
+        return Displacement(
+            east: east * Self.metersPerDegree, north: (other.latitude - latitude) * Self.metersPerDegree)
     }
 
     /// From this time of fix to that of `other`.

@@ -45,9 +45,9 @@ import TimeAndChance
         let before = try DiskUse.now()
         for second in 0..<updates {
             let start = ContinuousClock.now
-            try await outbox.append(update(second), overrulingEarlier: false)
+            try await outbox.append(update(second), with: [], overrulingEarlier: false)
             append.append(start.duration(to: ContinuousClock.now))
-            if let batch = try await outbox.nextBatch(maximumPastLocations: 50) { try await outbox.acknowledge(batch) }
+            if let batch = try await outbox.nextBatch(maximumPastLocations: 50, withBacklog: true) { try await outbox.acknowledge(batch) }
         }
         try await outbox.close()
         let used = try DiskUse.now().since(before)
@@ -72,8 +72,8 @@ import TimeAndChance
         for second in 0..<updates {
             uptime.withLock { $0 += .seconds(10) }
             _ = try await outbox.maintain()
-            try await outbox.append(update(second), overrulingEarlier: false)
-            if let batch = try await outbox.nextBatch(maximumPastLocations: 50) { try await outbox.acknowledge(batch) }
+            try await outbox.append(update(second), with: [], overrulingEarlier: false)
+            if let batch = try await outbox.nextBatch(maximumPastLocations: 50, withBacklog: true) { try await outbox.acknowledge(batch) }
         }
         try await outbox.close()
         let used = try DiskUse.now().since(before)
@@ -95,7 +95,7 @@ import TimeAndChance
             var (all, thinning, thinned) = (Samples(), Samples(), Int64(0))
             for index in 0..<300 {
                 let start = ContinuousClock.now
-                try await outbox.append(turning(pending + index), overrulingEarlier: false)
+                try await outbox.append(turning(pending + index), with: [], overrulingEarlier: false)
                 let took = start.duration(to: ContinuousClock.now)
                 all.append(took)
                 let count = try await outbox.summary().evictions[.thinned].count
@@ -131,7 +131,7 @@ import TimeAndChance
     private static func offline(_ folder: URL, updates: Int, _ bare: [BareInsert]) async throws {
         let outbox = try await SQLiteOutbox.open(configuration(folder, "offline.sqlite"))
         let before = try DiskUse.now()
-        for second in 0..<updates { try await outbox.append(update(second), overrulingEarlier: false) }
+        for second in 0..<updates { try await outbox.append(update(second), with: [], overrulingEarlier: false) }
         let used = try DiskUse.now().since(before)
         try await outbox.close()
         try BenchmarkCase("outbox.offline.bytes", Double(used.written) / Double(updates), "B")
@@ -156,7 +156,7 @@ import TimeAndChance
         var drained = 0
         let start = ContinuousClock.now
         for _ in 0..<200 {
-            guard let batch = try await outbox.nextBatch(maximumPastLocations: 50) else { break }
+            guard let batch = try await outbox.nextBatch(maximumPastLocations: 50, withBacklog: true) else { break }
             try await outbox.acknowledge(batch)
             drained += batch.pending.count
         }
@@ -180,7 +180,7 @@ import TimeAndChance
         var configuration = configuration
         configuration.durability = .economy
         let outbox = try await SQLiteOutbox.open(configuration)
-        for index in 0..<count { try await outbox.append(update(index), overrulingEarlier: false) }
+        for index in 0..<count { try await outbox.append(update(index), with: [], overrulingEarlier: false) }
         try await outbox.close()
     }
 
@@ -199,7 +199,7 @@ import TimeAndChance
     private static func opening(_ settings: OutboxConfiguration) async throws -> (SQLiteOutbox, Double) {
         let start = ContinuousClock.now
         let outbox = try await SQLiteOutbox.open(settings)
-        _ = try await outbox.nextBatch(maximumPastLocations: 50)
+        _ = try await outbox.nextBatch(maximumPastLocations: 50, withBacklog: true)
         return (outbox, start.duration(to: ContinuousClock.now) / .milliseconds(1))
     }
 

@@ -21,7 +21,7 @@ struct GroupCommit: Sendable, Hashable {
         elements.append(element)
     }
 
-    mutating func removeLast() { elements.removeLast() }
+    mutating func removeLast(_ count: Int) { elements.removeLast(min(count, elements.count)) }
 
     /// Forgets the first `count`, which are on the disk.
     mutating func removeFirst(_ count: Int) { elements.removeFirst(min(count, elements.count)) }
@@ -61,5 +61,5 @@ package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
     package var window: Window? { self == .full ? nil : Window(updates: 30, span: .seconds(60)) }
 
     /// Updates that one commit can hold.
-    var longestCommit: Int { window?.updates ?? 1 }
+    var longestCommit: Int { (window?.updates ?? 1) + ShapePoints.most }
 }

@@ -21,6 +21,8 @@ final class OutboxEngine {
     private var group = GroupCommit()
     /// Acknowledged, and not written yet: live updates, or on a full disk those that found no space.
     private var unwritten: [Int64: StoredUpdate] = [:]
+    /// The sequences of a live update with its shape points, of the last two that were accepted.
+    private var appended: [ClosedRange<Int64>] = []
     private var isClosed = false
     /// What every call throws after a repair that did not help, and until when: a repair writes the whole store.
     private var holdingOff: (error: OutboxError, end: Duration)?
@@ -63,10 +65,16 @@ final class OutboxEngine {
         store = nil  // before its locks go
     }
 
-    func append(_ update: LocationUpdate, overrulingEarlier: Bool = false) throws(OutboxError) -> StoredUpdate {
+    func append(
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate] = [], overrulingEarlier: Bool = false
+    ) throws(OutboxError) -> StoredUpdate {
         try perform { store throws(StoreError) in
-            group.append(
-                GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier), at: configuration.uptime())
+            let now = configuration.uptime()
+            let first = counters.lastSequence + Int64(group.count) + 1
+            for point in shapePoints {
+                group.append(GroupCommit.Element(update: point, overrulesEarlier: false), at: now)
+            }
+            group.append(GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier), at: now)
             let stored = StoredUpdate(sequence: counters.lastSequence + Int64(group.count), update: update)
             do throws(StoreError) {
                 if isCommitDue {
@@ -74,9 +82,10 @@ final class OutboxEngine {
                     try commit(store)
                 }
             } catch {
-                group.removeLast()  // it is not accepted; those before it are
+                group.removeLast(shapePoints.count + 1)  // they are not accepted; those before them are
                 throw error
             }
+            appended = appended.suffix(1) + [first...stored.sequence]
             return stored
         }
     }
@@ -87,9 +96,10 @@ final class OutboxEngine {
             for stored in batch.pending where try isPending(stored.sequence, store) {
                 unwritten[stored.sequence] = stored
             }
-            // A single live update waits for the next commit; what frees a backlog is written at once.
-            let onDisk = unwritten.keys.count { $0 <= counters.lastSequence }
-            if unwritten.count == before.count || onDisk <= 1 { return }
+            // A live update waits for the next commit with its shape points; what frees a backlog is written at once.
+            let onDisk = unwritten.keys.filter { $0 <= counters.lastSequence }
+            let isOfOneAppend = onDisk.count <= 1 || appended.contains { onDisk.allSatisfy($0.contains) }
+            if unwritten.count == before.count || isOfOneAppend { return }
             do throws(StoreError) {
                 try reserve.lending(commit(store))
                 try store.compactIfNearlyEmpty()
@@ -352,7 +362,7 @@ extension OutboxEngine {
 /// What there is to send, and the ledger.
 extension OutboxEngine {
     /// - Throws: `full`, too, while more acknowledgements wait for space than memory is to hold.
-    func nextBatch(maximumPastLocations: Int) throws(OutboxError) -> UploadBatch? {
+    func nextBatch(maximumPastLocations: Int, withBacklog: Bool = true) throws(OutboxError) -> UploadBatch? {
         try perform { store throws(StoreError) in
             if isUnwrittenFull { try reserve.lending(commit(store)) }
             let limit = max(0, maximumPastLocations)
@@ -361,9 +371,14 @@ extension OutboxEngine {
             guard current.pending > Int64(unwritten.count), let last = current.newest else { return nil }
             let isKept = try isPending(last.sequence, store)
             let lastIsPending = isKept && unwritten[last.sequence] == nil
-            let past = (onDisk + group.stored(after: counters.lastSequence)).lazy
-                .filter { $0.sequence != last.sequence && self.unwritten[$0.sequence] == nil }
-                .prefix(limit)
+            let shape = try lastIsPending ? shapePoints(of: last, store).prefix(limit) : []
+            var past = Array(shape)
+            if withBacklog {
+                let sent = Set(shape.map(\.sequence) + [last.sequence])
+                past += (onDisk + group.stored(after: counters.lastSequence)).lazy
+                    .filter { !sent.contains($0.sequence) && self.unwritten[$0.sequence] == nil }
+                    .prefix(limit - shape.count)
+            }
             let inOrder = past.sorted { one, other in
                 (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence)
             }
@@ -409,6 +424,15 @@ extension OutboxEngine {
             throw StoreError(.damaged, path: files.path, reason: "its ledger does not match its rows")
         }
         return rows
+    }
+
+    /// Those that were accepted with `update`, while no other was since, and wait.
+    private func shapePoints(of update: StoredUpdate, _ store: OutboxStore) throws(StoreError) -> [StoredUpdate] {
+        guard let range = appended.last, range.count > 1, range.upperBound == update.sequence else { return [] }
+        let onDisk = try store.rows.oldest(after: range.lowerBound - 1, limit: range.count).map(\.stored)
+        return (onDisk + group.stored(after: counters.lastSequence)).filter { stored in
+            range.dropLast().contains(stored.sequence) && unwritten[stored.sequence] == nil
+        }
     }
 
     /// Whether an update waits, or has been acknowledged and is not written yet.

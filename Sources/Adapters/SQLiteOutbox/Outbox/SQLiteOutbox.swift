@@ -6,8 +6,8 @@ package import TimeAndChance
 /// The outbox on disk: SQLite on a thread of its own, one process at a time.
 ///
 /// An update counts when SQLite has put its commit on the disk, or with economic durability when it waits for the
-/// commit of a stated window. Acknowledgements of live updates are written by the commit of the next append, so that
-/// one commit an update is all; a crash in between repeats one delivery.
+/// commit of a stated window. Acknowledgements of live updates and their shape points are written by the commit of the
+/// next append, so that one commit a live update is all; a crash in between repeats one delivery.
 /// `docs/architecture.md` has the whole; `StoreSchema` the form of the file.
 package actor SQLiteOutbox: Outbox {
     private enum State {
@@ -59,13 +59,13 @@ package actor SQLiteOutbox: Outbox {
 
     @discardableResult
     package func append(
-        _ update: LocationUpdate, overrulingEarlier: Bool
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
     ) async throws(OutboxError) -> StoredUpdate {
-        try opened().append(update, overrulingEarlier: overrulingEarlier)
+        try opened().append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
     }
 
-    package func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
-        try opened().nextBatch(maximumPastLocations: maximumPastLocations)
+    package func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
+        try opened().nextBatch(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog)
     }
 
     package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) { try opened().acknowledge(batch) }

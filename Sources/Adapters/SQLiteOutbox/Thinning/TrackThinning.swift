@@ -1,42 +1,22 @@
-import Glibc
 import GNSS
 import LocationReporting
 import TimeAndChance
 
-/// Decides which updates of a backlog may go while the others still say where the vehicle was, and when.
+/// Decides which updates of a backlog may go while the others still say where the vehicle was, and when, as
+/// `TrackSimplification` has it.
 ///
-/// Between two updates that stay, the vehicle is taken to have moved straight and evenly. At the time of every update
-/// that goes, that position lies within the tolerance of the true one (the synchronised Euclidean distance of
-/// Meratnia and de By, 2004), so shape and time are kept together: a turn stays to within the tolerance, and so does a
-/// wait. What stays always: the ends of drives, the first and last update of each stop, the fastest and the slowest of
-/// each leg between. One pass in time proportional to the number of updates.
+/// What stays always: the ends of drives, the first and last update of each stop, the fastest and the slowest of
+/// each leg between.
 enum TrackThinning {
-    /// Two updates that stay lie no farther apart in time, unless they were neighbours before: a longer silence ends a
-    /// drive.
-    static let longestSpan = Duration.seconds(300)
-
     /// The indices that stay, first and last among them, those of `fixed` too; `tolerance` in metres.
     static func kept(of updates: [LocationUpdate], tolerance: Double, fixed: Set<Int> = []) -> [Int] {
-        guard let first = updates.first, updates.count > 2 else { return Array(updates.indices) }
-        let landmarks = landmarks(of: updates).union(fixed)
-        let points = positions(of: updates)
-        var kept = [0]
-        var bounds = VelocityBounds(from: points[0], at: first.timeOfFix, tolerance: tolerance)
-        for index in updates.indices.dropFirst() {
-            let time = updates[index].timeOfFix
-            if !bounds.admits(points[index], at: time) {
-                kept.append(index - 1)
-                bounds = VelocityBounds(
-                    from: points[index - 1], at: updates[index - 1].timeOfFix, tolerance: tolerance)
+        guard !updates.isEmpty else { return [] }
+        let marks = landmarks(of: updates).union(fixed).sorted()
+        return [0]
+            + zip(marks, marks.dropFirst()).flatMap { start, end in
+                TrackSimplification.kept(of: updates[start...end].map(\.place), tolerance: tolerance).dropFirst()
+                    .map { start + $0 }
             }
-            if landmarks.contains(index) {
-                kept.append(index)
-                bounds = VelocityBounds(from: points[index], at: time, tolerance: tolerance)
-            } else {
-                bounds.narrow(to: points[index], at: time)
-            }
-        }
-        return kept
     }
 
     /// The indices that stay whatever the tolerance.
@@ -73,78 +53,11 @@ enum TrackThinning {
 
     private static func isBreak(_ one: LocationUpdate, _ next: LocationUpdate) -> Bool {
         let span = one.timeOfFix.duration(to: next.timeOfFix)
-        return span <= .zero || span > longestSpan
+        return span <= .zero || span > TrackSimplification.longestSpan
     }
 
     private static func isStanding(_ update: LocationUpdate) -> Bool {
         update.speedMetersPerSecond.map { $0 < Motion.standingSpeed } ?? false
-    }
-
-    /// Metres east and north of the first one, on a plane where no distance is shorter than on the ellipsoid.
-    private static func positions(of updates: [LocationUpdate]) -> [VelocityBounds.Point] {
-        guard let first = updates.first else { return [] }
-        let metersPerDegree = 111_700.0  // of a meridian near the pole, where it is longest
-        let nearestToEquator = updates.reduce(90) { min($0, abs($1.latitude)) }
-        let shrinking = cos(nearestToEquator * .pi / 180)
-        return updates.map { update in
-            let east = remainder(update.longitude - first.longitude, 360)
-            return VelocityBounds.Point(
-                east: east * metersPerDegree * shrinking,
-                north: (update.latitude - first.latitude) * metersPerDegree)
-        }
-    }
-}
-
-/// The velocities at which one leaves a point so as to pass every later one in time and close enough.
-///
-/// Each point passed allows a disc of velocities. In its place stands the regular octagon within it, so that what is
-/// left of all is eight numbers; it gives away less than a twelfth of the tolerance.
-struct VelocityBounds {
-    /// Metres on a plane.
-    struct Point: Sendable, Hashable {
-        let east, north: Double
-
-        /// East, north, and the two directions between them.
-        fileprivate var components: SIMD4<Double> {
-            let half = 0.5.squareRoot()
-            return SIMD4(east, north, (east + north) * half, (east - north) * half)
-        }
-    }
-
-    /// From the middle of an octagon to its sides, by that to its corners: a little below cos(22.5°).
-    private static let apothem = 0.92
-
-    private let origin: SIMD4<Double>
-    private let start: UTCTime
-    private let tolerance: Double
-    /// Metres per second, by direction; nothing is allowed where `slowest` exceeds `fastest`.
-    private var slowest = SIMD4<Double>(repeating: -.infinity)
-    private var fastest = SIMD4<Double>(repeating: .infinity)
-    private var isNew = true
-
-    /// `tolerance` in metres.
-    init(from origin: Point, at start: UTCTime, tolerance: Double) {
-        (self.origin, self.start, self.tolerance) = (origin.components, start, tolerance)
-    }
-
-    /// Whether the way may go straight to `point`: nothing between is passed too far away, nor is it too long after. A
-    /// neighbour always can be reached.
-    func admits(_ point: Point, at time: UTCTime) -> Bool {
-        if isNew { return true }
-        let span = start.duration(to: time)
-        guard span > .zero, span <= TrackThinning.longestSpan else { return false }
-        let velocity = (point.components - origin) / (span / .seconds(1))
-        return all(slowest .<= velocity .& velocity .<= fastest)
-    }
-
-    /// Demands that `point`, which is later, is passed within the tolerance.
-    mutating func narrow(to point: Point, at time: UTCTime) {
-        isNew = false
-        let seconds = start.duration(to: time) / .seconds(1)
-        let velocity = (point.components - origin) / seconds
-        let slack = tolerance * Self.apothem / seconds
-        slowest = pointwiseMax(slowest, velocity - slack)
-        fastest = pointwiseMin(fastest, velocity + slack)
     }
 }
 

@@ -191,7 +191,7 @@ extension OutboxConfiguration {
                     "maximumMegabytes", in: 1...4096, default: 64,
                     "near this size old drives are thinned, then the oldest pending updates are evicted")) << 20)
         maximumAge = section.integer(
-            "maximumAgeDays", in: 1...3650, or: "unlimited",
+            "maximumAgeDays", in: 1...3650, default: nil, or: "unlimited",
             "pending updates that much older than the newest are evicted"
         ).map { .seconds($0 * 86_400) }
         durability = section.choice(
@@ -201,14 +201,16 @@ extension OutboxConfiguration {
     }
 }
 
-/// When updates are made.
+/// When updates are made, and what goes with them.
 package struct ReportingConfiguration: Sendable, Hashable {
     package var interval: Duration
     package var heartbeat: Duration
+    /// How far the told track may be from a fix; `nil`: updates alone are told.
+    package var trackMeters: Double?
     package var privateZones: [PrivateZone]
 
     init(_ root: inout ConfigurationSection) {
-        var section = root.section("reporting", "when updates are made")
+        var section = root.section("reporting", "when updates are made, and what goes with them")
         interval = section.seconds(
             "intervalSeconds", in: 5...60, default: 10, "between two updates of a moving vehicle")
         heartbeat = section.seconds(
@@ -217,6 +219,10 @@ package struct ReportingConfiguration: Sendable, Hashable {
         if heartbeat < interval {
             section.report("heartbeatSeconds", "is shorter than \"intervalSeconds\"; make it at least as long")
         }
+        trackMeters = section.integer(
+            "trackMeters", in: 1...1000, default: 5, or: "off",
+            "how far the track told by an update and its shape points may be from any fix"
+        ).map(Double.init)
         privateZones = section.circles(
             "privateZones", atMost: 50, "where nothing is kept, sent or shown of where the vehicle is"
         ).map { PrivateZone(latitude: $0.latitude, longitude: $0.longitude, radiusMeters: $0.radiusMeters) }

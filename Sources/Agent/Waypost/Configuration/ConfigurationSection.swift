@@ -95,18 +95,20 @@ struct ConfigurationSection {
         return value
     }
 
-    /// A whole number within `range`, or `nil` for `word`, which stands in its place and for a missing one.
-    mutating func integer(_ key: String, in range: ClosedRange<Int>, or word: String, _ about: String) -> Int? {
-        var value: Int?
+    /// A whole number within `range`, or `nil` for `word`; the default stands in the place of a missing one.
+    mutating func integer(
+        _ key: String, in range: ClosedRange<Int>, default fallback: Int?, or word: String, _ about: String
+    ) -> Int? {
+        var value = fallback
         switch member(key) {
         case .integer(let number)? where range.contains(Int(number)): value = Int(number)
-        case .string(word)?, nil: break
+        case .string(word)?: value = nil
+        case nil: break
         case let other?:
             wrong(key, other, "use a whole number from \(range.lowerBound) to \(range.upperBound), or \"\(word)\"")
         }
-        note(
-            key, .integer(range, orWord: word), value.map { .integer(Int64($0)) } ?? .string(word),
-            default: .string(word), about)
+        func told(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .string(word) }
+        note(key, .integer(range, orWord: word), told(value), default: told(fallback), about)
         return value
     }
 

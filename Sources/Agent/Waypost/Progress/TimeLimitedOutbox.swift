@@ -36,15 +36,17 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     }
 
     @discardableResult
-    func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
+    func append(
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate {
         try await call { outbox throws(OutboxError) in
-            try await outbox.append(update, overrulingEarlier: overrulingEarlier)
+            try await outbox.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
         }
     }
 
-    func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+    func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
         try await call { outbox throws(OutboxError) in
-            try await outbox.nextBatch(maximumPastLocations: maximumPastLocations)
+            try await outbox.nextBatch(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog)
         }
     }
 

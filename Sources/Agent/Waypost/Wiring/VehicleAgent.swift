@@ -101,6 +101,7 @@ package struct VehicleAgent: Sendable {
             plausibility: Plausibility(
                 earliest: parts.earliestFix, expected: parts.expectedFix,
                 newest: parts.earliestFix == nil ? nil : newest),  // a recorded log may be older
+            shape: ShapePoints(meters: configuration.reporting.trackMeters),
             policy: ReportingPolicy(
                 interval: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat),
             spacing: parts.spacing, privateMode: PrivateMode(zones: configuration.reporting.privateZones),
@@ -149,7 +150,8 @@ package struct VehicleAgent: Sendable {
         progress?.change(patience: configuration.patience)
         await intake.keepPrivate(in: configuration.reporting.privateZones, by: configuration.privateSwitch)
         await intake.report(
-            every: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat)
+            every: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat,
+            trackMeters: configuration.reporting.trackMeters)
         await withDiscardingTaskGroup { group in
             if let source { group.addTask { await pipeline.replace(source: source) } }
             guard let delivery else { return }

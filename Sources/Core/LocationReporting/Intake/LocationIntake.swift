@@ -1,10 +1,11 @@
 import GNSS
 package import TimeAndChance
 
-/// From fixes to accepted updates: plausibility, motion, policy, spacing, outbox.
+/// From fixes to accepted updates: plausibility, motion, shape, policy, spacing, outbox.
 package actor LocationIntake {
     private var plausibility: Plausibility
     private var motion = MotionFilter()
+    private var shape: ShapePoints
     private var policy: ReportingPolicy
     private var spacing: RequestSpacing
     private var privateMode: PrivateMode
@@ -21,13 +22,13 @@ package actor LocationIntake {
 
     /// `latestTime`: the latest time of fix that can be true; `nil` while nothing trustworthy knows the present.
     package init(
-        plausibility: Plausibility, policy: ReportingPolicy, spacing: RequestSpacing,
+        plausibility: Plausibility, shape: ShapePoints, policy: ReportingPolicy, spacing: RequestSpacing,
         privateMode: PrivateMode = PrivateMode(zones: []), privateSwitch: PrivateSwitch? = nil, outbox: any Outbox,
         uploader: Uploader, clock: MonotonicClock, latestTime: @escaping @Sendable () -> UTCTime?,
         observer: any ReportingObserver
     ) {
         self.plausibility = plausibility
-        (self.policy, self.spacing) = (policy, spacing)
+        (self.shape, self.policy, self.spacing) = (shape, policy, spacing)
         (self.privateMode, self.privateSwitch) = (privateMode, privateSwitch)
         self.outbox = outbox
         self.uploader = uploader
@@ -42,9 +43,10 @@ package actor LocationIntake {
         if privateMode.isPrivate { await uploader.privateModeBegan() }
     }
 
-    /// Makes updates so often from now on; what was reported before counts.
-    package func report(every interval: Duration, heartbeat: Duration) {
+    /// Makes updates so often from now on, and tells the track between them so exactly; what was reported before counts.
+    package func report(every interval: Duration, heartbeat: Duration, trackMeters: Double?) {
         policy.change(interval: interval, heartbeat: heartbeat)
+        shape.change(meters: trackMeters)
     }
 
     /// Is private in these `zones`, and as this switch says, from now on.
@@ -76,6 +78,7 @@ package actor LocationIntake {
         let verdict = plausibility.judge(fix, latest: latestTime())
         if case .accepted(overrulesEarlier: true) = verdict {
             owesOverruling = true
+            shape.forget()
             await uploader.forgetUnstored()
         }
         let isTold = await change { $0.tells(fix, isAccepted: verdict.isAcceptance) }
@@ -84,15 +87,21 @@ package actor LocationIntake {
         observer.observe(.fix(fix))
         let filtered = motion.filtered(fix)
         policy.observe(filtered)
-        guard policy.isDue(filtered), await isFarEnough(filtered) else { return }
-        let update = LocationUpdate(filtered)
+        shape.add(filtered)
+        guard policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered), await isFarEnough(filtered)
+        else { return }
+        let (update, points) = (LocationUpdate(filtered), shape.take())
         policy.didReport(filtered)
         spacing.didReport(filtered, at: clock.now)
         lastReported = update
         do {
-            let stored = try await outbox.append(update, overrulingEarlier: owesOverruling)
+            let stored = try await outbox.append(update, with: points, overrulingEarlier: owesOverruling)
             if owesOverruling { await uploader.forgetUnstored() }
             owesOverruling = false
+            for (index, point) in points.enumerated() {
+                let sequence = stored.sequence - Int64(points.count - index)
+                observer.observe(.accepted(StoredUpdate(sequence: sequence, update: point)))
+            }
             observer.observe(.accepted(stored))
             await uploader.wake()
         } catch {
@@ -109,6 +118,7 @@ package actor LocationIntake {
         case (false, true):
             motion = MotionFilter()
             policy.beginAnew()
+            shape.forget()
             observer.observe(.privateModeBegan)
             await uploader.privateModeBegan()
         case (true, false):

@@ -19,6 +19,9 @@ package struct LocationUpdate: Sendable, Hashable {
     package init(timeOfFix: UTCTime, latitude: Double, longitude: Double) {
         (self.timeOfFix, self.latitude, self.longitude) = (timeOfFix, latitude, longitude)
     }
+
+    /// Where and when, as a point of a track.
+    package var place: TrackPoint { TrackPoint(timeOfFix: timeOfFix, latitude: latitude, longitude: longitude) }
 }
 
 extension LocationUpdate {

@@ -47,6 +47,11 @@ package struct ReportingPolicy: Sendable {
     /// Takes note that `fix` has become an update.
     package mutating func didReport(_ fix: Fix) { lastReported = fix }
 
+    /// Whether `fix` may be reported even if it is not due.
+    func mayReport(_ fix: Fix) -> Bool {
+        lastReported.map { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.leastSpacing } ?? true
+    }
+
     /// Whether `fix`, the last that was observed, is due.
     package func isDue(_ fix: Fix) -> Bool {
         guard let lastReported else { return true }

@@ -5,12 +5,17 @@ package protocol Outbox: Sendable {
     /// Accepts `update`: when this returns, it survives a crash and a power cut, unless its owner has chosen a window
     /// in which the last ones may be lost.
     ///
-    /// `overrulingEarlier` makes it the newest though its time of fix is earlier: those before it were wrong.
+    /// Its shape points, at most `ShapePoints.most` and in order of time, are accepted with it, all of them or none:
+    /// updates with the sequences just before its own. `overrulingEarlier` makes it the newest though its time of fix
+    /// is earlier: those before it were wrong.
     @discardableResult
-    func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate
+    func append(
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate
 
-    /// The newest update with up to `maximumPastLocations` of the oldest pending ones; `nil` when nothing is pending.
-    func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch?
+    /// The newest update with up to `maximumPastLocations` pending ones: its shape points, and `withBacklog` the oldest;
+    /// `nil` when nothing is pending.
+    func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch?
 
     /// Counts everything pending in `batch` as delivered.
     ///

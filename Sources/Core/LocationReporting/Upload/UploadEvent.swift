@@ -37,8 +37,9 @@ enum UploadEvent: Sendable {
 
 /// What the upload loop does next; except for the last three, another event tells how it ended.
 enum UploadAction: Sendable, Hashable {
-    /// Ask for a batch; `orNewest`: when nothing is pending, for the newest update.
-    case readOutbox(maximumPastLocations: Int, orNewest: Bool)
+    /// Ask for a batch; without the backlog, for the newest update and its shape points; `orNewest`: when nothing is
+    /// pending, for the newest update.
+    case readOutbox(maximumPastLocations: Int, withBacklog: Bool, orNewest: Bool)
     case fetchToken
     case send(UploadBatch, AuthorizationToken, secondsSinceFirstSent: Int?)
     /// Tell the vehicle's state by itself.

@@ -12,21 +12,25 @@ struct UploadPace: Sendable, Hashable {
     /// The least time from one upload to the next; zero unless the server has asked for less.
     private(set) var interval = Duration.zero
     private var backlogDueAt = Duration.zero
+    /// Until when shape points wait as well.
+    private var pastDueAt = Duration.zero
     /// When an upload went out last, or was answered with 429.
     private var uploadedAt = Duration.zero
 
     /// `backlogUpdatesPerSecond`: `nil` sends a backlog as fast as answers come.
     init(backlogUpdatesPerSecond: Double?) { self.backlogUpdatesPerSecond = backlogUpdatesPerSecond }
 
-    /// Notes that an upload with `past` locations goes out.
+    /// Notes that an upload with `past` locations goes out. While the backlog waits, these are the shape points of the
+    /// newest, which do not count.
     mutating func willSend(past: Int, at now: Duration) {
-        if let rate = backlogUpdatesPerSecond, past > 0 { backlogDueAt = now + .seconds(Double(past) / rate) }
+        if let rate = backlogUpdatesPerSecond, past > 0, backlogDueAt <= now { backlogDueAt = now + .seconds(Double(past) / rate) }
         uploadedAt = now
     }
 
-    /// Older positions wait for `delay`; the newest does not.
-    mutating func holdBacklog(for delay: Duration, at now: Duration) {
-        backlogDueAt = max(backlogDueAt, now + delay)
+    /// All older positions wait for `delay`; the newest does not.
+    mutating func holdPast(for delay: Duration, at now: Duration) {
+        pastDueAt = now + delay
+        backlogDueAt = max(backlogDueAt, pastDueAt)
     }
 
     /// The server has answered 429.
@@ -47,6 +51,9 @@ struct UploadPace: Sendable, Hashable {
         interval == .zero ? .zero : max(.zero, uploadedAt + interval - now)
     }
 
-    /// How long until older positions may.
+    /// Whether not even shape points may.
+    func holdsPast(at now: Duration) -> Bool { now < pastDueAt }
+
+    /// How long until the backlog may.
     func timeToBacklog(at now: Duration) -> Duration { max(.zero, backlogDueAt - now) }
 }

@@ -35,8 +35,8 @@ struct UploadState: Sendable {
 
     private enum Phase {
         case stopped
-        /// The outbox is read for so many past locations; `isPaced`: for none, for it is not yet their time. `token`:
-        /// the one that is there already.
+        /// The outbox is read for so many past locations; `isPaced`: not for the backlog, for it is not yet its time.
+        /// `token`: the one that is there already.
         case reading(limit: Int, isPaced: Bool, token: AuthorizationToken?)
         case fetchingToken(UploadBatch, since: Duration)
         case exchanging(Exchange)
@@ -178,16 +178,17 @@ extension UploadState {
         (hasNews, hasNewer) = (false, false)
         selection.willRead(at: now)
         let isPaced = pace.timeToBacklog(at: now) > .zero
-        let limit = isPaced ? 0 : batchSize.limit
+        let limit = pace.holdsPast(at: now) ? 0 : batchSize.limit
         phase = .reading(limit: limit, isPaced: isPaced, token: token)
-        return UploadStep(.readOutbox(maximumPastLocations: limit, orNewest: !finishesWhenEmpty))
+        return UploadStep(
+            .readOutbox(maximumPastLocations: limit, withBacklog: !isPaced, orNewest: !finishesWhenEmpty))
     }
 
     private mutating func select(from batch: UploadBatch?, newest: StoredUpdate?) -> UploadStep {
         guard case .reading(let limit, let isPaced, let token) = phase else { return UploadStep() }
         let pending = isPaced && batch?.pending.isEmpty == true ? nil : batch
         let selected = selection.batch(
-            pending: pending, newest: batch?.last.stored ?? newest, maximumPastLocations: limit, at: now)
+            pending: pending, newest: batch?.last.stored ?? newest, maximumPastLocations: isPaced ? 0 : limit, at: now)
         // Where a private vehicle was last is not said again; what waits from before may be.
         if let selected, !lastIsOfBefore || selected.lastIsPending { return attempt(selected, with: token) }
         if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now)) }
@@ -422,7 +423,7 @@ extension UploadState {
             batchSize.held()
             if rejectsEverything, !batch.past.isEmpty {
                 // Perhaps it takes the newest: that goes without the older ones, which wait.
-                pace.holdBacklog(for: retry.holdDelay(jitter: jitter), at: now)
+                pace.holdPast(for: retry.holdDelay(jitter: jitter), at: now)
                 return goOn(after: took, because: reason)
             }
             holds += 1

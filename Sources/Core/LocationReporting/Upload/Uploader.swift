@@ -128,7 +128,8 @@ extension Uploader {
         _ action: UploadAction, in group: inout TaskGroup<UploadEvent>, _ alarms: inout DiscardingTaskGroup
     ) {
         switch action {
-        case .readOutbox(let limit, let orNewest): group.addTask { await self.readOutbox(limit, orNewest: orNewest) }
+        case .readOutbox(let limit, let withBacklog, let orNewest):
+            group.addTask { await self.readOutbox(limit, withBacklog: withBacklog, orNewest: orNewest) }
         case .fetchToken: group.addTask { await self.fetchToken() }
         case .send(let batch, let token, let seconds):
             let vehicleState = state.vehicleState
@@ -156,9 +157,9 @@ extension Uploader {
         }
     }
 
-    private func readOutbox(_ limit: Int, orNewest: Bool) async -> UploadEvent {
+    private func readOutbox(_ limit: Int, withBacklog: Bool, orNewest: Bool) async -> UploadEvent {
         do throws(OutboxError) {
-            let batch = try await outbox.nextBatch(maximumPastLocations: limit)
+            let batch = try await outbox.nextBatch(maximumPastLocations: limit, withBacklog: withBacklog)
             return .outboxRead(batch, newest: batch == nil && orNewest ? try await outbox.newest() : nil)
         } catch { return .outboxFailed(error) }
     }

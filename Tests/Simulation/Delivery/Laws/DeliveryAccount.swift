@@ -46,21 +46,25 @@ struct DeliveryAccount {
     // MARK: The vehicle's side
 
     /// An append has begun that may come to its end or not.
-    mutating func begin(_ update: LocationUpdate, overrulingEarlier: Bool) {
-        doubtful += 1
+    mutating func begin(_ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool) {
+        doubtful += Int64(shapePoints.count + 1)
         if overrulingEarlier { (floor, overrules) = (nil, (overrules.count + 1, update.timeOfFix)) }
-        let key = UpdateKey(update)
-        if updates[key] == nil { updates[key] = Fate(overrules: overrules.count) }
+        for key in (shapePoints + [update]).map(UpdateKey.init) where updates[key] == nil {
+            updates[key] = Fate(overrules: overrules.count)
+        }
     }
 
-    mutating func accept(_ stored: StoredUpdate, overrulingEarlier: Bool, at now: Duration) -> Breach? {
-        let range = (accepted + 1)...(accepted + doubtful)
+    mutating func accept(
+        _ stored: StoredUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, at now: Duration
+    ) -> Breach? {
+        let range = (accepted + Int64(shapePoints.count + 1))...(accepted + doubtful)
         defer { (accepted, doubtful) = (stored.sequence, 0) }
-        let key = UpdateKey(stored.update)
-        if let fate = updates[key], fate.seen > 0, fate.accepted == 0 {
-            (seen, seenDoubtful) = (seen + 1, seenDoubtful - 1)
+        for key in (shapePoints + [stored.update]).map(UpdateKey.init) {
+            if let fate = updates[key], fate.seen > 0, fate.accepted == 0 {
+                (seen, seenDoubtful) = (seen + 1, seenDoubtful - 1)
+            }
+            updates[key]?.accepted += 1
         }
-        updates[key]?.accepted += 1
         lateness.accept(stored.update.timeOfFix, isStored: true, overrules: overrulingEarlier, at: now)
         return range.contains(stored.sequence)
             ? nil : (.acceptedSurvives, "update \(stored.sequence) was accepted after \(accepted)")

@@ -12,13 +12,17 @@ actor FaultyOutbox: Outbox {
 
     init(_ base: any Outbox, bug: PlantedBug) { (self.base, self.bug) = (base, bug) }
 
-    func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
-        try await base.append(update, overrulingEarlier: overrulingEarlier)
+    func append(
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate {
+        let kept = bug == .dropsShapePoints ? [] : shapePoints
+        return try await base.append(update, with: kept, overrulingEarlier: overrulingEarlier)
     }
 
-    func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+    func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
         calls += 1
-        guard let batch = try await base.nextBatch(maximumPastLocations: maximumPastLocations) else { return nil }
+        let read = try await base.nextBatch(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog)
+        guard let batch = read else { return nil }
         switch bug {
         case .sendsOldestAsLast:
             guard let oldest = batch.past.first, batch.lastIsPending else { return batch }

@@ -8,6 +8,7 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case countsUnsentAsDelivered, dropsOn401, quarantinesOn503, acknowledgesAllAfter413, leaksATask, ignoresCancellation
     // Outbox.
     case sendsOldestAsLast, losesTheNewest, countsTwice, forgetsAcknowledgements, movesPositions, neverSendsThePast
+    case dropsShapePoints
     // Tokens.
     case keepsTokensToTheirEnd, mixesVehicles, asksAtEachUpload
     // Settings.

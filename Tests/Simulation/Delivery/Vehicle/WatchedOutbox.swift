@@ -22,14 +22,18 @@ struct WatchedOutbox: Outbox {
         return life.isAlive
     }
 
-    func append(_ update: LocationUpdate, overrulingEarlier: Bool) async throws(OutboxError) -> StoredUpdate {
+    func append(
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate {
         guard life.isAlive else { throw OutboxError(.closed, "the process is dead") }
-        world.account.begin(update, overrulingEarlier: overrulingEarlier)
+        world.account.begin(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
         disk.prepare()
         do {
-            let stored = try await base.append(update, overrulingEarlier: overrulingEarlier)
+            let stored = try await base.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
             guard isAlive else { return stored }
-            judge(world.account.accept(stored, overrulingEarlier: overrulingEarlier, at: world.now))
+            judge(
+                world.account.accept(
+                    stored, with: shapePoints, overrulingEarlier: overrulingEarlier, at: world.now))
             await check()
             return stored
         } catch {
@@ -41,9 +45,9 @@ struct WatchedOutbox: Outbox {
         }
     }
 
-    func nextBatch(maximumPastLocations: Int) async throws(OutboxError) -> UploadBatch? {
+    func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
         let batch = try await watched { () throws(OutboxError) in
-            try await base.nextBatch(maximumPastLocations: maximumPastLocations)
+            try await base.nextBatch(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog)
         }
         // An acknowledgement that failed may have reached the disk all the same: seen when the store is opened anew.
         if batch == nil { await check() }

@@ -1,0 +1,86 @@
+import GNSS
+import TimeAndChance
+
+/// Collects what has to be told between two updates, so that the told track stays within a distance of every fix: a
+/// corner, a stop, the end of a tunnel.
+///
+/// The ends are the update before and the one after as they are told; between them the vehicle is taken to have moved
+/// straight and evenly (`TrackSimplification`). Over a gap or a jump nothing is promised, but the last fix before it and
+/// the first one after it are told. Memory and time are bounded whatever comes: so many fixes are looked at together,
+/// and what they have led to is not looked at again. Pure.
+package struct ShapePoints: Sendable {
+    /// So many fixes are looked at together.
+    private static let longestWindow = 256
+    /// With so many points an update is due, whatever the policy.
+    private static let many = 48
+    /// At most so many points go with one update; of more, the latest. A receiver of 50 fixes in a second can need them
+    /// all before an update is allowed.
+    package static let most = 256
+    /// What rounding to whole 10⁻⁷ degrees may move a position, in metres.
+    private static let rounding = 0.01
+
+    /// Metres; `nil` for none of all this.
+    private var tolerance: Double?
+    /// Points that are to be told, whatever comes.
+    private var settled: [LocationUpdate] = []
+    /// The fixes since the last point of these, or since the last update, with it.
+    private var window: [LocationUpdate] = []
+    private var continuity = TrackContinuity()
+
+    /// `meters`: how far the told track may be from a fix; `nil` tells updates alone.
+    package init(meters: Double?) { tolerance = meters.map { $0 - Self.rounding } }
+
+    /// Another distance from now on.
+    mutating func change(meters: Double?) {
+        tolerance = meters.map { $0 - Self.rounding }
+        if tolerance == nil { forget() }
+    }
+
+    /// Whether so much has to be told that an update should not wait any longer.
+    var isFull: Bool { settled.count >= Self.many }
+
+    /// Takes a fix as it would be reported.
+    mutating func add(_ fix: Fix) {
+        guard let tolerance else { return }
+        let update = LocationUpdate(fix)
+        if case .onward = continuity.step(to: fix), !window.isEmpty {
+            if window.count == Self.longestWindow { settleMost(tolerance) }
+        } else {
+            if window.count > 1 { settle(kept(tolerance).dropFirst().map { window[$0] }) }
+            settle([update])
+            window.removeAll(keepingCapacity: true)
+        }
+        window.append(update)
+    }
+
+    /// The points that go with the last fix, which becomes an update; the next ones begin with it.
+    mutating func take() -> [LocationUpdate] {
+        guard let tolerance, let told = window.last else { return [] }
+        if window.count == 1 {
+            settled.removeLast()  // what it begins with is this update
+        } else {
+            settle(kept(tolerance).dropFirst().dropLast().map { window[$0] })
+        }
+        defer { (settled, window) = ([], [told]) }
+        return settled
+    }
+
+    /// Forgets what has not been told.
+    mutating func forget() { (settled, window, continuity) = ([], [], TrackContinuity()) }
+
+    private mutating func settle(_ points: [LocationUpdate]) { settled = (settled + points).suffix(Self.most) }
+
+    /// Settles what the older fixes have led to; the last leg stays open, unless it is most of the window.
+    private mutating func settleMost(_ tolerance: Double) {
+        let kept = kept(tolerance)
+        let open = kept.dropLast().last ?? 0
+        let end = open < window.count / 2 ? window.count - 1 : open
+        settle(kept.dropFirst().prefix { $0 <= end }.map { window[$0] })
+        window.removeFirst(end)
+    }
+
+    /// Those of the window that stay.
+    private func kept(_ tolerance: Double) -> [Int] {
+        TrackSimplification.kept(of: window.map(\.place), tolerance: tolerance)
+    }
+}

@@ -1,0 +1,122 @@
+import FoundationEssentials
+import GNSS
+import GNSSReceiver
+import LinuxPlatform
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+@testable import LocationReporting
+
+/// Shape points beside the greedy ones of the drives' own `score.py`, on the drives that lie beside the checkout on some
+/// machines (`Fixtures.recordedReceivers`).
+@Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded drives beside the checkout"))
+struct RecordedShape {
+    private static let drives: [URL] = {
+        guard let folder = Fixtures.recordedReceivers?.appending(path: "../drives") else { return [] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { $0.hasSuffix(".csv.gz") }.sorted().map { folder.appending(path: $0) }
+    }()
+
+    private static func lines(of drive: URL) throws -> [[String]] {
+        let log = try RecordedLog(path: drive.path, stop: EventDescriptor())
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while true {
+            var span = buffer.mutableSpan
+            let count = try log.read(into: &span)
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map { line in
+            line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+    }
+
+    /// The fixes of one receiver, at most one in 0.9 s.
+    private static func fixes(of drive: URL) throws -> [Fix] {
+        let lines = try lines(of: drive)
+        let columns = try #require(lines.first)
+        func index(_ name: String) -> Int? { columns.firstIndex(of: name) }
+        let receiver = index("receiver")
+        var fixes: [Fix] = []
+        for line in lines.dropFirst() where receiver.map({ line[$0] == lines[1][$0] }) ?? true {
+            func number(_ name: String) -> Double? { index(name).flatMap { Double(line[$0]) } }
+            let clock = index("t_local").flatMap { Self.seconds(line[$0]) }
+            let seconds = try #require(number("t_unix") ?? number("t_sync_s") ?? clock ?? number("t_s"))
+            let time = UTCTime(millisecondsSince1970: Int64((seconds * 1000).rounded()))
+            if let last = fixes.last, last.timeOfFix.duration(to: time) < .milliseconds(900) { continue }
+            let latitude = try #require(number("lat"))
+            let longitude = try #require(number("lon"))
+            fixes.append(Fix(timeOfFix: time, latitude: latitude, longitude: longitude))
+        }
+        return fixes
+    }
+
+    /// Seconds of the day in `2014-09-10 06:54:07+0200`.
+    private static func seconds(_ text: String) -> Double? {
+        let parts = text.dropFirst(11).prefix(8).split(separator: ":").compactMap { Double($0) }
+        return parts.count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : nil
+    }
+
+    private static func error(_ one: Fix, _ next: Fix, _ fix: Fix) -> Double {
+        let share = one.timeOfFix.duration(to: fix.timeOfFix) / one.timeOfFix.duration(to: next.timeOfFix)
+        return Fix(
+            timeOfFix: fix.timeOfFix, latitude: one.latitude + (next.latitude - one.latitude) * share,
+            longitude: one.longitude + (next.longitude - one.longitude) * share
+        ).distance(to: fix)
+    }
+
+    /// How many points `score.py` tells between the ends: always the farthest that one leg reaches.
+    private static func greedy(_ fixes: [Fix], meters: Double) -> Int {
+        var (points, start) = (0, 0)
+        while start < fixes.count - 1 {
+            var best = start + 1
+            for end in (start + 1)..<fixes.count where end > start + 1 {
+                if fixes[start..<end].dropFirst().allSatisfy({ error(fixes[start], fixes[end], $0) <= meters }) {
+                    best = end
+                } else if end - best > 10 {
+                    break
+                }
+            }
+            points += 1
+            start = best
+        }
+        return points - 1
+    }
+
+    /// Points between updates so far apart, ours and greedy ones.
+    private static func points(of drive: URL, interval: Double) throws -> (ours: Int, greedy: Int) {
+        var (shape, waiting) = (ShapePoints(meters: 5), [Fix]())
+        var points = (ours: 0, greedy: 0)
+        for fix in try fixes(of: drive) {
+            // The greedy ones know of no gap and no jump: what lies between two of them is compared.
+            let breaks = waiting.last.map {
+                $0.timeOfFix.duration(to: fix.timeOfFix) > .seconds(10) || !fix.isWithinReach(of: $0)
+            }
+            if breaks ?? false {
+                shape.forget()
+                waiting = []
+            }
+            shape.add(fix)
+            waiting.append(fix)
+            guard let first = waiting.first else { continue }
+            let elapsed = first.timeOfFix.duration(to: fix.timeOfFix) / .seconds(1)
+            guard waiting.count == 1 || elapsed >= interval - 0.5 else { continue }
+            points.ours += shape.take().count
+            if waiting.count > 1 { points.greedy += greedy(waiting, meters: 4.99) }
+            waiting = [fix]
+        }
+        return points
+    }
+
+    /// Both keep a centimetre for what rounding moves; ours measure on the ellipsoid, where that is more than on the sphere.
+    @Test(arguments: [10.0, 30, 60]) func isToldInFewerPoints(interval: Double) throws {
+        var sum = (ours: 0, greedy: 0)
+        for drive in Self.drives {
+            let points = try Self.points(of: drive, interval: interval)
+            #expect(points.ours > 0 && points.ours <= points.greedy + 1, "\(drive.lastPathComponent): \(points)")
+            sum = (sum.ours + points.ours, sum.greedy + points.greedy)
+        }
+        #expect(sum.ours <= sum.greedy, "\(sum)")
+    }
+}

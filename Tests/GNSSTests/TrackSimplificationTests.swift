@@ -1,0 +1,91 @@
+import GNSS
+import Testing
+import TimeAndChance
+
+@Suite struct TrackSimplifications {
+    /// A point so many seconds after the first and so many metres east and north of it.
+    private static func point(_ second: Double, _ east: Double, _ north: Double = 0) -> TrackPoint {
+        TrackPoint(
+            timeOfFix: UTCTime(millisecondsSince1970: 1_767_600_000_000 + Int64(second * 1000)),
+            latitude: north / 111_195, longitude: east / 111_195)
+    }
+
+    /// Metres at the time of `point` from it to the straight way between the two others.
+    private static func error(_ one: TrackPoint, _ next: TrackPoint, _ point: TrackPoint) -> Double {
+        let share = one.timeOfFix.duration(to: point.timeOfFix) / one.timeOfFix.duration(to: next.timeOfFix)
+        let between = Fix(
+            timeOfFix: point.timeOfFix, latitude: one.latitude + (next.latitude - one.latitude) * share,
+            longitude: one.longitude + (next.longitude - one.longitude) * share)
+        return between.distance(
+            to: Fix(timeOfFix: point.timeOfFix, latitude: point.latitude, longitude: point.longitude))
+    }
+
+    /// The fewest legs, by trying each of them.
+    private static func fewest(of points: [TrackPoint], tolerance: Double) -> Int {
+        var legs = [0]
+        for end in points.indices.dropFirst() {
+            let starts = (0..<end).filter { start in
+                points[start..<end].dropFirst().allSatisfy { error(points[start], points[end], $0) <= tolerance }
+            }
+            legs.append((starts.map { legs[$0] }.min() ?? 0) + 1)
+        }
+        return (legs.last ?? 0) + 1
+    }
+
+    /// A vehicle whose acceleration wanders.
+    private static func track(points: Int, seed: UInt64) -> [TrackPoint] {
+        var chance = SplitMix64(seed: seed)
+        var (east, north, eastward, northward) = (0.0, 0.0, 10.0, 0.0)
+        return (0..<points).map { second in
+            eastward += .random(in: -3...3, using: &chance)
+            northward += .random(in: -3...3, using: &chance)
+            east += eastward
+            north += northward
+            return point(Double(second), east, north)
+        }
+    }
+
+    @Test(arguments: 1...300 as ClosedRange<UInt64>) func findsTheFewestThatKeepTheTrack(seed: UInt64) {
+        let points = Self.track(points: 2 + Int(seed % 30), seed: seed)
+        // What the plane gives away may cost a point at the very edge: the reference is a little stricter.
+        let kept = TrackSimplification.kept(of: points, tolerance: 5)
+        #expect(kept.count <= Self.fewest(of: points, tolerance: 4.97))
+        #expect(kept.first == 0 && kept.last == points.count - 1)
+        for (start, end) in zip(kept, kept.dropFirst()) {
+            for index in start..<end where index > start {
+                #expect(Self.error(points[start], points[end], points[index]) <= 5)
+            }
+        }
+    }
+
+    /// The farthest point that one leg reaches is not always on the way of the fewest.
+    @Test func isBetterThanTheFarthestNext() {
+        var fewer = 0
+        for seed in 1...200 as ClosedRange<UInt64> {
+            let points = Self.track(points: 60, seed: seed)
+            var (start, greedy) = (0, 1)
+            while start < points.count - 1 {
+                let reached = ((start + 1)..<points.count).filter { end in
+                    points[start..<end].dropFirst().allSatisfy { Self.error(points[start], points[end], $0) <= 4.97 }
+                }
+                start = reached.max() ?? start + 1
+                greedy += 1
+            }
+            let kept = TrackSimplification.kept(of: points, tolerance: 5).count
+            #expect(kept <= greedy, "seed \(seed)")
+            if kept < greedy { fewer += 1 }
+        }
+        #expect(fewer > 20)
+    }
+
+    @Test func endsALegAfterFiveMinutes() {
+        let points = (0..<20).map { Self.point(Double($0) * 60, 0) }
+        #expect(TrackSimplification.kept(of: points, tolerance: 5).count == 5)
+        #expect(TrackSimplification.kept(of: [Self.point(0, 0), Self.point(1000, 0)], tolerance: 5) == [0, 1])
+    }
+
+    @Test func takesAnyNumberOfPoints() {
+        #expect(TrackSimplification.kept(of: [], tolerance: 5).isEmpty)
+        #expect(TrackSimplification.kept(of: [Self.point(0, 0)], tolerance: 5) == [0])
+    }
+}

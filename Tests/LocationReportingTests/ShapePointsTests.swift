@@ -1,0 +1,102 @@
+import GNSS
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+@testable import LocationReporting
+
+@Suite struct ShapePointsBetweenUpdates {
+    /// A fix so many metres east and north.
+    private static func fix(_ second: Double, _ east: Double, _ north: Double = 0, speed: Double? = nil) -> Fix {
+        var fix = Fix.sample(second, north: north, speed: speed)
+        fix.longitude += east / (111_195 * 0.642_787_6)
+        return fix
+    }
+
+    /// Fixes given one after another, the last of which becomes an update; what goes with it, by the seconds.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let fixes: [Fix]
+        let told: [Double]
+
+        init(_ description: String, _ fixes: [Fix], told: [Double]) {
+            (testDescription, self.fixes, self.told) = (description, fixes, told)
+        }
+    }
+
+    private static func drive(_ seconds: ClosedRange<Int>, _ place: (Double) -> (Double, Double)) -> [Fix] {
+        seconds.map { second in
+            let (east, north) = place(Double(second))
+            return fix(Double(second), east, north)
+        }
+    }
+
+    static let cases: [Case] = [
+        Case("a straight way", drive(0...10) { ($0 * 14, 0) }, told: []),
+        Case("a vehicle that stands", drive(0...60) { _ in (0, 0) }, told: []),
+        Case("a corner", drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }, told: [5]),
+        Case("a stop, begun and ended", drive(0...30) { (min($0, 10) * 10 + max(0, $0 - 20) * 10, 0) }, told: [10, 20]),
+        Case("moving off", drive(0...10) { (max(0, $0 - 6) * 8, 0) }, told: [6]),
+        Case("braking from 14 m/s to a stand", drive(0...10) { (14 * $0 - 0.7 * $0 * $0, 0) }, told: [5]),
+        Case(
+            "a gap: the last before and the first after",
+            drive(0...5) { ($0 * 14, 0) } + drive(47...50) { ($0 * 14, 300) }, told: [5, 47]),
+        Case("a gap that the update ends", drive(0...5) { ($0 * 14, 0) } + [fix(50, 900)], told: [5]),
+        Case("a gap behind the update", [fix(0, 0)] + drive(40...45) { ($0 * 14, 0) }, told: [40]),
+        Case(
+            "a jump: both sides of it", drive(0...5) { ($0 * 14, 0) } + drive(6...10) { ($0 * 14, 9000) },
+            told: [5, 6]),
+        Case("half a second of each second lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, $0 * 14) }, told: []),
+    ]
+
+    @Test(arguments: cases) func areTold(row: Case) {
+        var shape = ShapePoints(meters: 5)
+        shape.add(row.fixes[0])
+        #expect(shape.take().isEmpty)
+        for fix in row.fixes.dropFirst() { shape.add(fix) }
+        let start = Fix.sample(0).timeOfFix
+        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == row.told)
+    }
+
+    @Test func keepWhatTheirFixSaid() throws {
+        var shape = ShapePoints(meters: 5)
+        var fixes = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
+        fixes[5].headingDegrees = 45
+        fixes[5].speedMetersPerSecond = 14
+        fixes[5].quality = .estimated
+        for fix in fixes {
+            shape.add(fix)
+            if fix == fixes[0] { _ = shape.take() }
+        }
+        #expect(shape.take() == [LocationUpdate(fixes[5])])
+    }
+
+    /// A receiver whose clock was wrong: nothing of what it said goes out with what is right.
+    @Test func areForgottenWhenTheyWereWrong() {
+        var shape = ShapePoints(meters: 5)
+        for fix in Self.drive(100...110, { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
+        shape.forget()
+        shape.add(Self.fix(1, 0))
+        #expect(shape.take().isEmpty)
+    }
+
+    @Test func areOffAndOnAsConfigured() {
+        var shape = ShapePoints(meters: nil)
+        let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
+        func told(_ shape: inout ShapePoints) -> Int {
+            shape.forget()
+            for fix in corner {
+                shape.add(fix)
+                if fix == corner[0] { _ = shape.take() }
+            }
+            return shape.take().count
+        }
+        #expect(told(&shape) == 0)
+        shape.change(meters: 5)
+        #expect(told(&shape) == 1)
+        shape.change(meters: 100)
+        #expect(told(&shape) == 0)
+        shape.change(meters: nil)
+        #expect(told(&shape) == 0)
+    }
+}

@@ -1,0 +1,87 @@
+import LinuxPlatform
+import LocationReporting
+import LyingDisk
+import Testing
+import WaypostTestSupport
+
+@testable import SQLiteOutbox
+
+@Suite struct ShapePointRows {
+    private static func shape(before second: Int, _ count: Int) -> [LocationUpdate] {
+        (0..<count).map { sample(second - count + $0) }
+    }
+
+    /// One commit a live update, with shape points or without, also when all of them are acknowledged together, and
+    /// also when the acknowledgement comes after the next update.
+    @Test(arguments: [0, 1, 5, 40], [false, true]) func costNoCommits(points: Int, isLate: Bool) throws {
+        let folder = try StoreFolder()
+        let disk = folder.lyingDisk(seed: 1)
+        let outbox = try folder.open(on: disk)
+        _ = try outbox.append(sample(0))
+        try outbox.deliverBatch()
+        let syncs = Locked(0)
+        disk.observer = { call, name in
+            if call == .sync, name.hasSuffix("-wal") { syncs.withLock { $0 += 1 } }
+        }
+        var answered: UploadBatch?
+        for number in 1...20 {
+            _ = try outbox.append(sample(number * 60), with: Self.shape(before: number * 60, points))
+            let batch = try #require(try outbox.nextBatch(maximumPastLocations: 100))
+            #expect(batch.past.count == points * (isLate && number > 1 ? 2 : 1) + (isLate && number > 1 ? 1 : 0))
+            if isLate {
+                // The one before, whose answer came only now.
+                if let answered { try outbox.acknowledge(answered) }
+                answered = try outbox.nextBatch(maximumPastLocations: 50, withBacklog: false)
+            } else {
+                try outbox.acknowledge(batch)
+            }
+        }
+        #expect(syncs.withLock { $0 } == 20)
+        let waiting = Int64(isLate ? points + 1 : 0)
+        #expect(try outbox.ledger().pending == waiting)
+        #expect(try outbox.ledger().balances)
+    }
+
+    /// A power cut at any call of the append: all of them are there, or none.
+    @Test(arguments: 1...8) func surviveTogether(call: Int) throws {
+        let folder = try StoreFolder()
+        let disk = folder.lyingDisk(seed: UInt64(call))
+        let outbox = try folder.open(on: disk)
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: call, of: .write, lasts: true))
+        let stored = try? outbox.append(sample(60), with: Self.shape(before: 60, 5))
+        disk.heal()
+        let ledger = try outbox.ledger()
+        #expect(ledger == Ledger(accepted: stored == nil ? 10 : 16, pending: stored == nil ? 10 : 16))
+    }
+
+    /// A full disk takes none of them, and the next update has the next sequence.
+    @Test func areNotAcceptedOnAFullDisk() throws {
+        let folder = try StoreFolder()
+        let outbox = try folder.open()
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        try outbox.limitPages(to: 6)
+        let error = #expect(throws: OutboxError.self) {
+            try outbox.append(sample(4000), with: Self.shape(before: 4000, 200))
+        }
+        #expect(error?.code == .full)
+        #expect(try outbox.ledger() == Ledger(accepted: 10, pending: 10))
+        #expect(try outbox.append(sample(4001)).sequence == 11)
+    }
+
+    /// With economic durability they wait for the commit of the window like their update.
+    @Test func waitForTheWindow() throws {
+        let folder = try StoreFolder()
+        var configuration = folder.configuration()
+        configuration.durability = .economy
+        let outbox = try OutboxEngine(configuration)
+        _ = try outbox.append(sample(60), with: Self.shape(before: 60, 3))
+        #expect(try outbox.ledger() == Ledger(accepted: 4, pending: 4))
+        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger())
+        let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50, withBacklog: false))
+        #expect(batch.past.count == 3)
+        try outbox.acknowledge(batch)
+        _ = try outbox.append(sample(2000), with: Self.shape(before: 2000, 29))
+        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 34, delivered: 4, pending: 30))
+    }
+}
