@@ -105,8 +105,8 @@ package struct VehicleAgent: Sendable {
             policy: ReportingPolicy(
                 interval: configuration.reporting.interval, heartbeat: configuration.reporting.heartbeat),
             spacing: parts.spacing, privateMode: PrivateMode(zones: configuration.reporting.privateZones),
-            privateSwitch: configuration.privateSwitch, outbox: outbox, uploader: uploader, clock: parts.clock, latestTime: parts.latestFix,
-            observer: observer)
+            privateSwitch: configuration.privateSwitch, outbox: outbox, uploader: uploader, clock: parts.clock,
+            latestTime: parts.latestFix, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
         (vehicle, stateOnStop) = (configuration.vehicle, Locked(configuration.stateOnStop))
         (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
