@@ -33,6 +33,7 @@ import WaypostTestSupport
         ("consumerAuthorization", #"{"type": "file", "path": "/run/consumer"}"#, []),
         ("reporting.intervalSeconds", "5", [.intervals]),
         ("reporting.heartbeatSeconds", "30", [.intervals, .delivery]),
+        ("reporting.trackMeters", "10", [.intervals]),
         ("reporting.privateZones", #"[{"latitude": 48, "longitude": 11, "radiusMeters": 100}]"#, [.privateMode]),
         ("upload.endpoint", #""https://elsewhere""#, [.delivery]),
         ("upload.timeoutSeconds", "5", [.delivery]),
@@ -119,7 +120,7 @@ import WaypostTestSupport
             let words: [(ReloadPlan.Part, String)] = [
                 (.receiver, "receiver is opened"), (.tokens, "tokens in hand are dropped"),
                 (.delivery, "connection of its own"), (.intervals, "from the next fix"),
-                (.stateOnStop, "at the next stop"), (.log, "from the next line"),
+                (.privateMode, "the switch and the zones"), (.stateOnStop, "at the next stop"), (.log, "from the next line"),
             ]
             return Set(words.filter { self.words.contains($0.1) }.map(\.0))
         }

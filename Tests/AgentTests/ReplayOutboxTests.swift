@@ -38,9 +38,9 @@ import WaypostTestSupport
         for round in 1...2 {
             let (ending, errors, output) = try await replay([], config)
             #expect(ending == .exited(0) && errors.isEmpty, "\(errors)")
-            #expect(output.contains("ledger: accepted 42 = delivered 42 + pending 0"), "\(output)")
+            #expect(output.contains("ledger: accepted 43 = delivered 43 + pending 0"), "\(output)")
             #expect(try left().isEmpty)
-            #expect(await bench.vehicle?.fixTimes.count == 42 * round)
+            #expect(await bench.vehicle?.fixTimes.count == 43 * round)
         }
         #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite")) == nil, "it is the service's")
     }
@@ -55,10 +55,10 @@ import WaypostTestSupport
         #expect(second.0 == .exited(0))
         #expect(
             second.errors.hasPrefix(
-                "waypost: \(outbox) is continued: its ledger counts 42 updates of before, 0 of them pending; what happened "
+                "waypost: \(outbox) is continued: its ledger counts 43 updates of before, 0 of them pending; what happened "
                     + "before its newest update (20"), "\(second.errors)")
         #expect(second.errors.hasSuffix(") is sent as past locations\n"))
-        #expect(second.output.contains("accepted 84 = delivered 84"))
+        #expect(second.output.contains("accepted 86 = delivered 86"))
     }
 
     @Test func areKeptAndNamedWhileTheyHoldUpdates() async throws {
@@ -77,7 +77,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let (ending, _, output) = try await replay(["--outbox", outbox], try bench.configure { $0.level = "error" })
         #expect(ending == .exited(0))
-        #expect(output.contains("accepted \(42 + count) = delivered \(42 + count)"), "\(output)")
+        #expect(output.contains("accepted \(43 + count) = delivered \(43 + count)"), "\(output)")
     }
 
     /// Each vehicle has its own: the one that is named is there for none of them.

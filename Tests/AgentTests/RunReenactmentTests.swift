@@ -72,8 +72,10 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let start = UTCTime(millisecondsSince1970: UTCTime.system.millisecondsSince1970 / 1000 * 1000 - 600_000)
         let epochs = Array(Drive(.motorway, start: start, duration: .seconds(40)))
-        // The first request began after 1.1 s; the fix of second 5 came too soon, and that of second 6 was reported.
+        // The first request began after 1.1 s; the fix of second 5 came too soon, and that of second 6 was reported
+        // with the other as its shape point.
         let accepted = isRecorded ? [0] + Array(stride(from: 6, to: 40, by: 5)) : Array(stride(from: 0, to: 40, by: 5))
+        let point = epochs[5].time.description
         var events = [
             (0, RecordedEvent.lineOpened), (0, .token(error: nil, took: 1100, lifetime: 3_600_000, after: nil)),
         ]
@@ -81,9 +83,12 @@ import WaypostTestSupport
             let (at, time) = (second * 1000 + 100, epoch.time.description)
             events.append((at, .read(bytes: RecordedNumber(epoch.sentences.count))))
             if isRecorded, second == 5 { events.append((at, .tooSoon(timeOfFix: time))) }
-            guard let number = accepted.firstIndex(of: second).map({ RecordedNumber($0 + 1) }) else { continue }
+            guard let index = accepted.firstIndex(of: second) else { continue }
+            if isRecorded, second == 6 { events.append((at, .accepted(update: 2, timeOfFix: point))) }
+            let number = RecordedNumber(index + 1)
+            let update = RecordedNumber(index + (isRecorded && index > 0 ? 2 : 1))
             events += [
-                (at, .accepted(update: number, timeOfFix: time)), (at + 50, .request(number: number, purpose: .update)),
+                (at, .accepted(update: update, timeOfFix: time)), (at + 50, .request(number: number, purpose: .update)),
                 (
                     at + 90,
                     .answer(

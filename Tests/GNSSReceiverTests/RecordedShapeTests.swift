@@ -8,8 +8,8 @@ import WaypostTestSupport
 
 @testable import LocationReporting
 
-/// Shape points beside the greedy ones of the drives' own `score.py`, on the drives that lie beside the checkout on some
-/// machines (`Fixtures.recordedReceivers`).
+/// Shape points beside the greedy ones of the drives' own `score.py`, on the drives that lie beside the checkout on
+/// some machines (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded drives beside the checkout"))
 struct RecordedShape {
     private static let drives: [URL] = {
@@ -103,20 +103,21 @@ struct RecordedShape {
             let elapsed = first.timeOfFix.duration(to: fix.timeOfFix) / .seconds(1)
             guard waiting.count == 1 || elapsed >= interval - 0.5 else { continue }
             points.ours += shape.take().count
-            if waiting.count > 1 { points.greedy += greedy(waiting, meters: 4.99) }
+            if waiting.count > 1 { points.greedy += greedy(waiting, meters: 4.965) }
             waiting = [fix]
         }
         return points
     }
 
-    /// Both keep a centimetre for what rounding moves; ours measure on the ellipsoid, where that is more than on the sphere.
+    /// Ours keep a centimetre for what rounding moves, and measure on the ellipsoid, where a way may be half a percent
+    /// longer than on the sphere of the greedy ones: their bound is as much stricter.
     @Test(arguments: [10.0, 30, 60]) func isToldInFewerPoints(interval: Double) throws {
         var sum = (ours: 0, greedy: 0)
         for drive in Self.drives {
             let points = try Self.points(of: drive, interval: interval)
-            #expect(points.ours > 0 && points.ours <= points.greedy + 1, "\(drive.lastPathComponent): \(points)")
+            #expect(points.ours > 0 && points.ours <= points.greedy, "\(drive.lastPathComponent): \(points)")
             sum = (sum.ours + points.ours, sum.greedy + points.greedy)
         }
-        #expect(sum.ours <= sum.greedy, "\(sum)")
+        #expect(sum.ours < sum.greedy, "\(sum)")
     }
 }

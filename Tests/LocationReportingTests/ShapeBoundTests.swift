@@ -116,7 +116,8 @@ import WaypostTestSupport
         }
     }
 
-    /// A day at 10 Hz, or the first quarter of an hour of it: every update keeps its bound, and memory stays what it is.
+    /// A day at 10 Hz, or the first quarter of an hour of it: every update keeps its bound, and memory stays what it
+    /// is.
     @Test func holdsForADayAtTenHertz() {
         let fixes = Self.tracks >= 100_000 ? 864_000 : 9000
         var drive = RandomDrive(seed: 7, rate: 10)

@@ -82,6 +82,7 @@ import WaypostTestSupport
         #expect(batch.past.count == 3)
         try outbox.acknowledge(batch)
         _ = try outbox.append(sample(2000), with: Self.shape(before: 2000, 29))
-        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 34, delivered: 4, pending: 30))
+        #expect(
+            try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 34, delivered: 4, pending: 30))
     }
 }

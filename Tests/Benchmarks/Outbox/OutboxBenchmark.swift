@@ -47,7 +47,9 @@ import TimeAndChance
             let start = ContinuousClock.now
             try await outbox.append(update(second), with: [], overrulingEarlier: false)
             append.append(start.duration(to: ContinuousClock.now))
-            if let batch = try await outbox.nextBatch(maximumPastLocations: 50, withBacklog: true) { try await outbox.acknowledge(batch) }
+            if let batch = try await outbox.nextBatch(maximumPastLocations: 50, withBacklog: true) {
+                try await outbox.acknowledge(batch)
+            }
         }
         try await outbox.close()
         let used = try DiskUse.now().since(before)
@@ -73,7 +75,9 @@ import TimeAndChance
             uptime.withLock { $0 += .seconds(10) }
             _ = try await outbox.maintain()
             try await outbox.append(update(second), with: [], overrulingEarlier: false)
-            if let batch = try await outbox.nextBatch(maximumPastLocations: 50, withBacklog: true) { try await outbox.acknowledge(batch) }
+            if let batch = try await outbox.nextBatch(maximumPastLocations: 50, withBacklog: true) {
+                try await outbox.acknowledge(batch)
+            }
         }
         try await outbox.close()
         let used = try DiskUse.now().since(before)

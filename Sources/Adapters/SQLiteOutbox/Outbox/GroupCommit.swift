@@ -16,9 +16,9 @@ struct GroupCommit: Sendable, Hashable {
     var isEmpty: Bool { elements.isEmpty }
     var count: Int { elements.count }
 
-    mutating func append(_ element: Element, at now: Duration) {
+    mutating func append(_ added: [Element], at now: Duration) {
         if isEmpty { since = now }
-        elements.append(element)
+        elements += added
     }
 
     mutating func removeLast(_ count: Int) { elements.removeLast(min(count, elements.count)) }

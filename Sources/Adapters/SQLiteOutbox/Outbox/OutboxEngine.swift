@@ -69,12 +69,9 @@ final class OutboxEngine {
         _ update: LocationUpdate, with shapePoints: [LocationUpdate] = [], overrulingEarlier: Bool = false
     ) throws(OutboxError) -> StoredUpdate {
         try perform { store throws(StoreError) in
-            let now = configuration.uptime()
-            let first = counters.lastSequence + Int64(group.count) + 1
-            for point in shapePoints {
-                group.append(GroupCommit.Element(update: point, overrulesEarlier: false), at: now)
-            }
-            group.append(GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier), at: now)
+            let last = GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier)
+            let points = shapePoints.map { GroupCommit.Element(update: $0, overrulesEarlier: false) }
+            group.append(points + [last], at: configuration.uptime())
             let stored = StoredUpdate(sequence: counters.lastSequence + Int64(group.count), update: update)
             do throws(StoreError) {
                 if isCommitDue {
@@ -82,10 +79,10 @@ final class OutboxEngine {
                     try commit(store)
                 }
             } catch {
-                group.removeLast(shapePoints.count + 1)  // they are not accepted; those before them are
+                group.removeLast(points.count + 1)  // they are not accepted; those before them are
                 throw error
             }
-            appended = appended.suffix(1) + [first...stored.sequence]
+            appended = appended.suffix(1) + [stored.sequence - Int64(points.count)...stored.sequence]
             return stored
         }
     }
@@ -372,14 +369,11 @@ extension OutboxEngine {
             let isKept = try isPending(last.sequence, store)
             let lastIsPending = isKept && unwritten[last.sequence] == nil
             let shape = try lastIsPending ? shapePoints(of: last, store).prefix(limit) : []
-            var past = Array(shape)
-            if withBacklog {
-                let sent = Set(shape.map(\.sequence) + [last.sequence])
-                past += (onDisk + group.stored(after: counters.lastSequence)).lazy
-                    .filter { !sent.contains($0.sequence) && self.unwritten[$0.sequence] == nil }
-                    .prefix(limit - shape.count)
-            }
-            let inOrder = past.sorted { one, other in
+            let sent = Set(shape.map(\.sequence) + [last.sequence])
+            let backlog = (onDisk + group.stored(after: counters.lastSequence)).lazy
+                .filter { !sent.contains($0.sequence) && self.unwritten[$0.sequence] == nil }
+                .prefix(withBacklog ? limit - shape.count : 0)
+            let inOrder = (shape + backlog).sorted { one, other in
                 (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence)
             }
             return UploadBatch(last: last, lastIsPending: lastIsPending, past: inOrder)

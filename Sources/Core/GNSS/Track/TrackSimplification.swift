@@ -3,9 +3,9 @@ package import TimeAndChance
 
 /// Finds the fewest points of a track that still say where the vehicle was, and when.
 ///
-/// Between two points that stay, the vehicle is taken to have moved straight and evenly. At the time of every point that
-/// goes, that position lies within the tolerance of the true one (the synchronised Euclidean distance of Meratnia and
-/// de By, 2004), so shape and time are kept together: a turn stays to within the tolerance, and so does a wait. No
+/// Between two points that stay, the vehicle is taken to have moved straight and evenly. At the time of every point
+/// that goes, that position lies within the tolerance of the true one (the synchronised Euclidean distance of Meratnia
+/// and de By, 2004), so shape and time are kept together: a turn stays to within the tolerance, and so does a wait. No
 /// other choice among the points that does this is smaller.
 package enum TrackSimplification {
     /// Two points that stay lie no farther apart in time, unless they were neighbours before: a longer silence ends a
@@ -86,8 +86,9 @@ private struct TimedPlace {
 
 /// The velocities at which one leaves a point so as to pass every later one in time and close enough.
 ///
-/// Each point passed allows a disc of velocities. What lies within all of the regular octagons inside these discs passes
-/// them all, what lies outside one of the octagons around them does not; between the two, each point is looked at.
+/// Each point passed allows a disc of velocities. What lies within all of the regular octagons inside these discs
+/// passes them all, what lies outside one of the octagons around them does not; between the two, each point is looked
+/// at.
 private struct VelocityBounds {
     /// From the middle of an octagon to its sides, by that to its corners: a little below cos(22.5°).
     private static let apothem = 0.92

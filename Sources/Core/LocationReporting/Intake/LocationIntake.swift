@@ -43,7 +43,8 @@ package actor LocationIntake {
         if privateMode.isPrivate { await uploader.privateModeBegan() }
     }
 
-    /// Makes updates so often from now on, and tells the track between them so exactly; what was reported before counts.
+    /// Makes updates so often from now on, and tells the track between them so exactly; what was reported before
+    /// counts.
     package func report(every interval: Duration, heartbeat: Duration, trackMeters: Double?) {
         policy.change(interval: interval, heartbeat: heartbeat)
         shape.change(meters: trackMeters)

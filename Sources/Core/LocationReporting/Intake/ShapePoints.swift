@@ -5,9 +5,9 @@ import TimeAndChance
 /// corner, a stop, the end of a tunnel.
 ///
 /// The ends are the update before and the one after as they are told; between them the vehicle is taken to have moved
-/// straight and evenly (`TrackSimplification`). Over a gap or a jump nothing is promised, but the last fix before it and
-/// the first one after it are told. Memory and time are bounded whatever comes: so many fixes are looked at together,
-/// and what they have led to is not looked at again. Pure.
+/// straight and evenly (`TrackSimplification`). Over a gap or a jump nothing is promised, but the last fix before it
+/// and the first one after it are told. Memory and time are bounded whatever comes: so many fixes are looked at
+/// together, and what they have led to is not looked at again. Pure.
 package struct ShapePoints: Sendable {
     /// So many fixes are looked at together.
     private static let longestWindow = 256

@@ -13,8 +13,8 @@ package protocol Outbox: Sendable {
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
     ) async throws(OutboxError) -> StoredUpdate
 
-    /// The newest update with up to `maximumPastLocations` pending ones: its shape points, and `withBacklog` the oldest;
-    /// `nil` when nothing is pending.
+    /// The newest update with up to `maximumPastLocations` pending ones: its shape points, and `withBacklog` the
+    /// oldest; `nil` when nothing is pending.
     func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch?
 
     /// Counts everything pending in `batch` as delivered.

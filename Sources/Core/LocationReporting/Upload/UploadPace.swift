@@ -23,7 +23,9 @@ struct UploadPace: Sendable, Hashable {
     /// Notes that an upload with `past` locations goes out. While the backlog waits, these are the shape points of the
     /// newest, which do not count.
     mutating func willSend(past: Int, at now: Duration) {
-        if let rate = backlogUpdatesPerSecond, past > 0, backlogDueAt <= now { backlogDueAt = now + .seconds(Double(past) / rate) }
+        if let rate = backlogUpdatesPerSecond, past > 0, backlogDueAt <= now {
+            backlogDueAt = now + .seconds(Double(past) / rate)
+        }
         uploadedAt = now
     }
 

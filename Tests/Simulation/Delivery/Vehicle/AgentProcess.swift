@@ -73,7 +73,8 @@ final class AgentProcess: @unchecked Sendable {
             plausibility: Plausibility(
                 earliest: world.origin, expected: knowsPresent ? world.utc : world.origin.advanced(by: .seconds(-9e7)),
                 newest: newest),
-            shape: ShapePoints(meters: 5), policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)), spacing: .live, outbox: outbox,
+            shape: ShapePoints(meters: 5), policy: ReportingPolicy(interval: .seconds(10), heartbeat: .seconds(60)),
+            spacing: .live, outbox: outbox,
             uploader: uploader, clock: MonotonicClock(world.clock),
             latestTime: { world.utc.advanced(by: .seconds(600)) }, observer: witness)
         let pipeline = ReportingPipeline(source: place.receiver, intake: intake, uploader: uploader)

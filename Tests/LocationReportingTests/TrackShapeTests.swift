@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import LocationReporting
 
-@Suite struct ShapePointsBetweenUpdates {
+@Suite struct TrackShape {
     /// A fix so many metres east and north.
     private static func fix(_ second: Double, _ east: Double, _ north: Double = 0, speed: Double? = nil) -> Fix {
         var fix = Fix.sample(second, north: north, speed: speed)
@@ -35,7 +35,9 @@ import WaypostTestSupport
         Case("a straight way", drive(0...10) { ($0 * 14, 0) }, told: []),
         Case("a vehicle that stands", drive(0...60) { _ in (0, 0) }, told: []),
         Case("a corner", drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }, told: [5]),
-        Case("a stop, begun and ended", drive(0...30) { (min($0, 10) * 10 + max(0, $0 - 20) * 10, 0) }, told: [10, 20]),
+        Case(
+            "a stop, begun and ended", drive(0...30) { (min($0, 10) * 10 + max(0, $0 - 20) * 10, 0) },
+            told: [10, 20]),
         Case("moving off", drive(0...10) { (max(0, $0 - 6) * 8, 0) }, told: [6]),
         Case("braking from 14 m/s to a stand", drive(0...10) { (14 * $0 - 0.7 * $0 * $0, 0) }, told: [5]),
         Case(
@@ -46,7 +48,19 @@ import WaypostTestSupport
         Case(
             "a jump: both sides of it", drive(0...5) { ($0 * 14, 0) } + drive(6...10) { ($0 * 14, 9000) },
             told: [5, 6]),
-        Case("half a second of each second lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, $0 * 14) }, told: []),
+        Case(
+            "every second fix lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, $0 * 14) }, told: []),
+        Case(
+            "a corner at 10 Hz, a step behind which is near enough",
+            (0...100).map { fix(Double($0) / 10, min(Double($0), 50) * 1.4, max(0, Double($0) - 50) * 1.4) },
+            told: [5.2]),
+        Case(
+            "a corner in a tunnel, reckoned",
+            drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }.map { fix in
+                var fix = fix
+                fix.quality = .estimated
+                return fix
+            }, told: [5]),
     ]
 
     @Test(arguments: cases) func areTold(row: Case) {
