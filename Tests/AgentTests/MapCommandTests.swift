@@ -41,7 +41,8 @@ struct MapCommands {
             let places = [(1_774_953_060, 53.5), (1_774_953_000, 53.51)].map {
                 #"{"heading":null,"latitude":\#($0.1),"longitude":10,"speed":null,"time":\#($0.0)}"#
             }
-            return #"{"locations":[\#(places.joined(separator: ","))],"time":1774953000,"vehicle":"\#(vehicle)"}"# + "\n"
+            return #"{"locations":[\#(places.joined(separator: ","))],"time":1774953000,"vehicle":"\#(vehicle)"}"#
+                + "\n"
         }
         try folder.write(upload("van").utf8, to: "one.jsonl")
         try folder.write((upload("van") + upload("bus")).utf8, to: "two.jsonl")

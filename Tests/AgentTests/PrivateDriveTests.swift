@@ -10,8 +10,8 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// A drive of which some is private: by a switch, in a zone, and at the start. Everything that is written, sent and shown
-/// is searched for every coordinate of that.
+/// A drive of which some is private: by a switch, in a zone, and at the start. Everything that is written, sent and
+/// shown is searched for every coordinate of that.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program many times, which takes seconds under a sanitizer")
@@ -33,7 +33,8 @@ struct PrivateDrives {
             let wholeMinutes = Int(minutes)
             let thousandths = Int(((minutes - Double(wholeMinutes)) * 1000).rounded(.down))
             let sentence =
-                "\(Int(degrees))\(wholeMinutes < 10 ? "0" : "")\(wholeMinutes)." + String(thousandths + 1000).dropFirst()
+                "\(Int(degrees))\(wholeMinutes < 10 ? "0" : "")\(wholeMinutes)."
+                + String(thousandths + 1000).dropFirst()
             return tenThousandths.map { "\($0 / 10_000)." + String($0 % 10_000 + 10_000).dropFirst() } + [sentence]
         }
     }
@@ -45,7 +46,9 @@ struct PrivateDrives {
             let path = "\(folder)/\(name)"
             var isFolder = false
             _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-            if isFolder { text += try files(below: path) } else if name != "config.json", name != "arrivals" {
+            if isFolder {
+                text += try files(below: path)
+            } else if name != "config.json", name != "arrivals" {
                 text += String(
                     decoding: FileManager.default.contents(atPath: path) ?? Data(), as: Unicode.ASCII.self)
             }

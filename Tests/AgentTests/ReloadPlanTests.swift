@@ -120,7 +120,8 @@ import WaypostTestSupport
             let words: [(ReloadPlan.Part, String)] = [
                 (.receiver, "receiver is opened"), (.tokens, "tokens in hand are dropped"),
                 (.delivery, "connection of its own"), (.intervals, "from the next fix"),
-                (.privateMode, "the switch and the zones"), (.stateOnStop, "at the next stop"), (.log, "from the next line"),
+                (.privateMode, "the switch and the zones"), (.stateOnStop, "at the next stop"),
+                (.log, "from the next line"),
             ]
             return Set(words.filter { self.words.contains($0.1) }.map(\.0))
         }

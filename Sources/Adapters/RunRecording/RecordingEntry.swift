@@ -168,7 +168,8 @@ struct PipelineDecisions: Sendable {
         case .outboxFailed: reason = "outbox"
         case .privateModeBegan: return .privateMode(isOn: true)
         case .privateModeEnded: return .privateMode(isOn: false)
-        case .receiver, .receiverWarning, .sky, .progress, .fix, .refused, .withheld, .delivered, .serverTime, .idle, .stateSent:
+        case .receiver, .receiverWarning, .sky, .progress, .fix, .refused, .withheld, .delivered, .serverTime, .idle,
+            .stateSent:
             break
         }
         return nil

@@ -42,7 +42,8 @@ struct BundledText {
     /// Whose texts are shown as they are; any other may be a secret, a misspelt key's as well.
     private static let plainKeys: Set = [
         "caFile", "clientCertificateFile", "clientKeyFile", "credential", "device", "durability", "environment",
-        "expirationFormat", "expirationKey", "file", "format", "host", "level", "listen", "method", "path", "privateWhen",
+        "expirationFormat", "expirationKey", "file", "format", "host", "level", "listen", "method", "path",
+        "privateWhen",
         "providerId", "scheme", "service", "stateOnStop", "stateWhileRunning", "tokenKey", "tokenShape", "type",
         "vehicleId",
     ]

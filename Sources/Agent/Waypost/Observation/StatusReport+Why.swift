@@ -18,9 +18,12 @@ extension StatusReport {
     package func why(at now: UTCTime) -> Diagnosis {
         let troubles = self.troubles(at: now).map(\.text)
         let aside = asides(at: now)
-        guard let first = troubles.first else { return Diagnosis(isWell: true, text: sentences([privacy(at: now) ?? wellness, aside])) }
+        guard let first = troubles.first else {
+            return Diagnosis(isWell: true, text: sentences([privacy(at: now) ?? wellness, aside]))
+        }
         let others = troubles.dropFirst().map { "Besides, " + $0.prefix(1).lowercased() + $0.dropFirst() }
-        return Diagnosis(isWell: false, text: sentences([first] + others + [privacy(at: now) ?? "", nextAttempt, repetition, safety, aside]))
+        let rest = [privacy(at: now) ?? "", nextAttempt, repetition, safety, aside]
+        return Diagnosis(isWell: false, text: sentences([first] + others + rest))
     }
 
     /// What keeps positions from arriving, or from being kept: the one that began first comes first.

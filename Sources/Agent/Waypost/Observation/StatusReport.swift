@@ -254,7 +254,8 @@ extension StatusReport.Receiver {
         self.init(
             state: snapshot.receiver?.description ?? "starting",
             kind: (snapshot.receiver?.kind ?? .starting).rawValue,
-            secondsSinceFix: seconds(from: [snapshot.lastFix?.at, snapshot.withheldAt].compactMap(\.self).max(), to: now),
+            secondsSinceFix: seconds(
+                from: [snapshot.lastFix?.at, snapshot.withheldAt].compactMap(\.self).max(), to: now),
             secondsSinceFirstFix: seconds(from: snapshot.firstFixAt, to: now),
             timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, quality: snapshot.lastFix?.fix.quality.rawValue,
             accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),

@@ -109,7 +109,8 @@ struct RunReenactmentSummary {
             }
         }
         if run.entries.contains(where: { if case .privateMode = $0.event { true } else { false } }) {
-            lines.append("the vehicle was private at times, of which nothing is recorded; what was decided then may differ")
+            lines.append(
+                "the vehicle was private at times, of which nothing is recorded; what was decided then may differ")
         }
         if lost > 0 { lines.append("missing: \(lost.counted("entry", "entries")); the disk was too slow") }
         if run.brokenLines > 0 { lines.append("cut off: \(run.brokenLines.counted("line"))") }

@@ -93,7 +93,8 @@ package struct TrackMap {
     /// The track itself, for every drawing to refer to: the page holds its points only once.
     private var definitions: Markup {
         var shapes: Markup = "<svg class=\"definitions\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>\n"
-        for (name, data) in zip(0..., paths.data).map({ ("p\($0)", $1) }) + told.data + [("late", paths.late)] where !data.isEmpty {
+        let track = zip(0..., paths.data).map { ("p\($0)", $1) }
+        for (name, data) in track + told.data + [("late", paths.late)] where !data.isEmpty {
             shapes.add("<path id=\"\(name)\" vector-effect=\"non-scaling-stroke\" d=\"\(data)\"/>")
         }
         shapes.add("</defs></svg>")
