@@ -42,7 +42,7 @@ TOOLS = binutils faketime fish git gpsd gunicorn iproute2 lld man-db mandoc ngin
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
-	fault-test link-test reload-test deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
+	fault-test link-test reload-test economy deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -131,6 +131,9 @@ fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each 
 
 link-test: prepare ## take the network away FLAPS times (root; 20 take four minutes); how soon is a fresh position there
 	@$(PYTHON) -m trials link --flaps $(FLAPS)
+
+economy: prepare ## drives replayed by each policy: requests, bytes on the wire, errors of a follower
+	@$(PYTHON) -m trials economy --speed $(SPEED) --seed $(SEED)
 
 reload-test: prepare ## another configuration each EVERY seconds, RELOADS times, a third of them bad; nothing may be lost
 	@$(PYTHON) -m trials reload --reloads $(RELOADS) --every $(EVERY)

@@ -14,6 +14,7 @@ from .arm64 import OtherArchitecture
 from .backlog import Backlog
 from .clock import WrongClock
 from .disk import FullDisk
+from .economy import Economy
 from .failure import Failed
 from .fault import FailingCalls
 from .fleet import Fleet
@@ -30,7 +31,7 @@ from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
     Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Fleet,
-    Reloads, Monitoring, OtherArchitecture)
+    Reloads, Monitoring, OtherArchitecture, Economy)
 UNAVAILABLE = 69
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from .drive import moment
 from .failure import Failed, require
-from .network import HERE, VehicleNetwork, free_port, listens
-from .processes import call, end_now, start
+from .front import Front
+from .network import HERE, VehicleNetwork
 from .service import Feed, Service
 from .simulator import Simulator
 from .trial import Option, Trial, count
@@ -67,26 +67,9 @@ class BrokenLink(Trial):
 
     def front(self) -> tuple[str, dict[str, object]]:
         """nginx with TLS and HTTP/2 before the simulator, where the vehicle reaches it: its origin, and who vouches."""
-        authority, port, log = self.folder / "certificate.pem", free_port(HERE), self.folder / "nginx.log"
-        call("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
-             "-keyout", self.folder / "key.pem", "-out", authority, "-subj", "/CN=link-test",
-             "-addext", f"subjectAltName=IP:{HERE}")
-        paths = "".join(f"{kind}_temp_path {kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        (self.folder / "nginx.conf").write_text(f"""
-            daemon off; master_process off; pid nginx.pid; events {{}}
-            http {{
-                access_log off; {paths}
-                server {{
-                    listen {HERE}:{port} ssl http2;
-                    ssl_certificate certificate.pem; ssl_certificate_key key.pem;
-                    location / {{ proxy_pass {self.simulator.origin}; proxy_http_version 1.1; }}
-                }}
-            }}""")
-        process = start("nginx", "-p", self.folder, "-c", "nginx.conf", "-e", "stderr", log=log)
-        self.ends_with(lambda: end_now(process))
-        if not listens(process, HERE, port):
-            raise Failed(f"nginx does not answer: {log.read_text()}")
-        return f"https://{HERE}:{port}", {"caFile": str(authority)}
+        front = Front(self.folder, self.simulator.origin, HERE)
+        self.ends_with(front.stop)
+        return front.origin, {"caFile": str(front.authority)}
 
     def flap(self, number: int, kind: str) -> float:
         """Takes the network for a while; gives how late the first fresh position after its return was."""

@@ -35,6 +35,30 @@ struct MapCommands {
         #expect(html.contains("town.nmea and 1 more") && html.contains("808"))
     }
 
+    /// The line of what was told, and a dot for each past location.
+    @Test func drawWhatWasToldOverWhatWasDriven() async throws {
+        func upload(_ vehicle: String) -> String {
+            let places = [(1_774_953_060, 53.5), (1_774_953_000, 53.51)].map {
+                #"{"heading":null,"latitude":\#($0.1),"longitude":10,"speed":null,"time":\#($0.0)}"#
+            }
+            return #"{"locations":[\#(places.joined(separator: ","))],"time":1774953000,"vehicle":"\#(vehicle)"}"#
+                + "\n"
+        }
+        try folder.write(upload("van").utf8, to: "one.jsonl")
+        try folder.write((upload("van") + upload("bus")).utf8, to: "two.jsonl")
+        try folder.write("{}".utf8, to: "none.jsonl")
+        func draw(_ name: String) async throws -> ChildProcess.Outcome {
+            try await BuiltProgram.run(["map", tunnel, "-o", "-", "--reported", folder.path(name)])
+        }
+        let page = text(try await draw("one.jsonl").standardOutput)
+        #expect(page.contains("past location of an update") && page.contains("#told-live"))
+        for (name, words) in [("two.jsonl", "is of 2 vehicles"), ("none.jsonl", "line 1 of"), ("no", "no such file")] {
+            let outcome = try await draw(name)
+            #expect(outcome.ending == .exited(64))
+            #expect(text(outcome.standardError).lowercased().contains(words), "\(text(outcome.standardError))")
+        }
+    }
+
     @Test func readStandardInputAndWriteStandardOutput() async throws {
         let outcome = try await ChildProcess(
             arguments: ["/bin/sh", "-c", "gzip -c \"$1\" | \"$0\" map - -o -", BuiltProgram.waypost, tunnel],

@@ -96,7 +96,7 @@ import VehicleAuthorization
         ] as [([ReportingEvent], Int?)])
     func wantsFixesToBeTakenIn(events: [ReportingEvent], standsStillAfter: Int?) {
         let progress = StageProgress(ProgressWatch(patience: [.intake: .seconds(30)]))
-        for _ in 0..<2 { progress.fixMade() }
+        for _ in 0..<2 { progress.fixMade(Self.fix) }
         for event in events { progress.observe(event) }
         let second = (1...1000).first { _ in progress.tick(after: .seconds(1)) != nil }
         #expect(second == standsStillAfter)
@@ -106,7 +106,7 @@ import VehicleAuthorization
     @Test func wantsNothingOfAReceiverThatHasEnded() {
         let progress = StageProgress(ProgressWatch(patience: Self.patience))
         progress.turned()
-        progress.fixMade()
+        progress.fixMade(Self.fix)
         progress.ended()
         #expect((0..<1000).allSatisfy { _ in progress.tick(after: .seconds(1)) == nil })
     }

@@ -22,6 +22,7 @@ import WaypostTestSupport
         ("vehicle.service", #""scheduledTasks""#, nil),
         ("vehicle.stateWhileRunning", #""OFFLINE""#, [.delivery]),
         ("vehicle.stateOnStop", #""ONLINE""#, [.stateOnStop]),
+        ("vehicle.privateWhen", #""/run/private""#, [.privateMode]),
         ("receiver.type", #""gpsd""#, [.receiver]),
         ("receiver.host", #""127.0.0.2""#, [.receiver]),
         ("receiver.acceptMissingChecksum", "true", [.receiver]),
@@ -36,6 +37,7 @@ import WaypostTestSupport
         ("reporting.longestIntervalSeconds", #"20, "policy": "accuracy""#, [.intervals]),
         ("reporting.heartbeatSeconds", "30", [.intervals, .delivery]),
         ("reporting.trackMeters", "10", [.intervals]),
+        ("reporting.privateZones", #"[{"latitude": 48, "longitude": 11, "radiusMeters": 100}]"#, [.privateMode]),
         ("upload.endpoint", #""https://elsewhere""#, [.delivery]),
         ("upload.timeoutSeconds", "5", [.delivery]),
         ("upload.maximumPastLocations", "5", [.delivery]),
@@ -121,7 +123,8 @@ import WaypostTestSupport
             let words: [(ReloadPlan.Part, String)] = [
                 (.receiver, "receiver is opened"), (.tokens, "tokens in hand are dropped"),
                 (.delivery, "connection of its own"), (.intervals, "from the next fix"),
-                (.stateOnStop, "at the next stop"), (.log, "from the next line"),
+                (.privateMode, "the switch and the zones"), (.stateOnStop, "at the next stop"),
+                (.log, "from the next line"),
             ]
             return Set(words.filter { self.words.contains($0.1) }.map(\.0))
         }

@@ -105,16 +105,21 @@ import WaypostTestSupport
     func saysWhatBecameOfIt(ledger: Ledger, isComplete: Bool, words: String) throws {
         var counts = DeliveryCounts()
         counts.fixes = 600
-        let summary = ReplaySummary(counts: counts, ledger: ledger, duration: .milliseconds(1500))
+        counts.requests = 20
+        (counts.traffic.bytesSent, counts.traffic.bytesReceived) = (30_000, 2000)
+        let summary = ReplaySummary(
+            counts: counts, ledger: ledger, duration: .milliseconds(1500), driven: .seconds(360))
         #expect(summary.isComplete == isComplete)
         #expect(summary.text.contains(words))
         let json = try JSONValue(parsing: Array(summary.json.utf8))
         for key in [
             "fixes", "accepted", "delivered", "pending", "evicted", "quarantined", "tokenFetches", "requests",
-            "retries", "bytesSent", "bytesReceived", "seconds",
+            "retries", "bytesSent", "bytesReceived", "seconds", "drivenSeconds",
         ] {
             #expect(json[key] != nil, "no \(key)")
         }
         #expect(json["seconds"]?.doubleValue == 1.5)
+        #expect(json["requestsPerHour"]?.doubleValue == 200 && json["bytesPerHour"]?.doubleValue == 320_000)
+        #expect(summary.text.contains("an hour of driving: 200 requests, 320 kB"))
     }
 }

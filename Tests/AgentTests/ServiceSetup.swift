@@ -18,6 +18,9 @@ struct ServiceSetup {
     var logFormat = "text"
     /// The section `receiver`; a serial line by default.
     var receiver: String?
+    /// More members of `vehicle` and `reporting`.
+    var vehicle = ""
+    var reporting = ""
     /// First and longest wait between attempts, in seconds.
     var retryDelay = 0.05
 
@@ -28,11 +31,11 @@ struct ServiceSetup {
     func write(in folder: TemporaryFolder) throws -> String {
         let receiver = receiver ?? #"{"type": "serial", "device": "\#(Self.device(in: folder))"}"#
         let text = """
-            {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
+            {"vehicle": {"providerId": "p", "vehicleId": "van-7"\(vehicle.isEmpty ? "" : ", \(vehicle)")},
              "receiver": \(receiver),
              "authorization": \(authorization ?? #"{"type": "http", "url": "\#(tokenURL)"}"#),
              \(consumerAuthorization.map { "\"consumerAuthorization\": \($0)," } ?? "")
-             "reporting": {"intervalSeconds": 5},
+             "reporting": {"intervalSeconds": 5\(reporting.isEmpty ? "" : ", \(reporting)")},
              "upload": {"endpoint": "\(endpoint)", "maximumPastLocations": 7,
                         "retry": {"initialDelaySeconds": \(retryDelay), "maximumDelaySeconds": \(retryDelay)}},
              "outbox": {"path": "\(folder.path(outbox))"},

@@ -11,9 +11,9 @@ import WaypostTestSupport
 @Suite struct Simulator {
     @Test func servesTokensUpdatesRecordAndPageOnOnePort() async throws {
         let path = "/tmp/waypost-\(UUID().uuidString).jsonl"
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        defer { for file in [path, path + ".uploads"] { try? FileManager.default.removeItem(atPath: file) } }
         var settings = SimulatorSettings()
-        settings.recordPath = path
+        (settings.recordPath, settings.uploadsPath) = (path, path + ".uploads")
         let simulator = try FleetEngineSimulator(settings)
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
         try await withThrowingDiscardingTaskGroup { group in
@@ -49,6 +49,9 @@ import WaypostTestSupport
         let lines = try String(contentsOfFile: path, encoding: .utf8)
         #expect(lines.contains("\"kind\":\"last\",\"latitude\":1.5,\"longitude\":2"))
         #expect(lines.contains("\"time\":\"2026-01-05T10:15:30.000Z\",\"vehicle\":\"providers/p/vehicles/van\"}\n"))
+        let uploads = try JSONValue(parsing: Array(try Data(contentsOf: URL(filePath: path + ".uploads"))))
+        #expect(uploads["time"]?.doubleValue == 1_767_608_130)
+        #expect(uploads["locations"]?.arrayValue?.map { $0["latitude"]?.doubleValue } == [1.5])
     }
 
     /// As the status address, it is no page's business; the host that it was told to listen on is one of its names.

@@ -1,3 +1,4 @@
+import GNSS
 import GNSSReceiver
 import LinuxPlatform
 
@@ -27,7 +28,7 @@ final class RecordingTap: ReceiverTap {
     }
     func ended() { state.withLock { $0.hasEnded = true } }
     func lineOpened() { state.withLock { $0.line.append("opened") } }
-    func fixMade() { state.withLock { $0.fixes += 1 } }
+    func fixMade(_ fix: Fix) { state.withLock { $0.fixes += 1 } }
     func lineClosed() { state.withLock { $0.line.append("closed") } }
 
     func received(_ bytes: Span<UInt8>) {

@@ -41,7 +41,7 @@ import WaypostTestSupport
         read("BC")
         clock.advance(by: .milliseconds(100))
         read("D\r\n")
-        recorder.fixMade()
+        recorder.fixMade(.sample(0))
         read("$E")
         recorder.lineClosed()
         let (receiver, lines) = taken()
@@ -52,6 +52,33 @@ import WaypostTestSupport
                 #"{"at":300,"read":{"bytes":2}}"#, #"{"at":300,"lineClosed":{}}"#,
             ])
         #expect(recorder.takeBacklog() == nil)
+    }
+
+    /// Each fix with the sentences that led to it, once it is judged; that of a zone, or of a private vehicle, never.
+    @Test func keepsNothingThatIsPrivate() {
+        let zone = PrivateZone(latitude: 50, longitude: 10, radiusMeters: 100)
+        recorder.keepPrivate(in: [zone], hasSwitch: true)
+        func fix(_ second: Double, north: Double, _ text: String, _ event: (Fix) -> ReportingEvent) {
+            let fix = Fix.sample(second, north: north)
+            read(text)
+            recorder.fixMade(fix)
+            recorder.observe(event(fix))
+        }
+        fix(0, north: 900, "a", { .fix($0) })
+        fix(1, north: 800, "b", { .refused($0, .jump(meters: 9)) })
+        fix(2, north: 700, "c", { _ in .withheld })
+        fix(3, north: 600, "d", { .fix($0) })
+        fix(4, north: 600, "e", { .fix($0) })
+        fix(5, north: 50, "f", { .fix($0) })
+        fix(6, north: 500, "g", { .fix($0) })
+        fix(7, north: 500, "h", { .fix($0) })
+        recorder.observe(.privateModeBegan)
+        read("i")
+        recorder.observe(.privateModeEnded)
+        recorder.fixMade(.sample(8, north: 500))
+        recorder.observe(.fix(.sample(8, north: 500)))
+        // The read in which a fix was completed may hold the beginning of the next: it waits for that one.
+        #expect(taken().receiver == "adg")
     }
 
     @Test func tellsWhatWasDecided() {

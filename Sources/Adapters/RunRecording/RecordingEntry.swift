@@ -54,6 +54,8 @@ package enum RecordedEvent: Sendable, Hashable, Codable {
     case networkReturned
     /// Another configuration was put in force; `parts` go on in another way.
     case reloaded(parts: [String])
+    /// The vehicle became private, or was so no more: between the two nothing of the receiver is kept.
+    case privateMode(isOn: Bool)
     /// Chance drawn for a wait, from 0...1.
     case draw(of: Chance, value: Double)
 
@@ -164,7 +166,10 @@ struct PipelineDecisions: Sendable {
         case .failed(let outcome, _): reason = outcome.word
         case .noToken: reason = "token"
         case .outboxFailed: reason = "outbox"
-        case .receiver, .receiverWarning, .sky, .progress, .fix, .refused, .delivered, .serverTime, .idle, .stateSent:
+        case .privateModeBegan: return .privateMode(isOn: true)
+        case .privateModeEnded: return .privateMode(isOn: false)
+        case .receiver, .receiverWarning, .sky, .progress, .fix, .refused, .withheld, .delivered, .serverTime, .idle,
+            .stateSent:
             break
         }
         return nil

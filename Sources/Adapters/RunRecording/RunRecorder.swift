@@ -1,5 +1,5 @@
 package import FleetEngine
-import GNSS
+package import GNSS
 package import GNSSReceiver
 package import HTTPMessages
 package import LinuxPlatform
@@ -18,6 +18,8 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
         var begun: Duration?
         var backlog = RecordingBacklog()
         var decisions = PipelineDecisions()
+        /// What is kept back until its fix is judged; `nil` where nothing is ever private.
+        var unjudged: UnjudgedReads?
         var lineIsOpen = false
         var requests = 0
         var evicted: Int64 = 0
@@ -55,13 +57,26 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
     }
 
     package func lineClosed() {
-        state.withLock { $0.lineIsOpen = false }
+        state.withLock { state in
+            state.lineIsOpen = false
+            state.unjudged?.drop()
+        }
         note(.lineClosed)
     }
 
-    package func fixMade() {
-        progress?.fixMade()
-        state.withLock { $0.backlog.closeRead() }
+    package func fixMade(_ fix: Fix) {
+        progress?.fixMade(fix)
+        state.withLock { state in
+            if state.unjudged == nil { state.backlog.closeRead() }
+            state.unjudged?.fixMade(fix)
+        }
+    }
+
+    /// Keeps nothing that is received within `zones`, or while the vehicle is private by its switch, if it has one.
+    package func keepPrivate(in zones: [PrivateZone], hasSwitch: Bool) {
+        state.withLock {
+            $0.unjudged = zones.isEmpty && !hasSwitch ? nil : UnjudgedReads(zones: zones)
+        }
     }
 
     package func received(_ bytes: Span<UInt8>) {
@@ -70,13 +85,20 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
         let copy = bytes.indices.map { bytes[$0] }
         state.withLock { state in
             guard let begun = state.begun else { return }
-            state.backlog.add(copy, at: now - begun)
+            if state.unjudged == nil { state.backlog.add(copy, at: now - begun) }
+            state.unjudged?.add(copy, at: now - begun)
         }
     }
 
     package func observe(_ event: ReportingEvent) {
         let now = now
         state.withLock { state in
+            switch event {
+            case .fix(let fix), .refused(let fix, _):
+                for read in state.unjudged?.release(until: fix) ?? [] { state.backlog.add(read.bytes, at: read.at) }
+            case .withheld, .privateModeEnded: state.unjudged?.drop()
+            default: break
+            }
             if let decision = state.decisions.decision(in: event) { state.add(decision, at: now) }
         }
     }
@@ -139,6 +161,7 @@ extension RunRecorder {
         let now = now
         state.withLock { state in
             (state.begun, state.backlog) = (now, RecordingBacklog())
+            state.unjudged?.drop()
             if state.lineIsOpen { state.add(.lineOpened, at: now) }
         }
         defer { state.withLock { ($0.begun, $0.backlog) = (nil, RecordingBacklog()) } }
@@ -237,6 +260,47 @@ private struct RecordingBacklog: Sendable {
     }
 
     private mutating func write(_ entry: RecordingEntry) { lines += RecordingLine.bytes(entry) }
+}
+
+/// What was read of a receiver and may say where a private vehicle is: kept back until the fix that it leads to is
+/// judged, by its place at once, and by the pipeline.
+private struct UnjudgedReads: Sendable {
+    /// Of a receiver that gives no fix, no more than this is kept back; what is older is dropped.
+    private static let mostBytes = 1 << 16
+
+    private var mode: PrivateMode
+    private var reads: [(at: Duration, bytes: [UInt8])] = []
+    private var bytes = 0
+    /// When the fixes were, and how many reads came before the one that completed each: that may hold the next one's
+    /// beginning.
+    private var fixes: [(time: UTCTime, reads: Int)] = []
+
+    init(zones: [PrivateZone]) { mode = PrivateMode(zones: zones) }
+
+    mutating func add(_ read: [UInt8], at now: Duration) {
+        if bytes + read.count > Self.mostBytes { drop() }
+        bytes += read.count
+        reads.append((now, read))
+    }
+
+    mutating func fixMade(_ fix: Fix) {
+        guard mode.tells(fix) else { return drop() }
+        fixes.append((fix.timeOfFix, max(0, reads.count - 1)))
+    }
+
+    /// Nothing of it will be kept.
+    mutating func drop() { (reads, bytes, fixes) = ([], 0, []) }
+
+    /// Gives what led to `fix` and to those before it.
+    mutating func release(until fix: Fix) -> [(at: Duration, bytes: [UInt8])] {
+        guard let index = fixes.lastIndex(where: { $0.time == fix.timeOfFix }) else { return [] }
+        let count = fixes[index].reads
+        let released = Array(reads.prefix(count))
+        reads.removeFirst(count)
+        bytes -= released.reduce(0) { $0 + $1.bytes.count }
+        fixes = fixes.dropFirst(index + 1).map { ($0.time, $0.reads - count) }
+        return released
+    }
 }
 
 /// A provider whose fetches are recorded, without the tokens.

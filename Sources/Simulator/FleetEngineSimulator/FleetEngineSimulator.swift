@@ -72,6 +72,8 @@ package struct SimulatorSettings: Sendable {
     package var trustedKey: [UInt8]?
     /// Where the complete record goes as JSON Lines; `nil` keeps it in memory only, within bounds.
     package var recordPath: String?
+    /// Where every committed update is written as one line, its positions together.
+    package var uploadsPath: String?
     /// The server's clock.
     package var clock: @Sendable () -> UTCTime = { .system }
 

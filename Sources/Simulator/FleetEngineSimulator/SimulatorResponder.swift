@@ -14,6 +14,7 @@ actor SimulatorResponder {
     private let authority: TokenAuthority
     private let issuer: TokenIssuer
     private let recordFile: RecordFile?
+    private let uploadsFile: RecordFile?
     private let startedAt: UTCTime
     private var fleet: Fleet
     private var chance: SplitMix64
@@ -38,11 +39,15 @@ actor SimulatorResponder {
             authority = try TokenAuthority(
                 keyID: "simulator-\(settings.seed)", key: settings.signingKey, trustedKey: settings.trustedKey)
         } catch { throw .signing(error.description) }
-        guard let path = settings.recordPath else {
-            recordFile = nil
-            return
-        }
-        do { recordFile = try RecordFile(path: path) } catch { throw .recordFile(path: path, error) }
+        recordFile = try Self.recordFile(at: settings.recordPath, .positions)
+        uploadsFile = try Self.recordFile(at: settings.uploadsPath, .uploads)
+    }
+
+    private static func recordFile(
+        at path: String?, _ form: RecordFile.Form
+    ) throws(SimulatorError) -> RecordFile? {
+        guard let path else { return nil }
+        do { return try RecordFile(path: path, form) } catch { throw .recordFile(path: path, error) }
     }
 
     func setOutage(_ isOn: Bool) {
@@ -222,6 +227,10 @@ actor SimulatorResponder {
             record.add(update, at: now)
             do {
                 switch recordFile {
+                case .some(let file): try file.append(update, at: now)
+                case .none: break
+                }
+                switch uploadsFile {
                 case .some(let file): try file.append(update, at: now)
                 case .none: break
                 }

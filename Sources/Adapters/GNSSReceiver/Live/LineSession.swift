@@ -27,10 +27,13 @@ struct LineSession: Sendable {
         return watch.hasBytes ? .noise : .silence
     }
 
-    /// Takes the next bytes and gives the newest fix in them.
-    mutating func take(_ bytes: Span<UInt8>, at now: Duration) -> Fix? {
+    /// Takes the next bytes and gives the newest fix in them; `made` hears of each.
+    mutating func take(_ bytes: Span<UInt8>, at now: Duration, made: (Fix) -> Void = { _ in }) -> Fix? {
         var newest: Fix?
-        let sentences = decoder.take(bytes, at: now) { newest = $0 }
+        let sentences = decoder.take(bytes, at: now) {
+            newest = $0
+            made($0)
+        }
         watch.bytesArrived(sentences: sentences, at: now)
         return newest
     }

@@ -161,7 +161,10 @@ private struct ReceiverLoop {
             tap?.lineClosed()
             interval = session.watch.interval
             if session.watch.hasSentence { reopening.lineProvedGood() }
-            if let last = session.finish() { mailbox.post(.fix(last)) }
+            if let last = session.finish() {
+                tap?.fixMade(last)
+                mailbox.post(.fix(last))
+            }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
         }
         while true {
@@ -181,6 +184,7 @@ private struct ReceiverLoop {
             case .success(.timedOut):
                 guard let fix = session.lineIsIdle(at: MonotonicTime.now) else { continue }
                 position.sentencesArrived(withPosition: true, at: MonotonicTime.now)
+                tap?.fixMade(fix)
                 mailbox.post(.fix(fix))
             case .success(.ready(let isHungUp)):
                 if let ending = drain(line, isHungUp: isHungUp, into: &session, at: &pace) { return ending }
@@ -223,10 +227,7 @@ private struct ReceiverLoop {
             }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
             if let sky = session.takeSky(at: now) { mailbox.post(.sky(sky)) }
-            if let newest {
-                tap?.fixMade()
-                mailbox.post(.fix(newest))
-            }
+            if let newest { mailbox.post(.fix(newest)) }
         }
         while pace.mayRead {
             let read: LineRead
@@ -242,7 +243,9 @@ private struct ReceiverLoop {
             case .nothingYet: return nil
             case .bytes(let count):
                 tap?.received(buffer.span.extracting(first: count))
-                let fix = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now)
+                let fix = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now) { [tap] in
+                    tap?.fixMade($0)
+                }
                 pace.took(count, withFix: fix != nil)
                 newest = fix ?? newest
             }

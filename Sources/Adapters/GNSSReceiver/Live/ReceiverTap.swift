@@ -1,3 +1,5 @@
+package import GNSS
+
 /// Hears what a live receiver's thread does, on that thread: it must return at once.
 package protocol ReceiverTap: Sendable {
     /// Whether what is read is kept for replay; gpsd is asked for its receivers' sentences then.
@@ -11,7 +13,7 @@ package protocol ReceiverTap: Sendable {
     /// These bytes were read.
     func received(_ bytes: Span<UInt8>)
     /// A fix was made of what was received so far.
-    func fixMade()
+    func fixMade(_ fix: Fix)
     /// The line was closed.
     func lineClosed()
 }

@@ -43,6 +43,7 @@ struct BundledText {
     private static let plainKeys: Set = [
         "caFile", "clientCertificateFile", "clientKeyFile", "credential", "device", "durability", "environment",
         "expirationFormat", "expirationKey", "file", "format", "host", "level", "listen", "method", "path",
+        "privateWhen",
         "providerId", "scheme", "service", "stateOnStop", "stateWhileRunning", "tokenKey", "tokenShape", "type",
         "vehicleId",
     ]
@@ -51,6 +52,7 @@ struct BundledText {
 
     /// A configuration as it is in its file, secrets struck out.
     func configuration(_ value: JSONValue, under key: String = "") -> JSONValue {
+        if key == "privateZones" { return .string(Self.struck) }
         switch value {
         case .string(let text):
             guard Self.plainKeys.contains(key) || Self.addresses.contains(key) else { return .string(Self.struck) }

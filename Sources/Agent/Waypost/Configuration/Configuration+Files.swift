@@ -46,6 +46,7 @@ extension Configuration {
         case .file(let path, _): add("receiver.path", path)
         case .standardInput, .tcp, .udp, .gpsd: break
         }
+        add("vehicle.privateWhen", privateWhen)
         add("upload.caFile", upload.caFile)
         for (key, provider) in [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)] {
             switch provider {

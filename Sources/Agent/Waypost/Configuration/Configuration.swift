@@ -14,6 +14,8 @@ public struct Configuration: Sendable {
     package var vehicle: VehicleName
     package var stateWhileRunning: VehicleState
     package var stateOnStop: VehicleState
+    /// While there is something at this path, nothing is told of where the vehicle is.
+    package var privateWhen: String?
     package var receiver: ReceiverConfiguration
     package var authorization: AuthorizationConfiguration
     /// The name of the section that `authorization` was read from, for errors.
@@ -148,13 +150,14 @@ extension Configuration {
         guard let vehicle, let receiver, let authorization, let upload, let statusAddress else { return nil }
         self.vehicle = vehicle.name
         (stateWhileRunning, stateOnStop) = (vehicle.whileRunning, vehicle.onStop)
+        privateWhen = vehicle.privateWhen
         (self.receiver, self.authorization, self.reporting) = (receiver, authorization, reporting)
         (self.upload, self.outbox, self.statusAddress, self.log) = (upload, outbox, statusAddress, log)
     }
 
     private static func vehicle(
         _ root: inout ConfigurationSection
-    ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState)? {
+    ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState, privateWhen: String?)? {
         var section = root.section("vehicle", isRequired: true, "which vehicle this is")
         defer { section.finish() }
         func checked(_ id: String) throws(VehicleName.Problem) -> String {
@@ -171,10 +174,12 @@ extension Configuration {
         let onStop = section.choice(
             "stateOnStop", default: VehicleState.offline,
             "sent once when the service stops; on-demand vehicles only")
+        let privateWhen = section.optionalString(
+            "privateWhen", "while a file is there, nothing is kept, sent or shown of where the vehicle is")
         guard let providerID, let vehicleID,
             let name = try? VehicleName(service: service, providerID: providerID, vehicleID: vehicleID)
         else { return nil }
-        return (name, whileRunning, onStop)
+        return (name, whileRunning, onStop, privateWhen)
     }
 }
 
@@ -205,6 +210,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
     package var heartbeat: Duration
     /// How far the told track may be from a fix; `nil`: updates alone are told.
     package var trackMeters: Double?
+    package var privateZones: [PrivateZone]
 
     /// The words of `reporting.policy`.
     enum PolicyWord: String, CaseIterable { case interval, accuracy }
@@ -244,6 +250,9 @@ package struct ReportingConfiguration: Sendable, Hashable {
             "trackMeters", in: 1...1000, default: 5, or: "off",
             "how far the track told by an update and its shape points may be from any fix"
         ).map(Double.init)
+        privateZones = section.circles(
+            "privateZones", atMost: 50, "where nothing is kept, sent or shown of where the vehicle is"
+        ).map { PrivateZone(latitude: $0.latitude, longitude: $0.longitude, radiusMeters: $0.radiusMeters) }
         section.finish()
     }
 }

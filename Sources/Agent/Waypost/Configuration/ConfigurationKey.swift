@@ -20,6 +20,8 @@ package struct ConfigurationKey: Sendable, Hashable {
         case seconds(ClosedRange<Double>)
         /// A list, not empty.
         case texts
+        /// A list of at most so many circles: `latitude`, `longitude`, `radiusMeters`.
+        case circles(atMost: Int)
         /// A text or a reference, fetched anew each time that it is used.
         case secret
         /// Such secrets by names of the writer's own; as headers, each with a scheme.
@@ -58,6 +60,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         case .seconds(let range):
             "\(JSONValue.number(range.lowerBound).text) to \(JSONValue.number(range.upperBound).text)"
         case .texts: "list of texts"
+        case .circles(let count): "list of at most \(count) circles"
         case .secret: "text, fetched at each use"
         case .secrets: "texts by name, fetched at each use"
         }

@@ -74,6 +74,25 @@ package enum ConfigurationSchema {
                 "type": .string("array"), "minItems": .integer(1),
                 "items": orReference(object(["type": .string("string")])),
             ])
+        case .circles(let count):
+            object([
+                "type": .string("array"), "maxItems": .integer(Int64(count)),
+                "items": object([
+                    "type": .string("object"), "additionalProperties": .bool(false),
+                    "required": list(CircleMember.all.map(\.name)),
+                    "properties": object(
+                        Dictionary(
+                            uniqueKeysWithValues: CircleMember.all.map { member in
+                                let (least, most) = (member.range.lowerBound, member.range.upperBound)
+                                return (
+                                    member.name,
+                                    object([
+                                        "type": .string("number"), "minimum": .number(least), "maximum": .number(most),
+                                    ])
+                                )
+                            })),
+                ]),
+            ])
         case .secret: orReference(object(["type": .string("string")]))
         case .secrets(let asHeaders):
             object([

@@ -206,6 +206,41 @@ struct ConfigurationSection {
         return texts
     }
 
+    /// A list of circles, which may be empty; where they are is a secret.
+    mutating func circles(
+        _ key: String, atMost count: Int, _ about: String
+    ) -> [(latitude: Double, longitude: Double, radiusMeters: Double)] {
+        var circles: [(latitude: Double, longitude: Double, radiusMeters: Double)] = []
+        let elements = member(key)?.arrayValue ?? []
+        if let value = member(key), value.arrayValue == nil {
+            wrongKind(key, value, "use a list of circles, as \(CircleMember.example)")
+        }
+        if elements.count > count {
+            report(key, "has \(elements.count) circles, and may have \(count); join those that lie side by side")
+        }
+        for (index, element) in elements.enumerated() {
+            let name = "\(key)[\(index)]"
+            guard let members = element.objectValue else {
+                wrongKind(name, element, "use a circle, as \(CircleMember.example)")
+                continue
+            }
+            var circle = ConfigurationSection(path: keyPath(name), members: members, reading: reading)
+            let numbers = CircleMember.all.compactMap { member -> Double? in
+                let value = circle.member(member.name)
+                if let number = value?.doubleValue, member.range.contains(number) { return number }
+                circle.report(
+                    member.name, "\(value == nil ? "is missing" : "is not what it can be"); use \(member.words)")
+                return nil
+            }
+            circle.finish()
+            if numbers.count == 3 { circles.append((numbers[0], numbers[1], numbers[2])) }
+        }
+        note(
+            key, .circles(atMost: count), .array(elements.map { _ in ConfigurationSetting.struck }),
+            default: .array([]), isSecret: true, about)
+        return circles
+    }
+
     private static let objectAdvice = "use an object in braces"
     private static let listAdvice = "use a list of texts, as [\"/usr/bin/program\", \"argument\"]"
 
@@ -375,6 +410,21 @@ struct ConfigurationSection {
     private static func plain(_ number: Double) -> String {
         number == number.rounded() ? "\(Int(number))" : "\(number)"
     }
+}
+
+/// One of the numbers of a circle.
+struct CircleMember {
+    let name: String
+    let range: ClosedRange<Double>
+    /// As "degrees from -90 to 90".
+    let words: String
+
+    static let all = [
+        Self(name: "latitude", range: -90...90, words: "degrees from -90 to 90"),
+        Self(name: "longitude", range: -180...180, words: "degrees from -180 to 180"),
+        Self(name: "radiusMeters", range: 10...100_000, words: "metres from 10 to 100000"),
+    ]
+    static let example = #"[{ "latitude": 48.1, "longitude": 11.5, "radiusMeters": 200 }]"#
 }
 
 /// Finds the word that was probably meant.

@@ -18,6 +18,10 @@ package final class AgentMonitor: ReportingObserver {
         /// When each of the receiver's warnings came last.
         package var warningsAt: [ReceiverWarning: Duration] = [:]
         package var lastFix: (fix: Fix, at: Duration)?
+        /// When the last one came of which nothing is told.
+        package var withheldAt: Duration?
+        /// Since when the vehicle is private; `nil` while it is not.
+        package var privateSince: Duration?
         /// When the first one came.
         package var firstFixAt: Duration?
         /// What was wrong with the last fix that was rejected.
@@ -136,6 +140,11 @@ package final class AgentMonitor: ReportingObserver {
             case .progress(let reached, let length):
                 state.progress = (reached, length, state.progress?.since ?? now)
             case .sky(let sky): state.sky = (sky, now)
+            case .privateModeBegan: state.privateSince = now
+            case .privateModeEnded: state.privateSince = nil
+            case .withheld:
+                state.withheldAt = now
+                state.firstFixAt = state.firstFixAt ?? now
             case .fix(let fix):
                 state.lastFix = (fix, now)
                 state.firstFixAt = state.firstFixAt ?? now
@@ -256,7 +265,9 @@ package struct DeliveryCounts: Sendable, Hashable {
             requests += 1
             self.traffic += traffic
         case .quarantined: quarantined += 1
-        case .receiver, .sky, .progress, .tooSoon, .noToken, .outboxFailed, .waiting, .serverTime, .idle: break
+        case .receiver, .sky, .progress, .privateModeBegan, .privateModeEnded, .withheld, .tooSoon, .noToken,
+            .outboxFailed, .waiting, .serverTime, .idle:
+            break
         }
     }
 

@@ -40,6 +40,8 @@ package final class EventLog: ReportingObserver {
             let warning = ReceiverWarning.datedByHost
             if count("", of: "reminder: \(warning.label)", again: nil) != nil { log.write(.info, "\(warning)") }
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
+        case .privateModeBegan: log.write(.info, "the vehicle is private: nothing is told of where it is")
+        case .privateModeEnded: log.write(.info, "the vehicle is private no more")
         case .fix: tellAcceptance()
         case .refused(_, let refusal): tell(refusal)
         case .tooSoon(let fix):
@@ -70,7 +72,7 @@ package final class EventLog: ReportingObserver {
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) quarantined, Fleet Engine rejects it: \(reason)")
         case .stateSent(let vehicleState, _): log.write(.info, "vehicle is \(vehicleState.rawValue)")
-        case .sky, .progress, .serverTime, .idle: break
+        case .sky, .progress, .withheld, .serverTime, .idle: break
         }
         tellNews(after: event)
     }

@@ -49,6 +49,7 @@ extension StatusReport {
         family(
             "receiver_state", "gauge", "1 for the state that the receiver is in.",
             ReceiverState.Kind.allCases.map { ("state=\"\($0.rawValue)\"", $0.rawValue == receiver.kind ? 1 : 0) })
+        gauge("private", "1 while nothing is told of where the vehicle is.", privateSeconds == nil ? 0 : 1)
         gauge("seconds_since_fix", "Seconds since the last fix that was not rejected.", receiver.secondsSinceFix)
         gauge("satellites_used", "Satellites that the position is made of.", receiver.satellitesUsed)
         gauge("satellites_in_view", "Satellites that the receiver sees.", receiver.satellitesInView)

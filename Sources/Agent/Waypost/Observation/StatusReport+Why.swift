@@ -18,9 +18,12 @@ extension StatusReport {
     package func why(at now: UTCTime) -> Diagnosis {
         let troubles = self.troubles(at: now).map(\.text)
         let aside = asides(at: now)
-        guard let first = troubles.first else { return Diagnosis(isWell: true, text: sentences([wellness, aside])) }
+        guard let first = troubles.first else {
+            return Diagnosis(isWell: true, text: sentences([privacy(at: now) ?? wellness, aside]))
+        }
         let others = troubles.dropFirst().map { "Besides, " + $0.prefix(1).lowercased() + $0.dropFirst() }
-        return Diagnosis(isWell: false, text: sentences([first] + others + [nextAttempt, repetition, safety, aside]))
+        let rest = [privacy(at: now) ?? "", nextAttempt, repetition, safety, aside]
+        return Diagnosis(isWell: false, text: sentences([first] + others + rest))
     }
 
     /// What keeps positions from arriving, or from being kept: the one that began first comes first.
@@ -155,7 +158,7 @@ extension StatusReport {
     private func silence(at now: UTCTime) -> Trouble? {
         // Before the first fix there is nothing to send, however long the receiver is waited for.
         let seconds = delivery.secondsSinceDelivery ?? receiver.secondsSinceFirstFix ?? 0
-        guard receiver.secondsSinceFix != nil, seconds > Self.longestSilence else { return nil }
+        guard privateSeconds == nil, receiver.secondsSinceFix != nil, seconds > Self.longestSilence else { return nil }
         return Trouble(
             stage: .delivery, seconds: seconds,
             text:
@@ -201,6 +204,13 @@ extension StatusReport {
         return "All is well: the last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest) pending."
     }
 
+    private func privacy(at now: UTCTime) -> String? {
+        privateSeconds.map { seconds in
+            "The vehicle is private since \(Self.moment(seconds, before: now)): until that ends, nothing is kept, sent or "
+                + "shown of where it is."
+        }
+    }
+
     /// `1 update is`, `12 updates are`.
     private static func subject(_ updates: Int64) -> String {
         "\(updates.counted("update")) \(updates == 1 ? "is" : "are")"
@@ -213,7 +223,7 @@ extension StatusReport {
 
     /// What becomes of the last known position while there is no newer one.
     private var repetition: String {
-        positionsFlow && receiver.kind != ReceiverState.Kind.receiving.rawValue
+        privateSeconds == nil && positionsFlow && receiver.kind != ReceiverState.Kind.receiving.rawValue
             ? "The last known position is repeated each minute." : ""
     }
 

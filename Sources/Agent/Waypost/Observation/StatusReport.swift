@@ -124,6 +124,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
     /// Absent where none can be reloaded, as in a replay.
     package var configuration: Loaded?
     package var uptimeSeconds: Int
+    /// Since when nothing is told of where the vehicle is; absent while it is told.
+    package var privateSeconds: Int?
     package var receiver: Receiver
     package var delivery: Delivery
     package var ledger: Ledger
@@ -186,6 +188,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
                 problemSeconds: seconds(from: snapshot.rejectedReload?.at, to: now))
         }
         uptimeSeconds = Int(now / .seconds(1))
+        privateSeconds = seconds(from: snapshot.privateSince, to: now)
         receiver = Receiver(snapshot, at: now)
         delivery = Delivery(snapshot, at: now)
         ledger = outbox.ledger
@@ -233,7 +236,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         let memoryOnly = delivery.memoryOnly.map { "; positions are sent from memory only: \($0)" } ?? ""
         let token = delivery.tokenTrouble.map { "; the token \($0)" } ?? ""
         let reload = configuration?.problem.map { "; the last reload was rejected: \($0)" } ?? ""
-        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)\(token)\(reload)"
+        let privacy = privateSeconds.map { "private for \(Duration.seconds($0).spoken); " } ?? ""
+        return "\(privacy)\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)\(token)\(reload)"
     }
 }
 
@@ -255,7 +259,8 @@ extension StatusReport.Receiver {
         self.init(
             state: snapshot.receiver?.description ?? "starting",
             kind: (snapshot.receiver?.kind ?? .starting).rawValue,
-            secondsSinceFix: seconds(from: snapshot.lastFix?.at, to: now),
+            secondsSinceFix: seconds(
+                from: [snapshot.lastFix?.at, snapshot.withheldAt].compactMap(\.self).max(), to: now),
             secondsSinceFirstFix: seconds(from: snapshot.firstFixAt, to: now),
             timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, quality: snapshot.lastFix?.fix.quality.rawValue,
             accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),

@@ -22,6 +22,8 @@ struct PageVerdict: Sendable, Hashable {
         let text = status.why(at: now).text
         if let trouble = status.troubles(at: now).first {
             (kind, title, self.text) = (.trouble, Self.title(of: trouble, in: status), text)
+        } else if status.privateSeconds != nil {
+            (kind, title, self.text) = (.well, "Private", text)
         } else if status.delivery.secondsSinceDelivery == nil {
             (kind, title, self.text) = (.well, "Starting", text)
         } else if status.ledger.pending >= Self.backlog {

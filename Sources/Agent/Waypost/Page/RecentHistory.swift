@@ -81,6 +81,7 @@ struct RecentHistory: Sendable {
     mutating func note(_ event: ReportingEvent, at now: Duration) {
         switch event {
         case .fix(let fix): note(fix, at: now)
+        case .privateModeBegan: (newest, places) = (nil, [])  // they lead to where it is
         case .delivered(let batch, _, _):
             change(at: now) { $0.delivered += batch.pending.count }
             endOutage(at: now)

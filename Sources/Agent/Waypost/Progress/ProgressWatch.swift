@@ -1,4 +1,5 @@
 import BackendAuthorization
+package import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
@@ -53,7 +54,7 @@ extension ProgressWatch {
     /// What intake and upload loop report: that they act, for how long they wait, that they have nothing to do.
     package mutating func take(_ event: ReportingEvent) {
         switch event {
-        case .fix, .refused: rests(.intake)
+        case .fix, .refused, .withheld: rests(.intake)
         case .uploading:
             moved(.upload)
             moved(.transport)
@@ -68,7 +69,8 @@ extension ProgressWatch {
         // maintenance; the loop itself waits or acts after each of them, and says so.
         case .failed: rests(.transport)
         case .outboxFailed, .stateSent: break
-        case .receiver, .receiverWarning, .sky, .progress, .tooSoon, .serverTime: break
+        case .receiver, .receiverWarning, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .serverTime:
+            break
         }
     }
 }
@@ -88,7 +90,7 @@ package final class StageProgress: ReportingObserver, ReceiverTap {
 
     package var keepsOutput: Bool { false }
     package func turned() { moved(.receiver) }
-    package func fixMade() { roused(.intake) }
+    package func fixMade(_ fix: Fix) { roused(.intake) }
     package func ended() {
         rests(.receiver)
         rests(.intake)  // when it is replaced nobody takes what it left

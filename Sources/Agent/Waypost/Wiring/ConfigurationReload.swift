@@ -92,6 +92,8 @@ struct ConfigurationReload {
             tokens.withLock { $0 = next }
             parts.progress.rests(.token)
         }
+        parts.recorder.keepPrivate(
+            in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)
         await agent.reload(
             configuration, source: successor.source,
             delivery: successor.transport.map { (authorization, $0) })

@@ -13,6 +13,8 @@ package struct ReloadPlan: Sendable, Hashable {
         case delivery
         /// Updates are made by another policy, or in other intervals.
         case intervals
+        /// The vehicle is private elsewhere, or by another switch.
+        case privateMode
         /// Another state is told on stop.
         case stateOnStop
         case log
@@ -48,7 +50,14 @@ package struct ReloadPlan: Sendable, Hashable {
         note(\.stateWhileRunning, changes: .delivery)
         note(\.stateOnStop, changes: .stateOnStop)
         note(\.reporting.heartbeat, changes: .delivery)
-        note(\.reporting, changes: .intervals)
+        note(\.privateWhen, changes: .privateMode)
+        note(\.reporting.privateZones, changes: .privateMode)
+        note(
+            {
+                var reporting = $0.reporting
+                reporting.privateZones = []
+                return reporting
+            }, changes: .intervals)
         note(\.log, changes: .log)
     }
 
@@ -57,7 +66,7 @@ package struct ReloadPlan: Sendable, Hashable {
         let words: [(Part, String)] = [
             (.receiver, "the receiver is opened anew"), (.tokens, "tokens are fetched anew"),
             (.delivery, "updates are sent by the new values"), (.intervals, "intervals"),
-            (.stateOnStop, "the state on stop"), (.log, "the log"),
+            (.privateMode, "when the vehicle is private"), (.stateOnStop, "the state on stop"), (.log, "the log"),
         ]
         let changes = words.filter { parts.contains($0.0) }.map(\.1)
         return changes.isEmpty ? "nothing has changed" : "changed: " + changes.joined(separator: ", ")

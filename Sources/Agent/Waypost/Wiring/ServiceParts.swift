@@ -69,6 +69,8 @@ struct ServiceParts: Sendable {
             observers: [progress, recorder, history]
                 + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
             present: isRecording ? nil : present, progress: progress)
+        recorder.keepPrivate(
+            in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)
         parts.storeGaveUp = { [monitor, recorder] in
             monitor.countStoreRepair()
             recorder.note(.repair(stage: Stage.store.rawValue, number: 1))

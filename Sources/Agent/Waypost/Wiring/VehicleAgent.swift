@@ -104,8 +104,9 @@ package struct VehicleAgent: Sendable {
             shape: ShapePoints(meters: configuration.reporting.trackMeters),
             policy: ReportingPolicy(
                 configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat),
-            spacing: parts.spacing, outbox: outbox, uploader: uploader, clock: parts.clock, latestTime: parts.latestFix,
-            observer: observer)
+            spacing: parts.spacing, privateMode: PrivateMode(zones: configuration.reporting.privateZones),
+            privateSwitch: configuration.privateSwitch, outbox: outbox, uploader: uploader, clock: parts.clock,
+            latestTime: parts.latestFix, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
         (vehicle, stateOnStop) = (configuration.vehicle, Locked(configuration.stateOnStop))
         (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
@@ -116,6 +117,7 @@ package struct VehicleAgent: Sendable {
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
+            if progress != nil { group.addTask { await watchPrivateSwitch() } }
             var failure: FixSourceError?
             do throws(FixSourceError) { try await pipeline.run { await deliver(by: $0) } } catch { failure = error }
             group.cancelAll()
@@ -146,6 +148,7 @@ package struct VehicleAgent: Sendable {
     ) async {
         stateOnStop.withLock { $0 = configuration.stateOnStop }
         progress?.change(patience: configuration.patience)
+        await intake.keepPrivate(in: configuration.reporting.privateZones, by: configuration.privateSwitch)
         await intake.report(
             by: configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat,
             trackMeters: configuration.reporting.trackMeters)
@@ -156,6 +159,14 @@ package struct VehicleAgent: Sendable {
                 settings: configuration.uploadSettings, outbox: outbox, authorization: delivery.authorization,
                 transport: delivery.transport, clock: clock, jitter: jitter, observer: observer)
             await pipeline.replace(uploader: uploader)
+        }
+    }
+
+    /// Each fix sees for itself how the switch stands; this is for the time in which none comes.
+    private func watchPrivateSwitch() async {
+        while !Task.isCancelled {
+            await intake.lookAtSwitch()
+            await clock.sleep(for: .seconds(1))
         }
     }
 
@@ -205,7 +216,9 @@ package struct VehicleAgent: Sendable {
     func shutDown() async {
         var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
-            let (state, telling) = (stateOnStop.withLock { $0 }, AbandonableCall<Bool>())
+            // A private vehicle is offline, whatever is told of others.
+            let state = monitor.snapshot.privateSince == nil ? stateOnStop.withLock { $0 } : .offline
+            let telling = AbandonableCall<Bool>()
             let isTold =
                 await telling.run(within: Stopping.longestFarewell, on: clock) {
                     await tell(state, through: uploader)
@@ -262,6 +275,17 @@ package struct VehicleAgent: Sendable {
 }
 
 extension Configuration {
+    /// Whether anything is at the path; a path that cannot be looked at counts as a switch that is on.
+    var privateSwitch: PrivateSwitch? {
+        guard let path = privateWhen else { return nil }
+        return {
+            let isOn = await onThreadIfAny(named: "private-switch") {
+                do throws(SystemError) { return try FileStatus(at: path) != nil } catch { return true }
+            }
+            return (try? isOn.get()) ?? true
+        }
+    }
+
     /// What delivery goes by.
     var uploadSettings: UploadSettings {
         UploadSettings(

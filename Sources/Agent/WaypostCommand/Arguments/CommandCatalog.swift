@@ -105,6 +105,7 @@ enum CommandCatalog {
             operands: .oneOrMore("LOG"),
             options: [
                 .value("-o", "FILE", "the page; - writes it to standard output", isRequired: true),
+                .value("--reported", "FILE", "draw over it what was told: the file of simulator --record-uploads"),
                 acceptMissingChecksum,
             ],
             examples: [

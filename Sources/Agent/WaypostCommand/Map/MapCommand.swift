@@ -9,11 +9,13 @@ import Waypost
 struct MapCommand {
     private let logs: [String]
     private let output: String
+    private let reported: String?
     private let acceptsMissingChecksum: Bool
 
     init(_ arguments: Arguments) throws(UsageError) {
         logs = arguments.operands
         output = arguments.value("-o") ?? "-"
+        reported = arguments.value("--reported")
         acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
         if let log = logs.first(where: { $0 != "-" && FileSystem.isSameFile($0, output) }) {
             throw UsageError("-o \(output) is the log \(log); give the page a name of its own", command: "map")
@@ -43,9 +45,12 @@ struct MapCommand {
             page?.discard()
             throw decoding.interruption("no page was written")
         }
+        let told = try await onThread(named: "map") { [reported] in
+            Result { () throws(UsageError) in try reported.map(ReportedUploads.places) ?? [] }
+        }.get()
         let drawing = MapPage(
             logs: decoding.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey,
-            failure: decoding.failure.map { "\($0)" })
+            failure: decoding.failure.map { "\($0)" }, reported: told)
         guard let size = try await write(drawing, to: page) else {
             _ = try decoding.conclude()
             throw decoding.foreignLog ?? AgentError(.inputData, decoding.absence)

@@ -13,10 +13,12 @@ struct MapPage {
     let survey: TrackSurvey
     /// Why the last log was not read to its end.
     let failure: String?
+    /// What was told of the drive.
+    var reported: [ReportedPlace] = []
 
     /// The document; `nil` when there is no fix to draw.
     var bytes: [UInt8]? {
-        guard let map = TrackMap(survey) else { return nil }
+        guard let map = TrackMap(survey, reported: reported) else { return nil }
         let profile = map.profileSection
         let scripts: Markup = profile == nil ? "" : "; script-src 'unsafe-inline'"
         let policy: Markup =

@@ -101,7 +101,8 @@ struct ReplayRun: Sendable {
     func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
         var ledger = Ledger()
         for agent in agents { ledger = ledger + (try await agent.ledger()) }
-        return (ReplaySummary(counts: counts, ledger: ledger, duration: clock.now), ledger)
+        let driven = agents.compactMap(\.monitor.snapshot.progress?.reached).reduce(.zero, +)
+        return (ReplaySummary(counts: counts, ledger: ledger, duration: clock.now, driven: driven), ledger)
     }
 
     /// How far the replay is, as `43 % of town.nmea played`.

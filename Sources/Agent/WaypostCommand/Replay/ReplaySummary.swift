@@ -15,13 +15,23 @@ struct ReplaySummary: Encodable {
     var bytesSent: Int
     var bytesReceived: Int
     var seconds: Double
+    /// How long the logs are that were played, of all vehicles together; gaps are skipped as they are in playing.
+    var drivenSeconds: Double
+    /// For an hour of driving; absent of less than a minute.
+    var requestsPerHour: Double?
+    var bytesPerHour: Double?
 
-    init(counts: DeliveryCounts, ledger: Ledger, duration: Duration) {
+    init(counts: DeliveryCounts, ledger: Ledger, duration: Duration, driven: Duration = .zero) {
         (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
         (evicted, quarantined) = (ledger.evicted, ledger.quarantined)
         (fixes, tokenFetches, requests, retries) = (counts.fixes, counts.tokenFetches, counts.requests, counts.retries)
         (bytesSent, bytesReceived) = (counts.traffic.bytesSent, counts.traffic.bytesReceived)
         seconds = (duration / .milliseconds(1)).rounded() / 1000
+        drivenSeconds = (driven / .milliseconds(1)).rounded() / 1000
+        guard driven >= .seconds(60) else { return }
+        let hours = driven / .seconds(3600)
+        requestsPerHour = (Double(requests) / hours).rounded()
+        bytesPerHour = (Double(bytesSent + bytesReceived) / hours).rounded()
     }
 
     /// Whether everything accepted was delivered, something of what was read was accepted, and the account is right.
@@ -47,12 +57,17 @@ struct ReplaySummary: Encodable {
         return "\(figures)\n\(verdict)"
     }
 
+    private var rates: String {
+        guard let requestsPerHour, let bytesPerHour else { return "" }
+        return "\nan hour of driving: \(Int(requestsPerHour).counted("request")), \(Int(bytesPerHour / 1000)) kB"
+    }
+
     /// The account alone, of a replay that was cut off.
     var figures: String {
         let account = balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         return """
             \(fixes.counted("fix", "fixes")) read in \(seconds) s; \(requests.counted("request")), \(retries) of them retried; \
-            \(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.
+            \(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(rates)
             ledger: accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) \
             + quarantined \(quarantined), which \(account)
             """
@@ -92,6 +107,10 @@ struct RunReenactmentSummary {
                     "the configuration was reloaded after \(entry.at.duration.spoken) (\(parts.joined(separator: ", "))); "
                         + "what was decided then may differ")
             }
+        }
+        if run.entries.contains(where: { if case .privateMode = $0.event { true } else { false } }) {
+            lines.append(
+                "the vehicle was private at times, of which nothing is recorded; what was decided then may differ")
         }
         if lost > 0 { lines.append("missing: \(lost.counted("entry", "entries")); the disk was too slow") }
         if run.brokenLines > 0 { lines.append("cut off: \(run.brokenLines.counted("line"))") }

@@ -23,6 +23,7 @@ struct RunReenactment: Sendable {
         let outbox = ReplayOutbox()
         var own = configuration
         own.outbox.path = outbox.path
+        (own.privateWhen, own.reporting.privateZones) = (nil, [])  // nothing of it is in the recording
         let scaled = ScaledClock(factor: speed)
         let clock = MonotonicClock(scaled)
         let decisions = DecisionLog(clock: clock)

@@ -8,6 +8,9 @@ package actor LocationIntake {
     private var shape: ShapePoints
     private var policy: ReportingPolicy
     private var spacing: RequestSpacing
+    private var privateMode: PrivateMode
+    /// How its switch stands; `nil` where there is none.
+    private var privateSwitch: PrivateSwitch?
     private var lastReported: LocationUpdate?
     /// Whether what the outbox took for the newest is wrong, and it could not be told so yet.
     private var owesOverruling = false
@@ -22,11 +25,13 @@ package actor LocationIntake {
     /// `latestTime`: the latest time of fix that can be true; `nil` while nothing trustworthy knows the present.
     package init(
         plausibility: Plausibility, shape: ShapePoints, policy: ReportingPolicy, spacing: RequestSpacing,
-        outbox: any Outbox, uploader: Uploader, clock: MonotonicClock,
-        latestTime: @escaping @Sendable () -> UTCTime?, observer: any ReportingObserver
+        privateMode: PrivateMode = PrivateMode(zones: []), privateSwitch: PrivateSwitch? = nil, outbox: any Outbox,
+        uploader: Uploader, clock: MonotonicClock, latestTime: @escaping @Sendable () -> UTCTime?,
+        observer: any ReportingObserver
     ) {
         self.plausibility = plausibility
         (self.shape, self.policy, self.spacing) = (shape, policy, spacing)
+        (self.privateMode, self.privateSwitch) = (privateMode, privateSwitch)
         self.outbox = outbox
         self.uploader = uploader
         self.clock = clock
@@ -35,13 +40,29 @@ package actor LocationIntake {
     }
 
     /// Tells `uploader` of updates from now on.
-    func use(_ uploader: Uploader) { (formerUploader, self.uploader) = (self.uploader, uploader) }
+    func use(_ uploader: Uploader) async {
+        (formerUploader, self.uploader) = (self.uploader, uploader)
+        if privateMode.isPrivate { await uploader.privateModeBegan() }
+    }
 
     /// Makes updates by this policy from now on, and tells the track between them so exactly; what was reported before
     /// counts.
     package func report(by kind: ReportingPolicy.Kind, heartbeat: Duration, trackMeters: Double?) {
         policy.change(to: kind, heartbeat: heartbeat)
         shape.change(meters: trackMeters)
+    }
+
+    /// Is private in these `zones`, and as this switch says, from now on.
+    package func keepPrivate(in zones: [PrivateZone], by privateSwitch: PrivateSwitch?) async {
+        privateMode.change(zones: zones)
+        self.privateSwitch = privateSwitch
+        await lookAtSwitch()
+    }
+
+    /// Sees how the private switch stands; also while no fix comes, for the last position is not to be repeated then.
+    package func lookAtSwitch() async {
+        let isOn = await privateSwitch?() ?? false
+        await change { $0.observe(isSwitchedOn: isOn) }
     }
 
     /// Takes what a source delivers.
@@ -56,14 +77,16 @@ package actor LocationIntake {
     }
 
     private func take(_ fix: Fix) async {
-        switch plausibility.judge(fix, latest: latestTime()) {
-        case .refused(let refusal): return observer.observe(.refused(fix, refusal))
-        case .accepted(overrulesEarlier: true):
+        if privateSwitch != nil { await lookAtSwitch() }
+        let verdict = plausibility.judge(fix, latest: latestTime())
+        if case .accepted(overrulesEarlier: true) = verdict {
             owesOverruling = true
             shape.forget()
             await uploader.forgetUnstored()
-        case .accepted: break
         }
+        let isTold = await change { $0.tells(fix, isAccepted: verdict.isAcceptance) }
+        guard isTold else { return observer.observe(.withheld) }
+        if case .refused(let refusal) = verdict { return observer.observe(.refused(fix, refusal)) }
         observer.observe(.fix(fix))
         let filtered = motion.filtered(fix)
         policy.observe(filtered, motion.motion)
@@ -90,6 +113,25 @@ package actor LocationIntake {
         }
     }
 
+    /// Tells when the vehicle becomes private or is so no more. What is told after that begins anew, as at a start.
+    private func change<Answer>(_ body: (inout PrivateMode) -> Answer) async -> Answer {
+        let wasPrivate = privateMode.isPrivate
+        let answer = body(&privateMode)
+        switch (wasPrivate, privateMode.isPrivate) {
+        case (false, true):
+            motion = MotionFilter()
+            policy.beginAnew()
+            shape.forget()
+            observer.observe(.privateModeBegan)
+            await uploader.privateModeBegan()
+        case (true, false):
+            observer.observe(.privateModeEnded)
+            await uploader.privateModeEnded()
+        default: break
+        }
+        return answer
+    }
+
     /// Whether `fix` does not follow the last request too soon.
     private func isFarEnough(_ fix: Fix) async -> Bool {
         var elapsed: Duration?
@@ -101,4 +143,11 @@ package actor LocationIntake {
         observer.observe(.tooSoon(fix))
         return false
     }
+}
+
+/// Whether the switch by which a vehicle is private is on at this moment.
+package typealias PrivateSwitch = @Sendable () async -> Bool
+
+extension FixVerdict {
+    fileprivate var isAcceptance: Bool { if case .accepted = self { true } else { false } }
 }

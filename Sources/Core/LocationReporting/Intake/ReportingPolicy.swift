@@ -51,6 +51,9 @@ package struct ReportingPolicy: Sendable {
         (self.kind, self.heartbeat) = (kind, heartbeat)
     }
 
+    /// Knows nothing of before from now on.
+    mutating func beginAnew() { self = Self(kind, heartbeat: heartbeat) }
+
     /// Takes note of `fix`, of a vehicle that does as `motion` says, before anything is asked about it.
     package mutating func observe(_ fix: Fix, _ motion: Motion?) {
         (wasParked, isParked) = (isParked, motion?.isParked ?? false)

@@ -21,6 +21,11 @@ package enum ReportingEvent: Sendable, Hashable {
     case refused(Fix, FixRefusal)
     /// The fix was due by its time, but the request with the last position is not long enough ago.
     case tooSoon(Fix)
+    /// From now on nothing is told of where the vehicle is.
+    case privateModeBegan
+    case privateModeEnded
+    /// A fix came of which nothing is told.
+    case withheld
     /// The update is in the outbox.
     case accepted(StoredUpdate)
     /// The outbox could not take the update; it is sent from memory while it is the newest.

@@ -15,6 +15,9 @@ enum UploadEvent: Sendable {
     /// Once nothing is pending, the loop may end.
     case finishWhenEmpty
     case networkReturned
+    /// Nothing is to be told of where the vehicle is, until the other comes.
+    case privateModeBegan
+    case privateModeEnded
     /// Perhaps `dueAt` is reached; perhaps too soon.
     case timeReached
     /// The task is cancelled, and with it whatever is in progress.
@@ -28,6 +31,8 @@ enum UploadEvent: Sendable {
     case unanswered(HTTPTransportError)
     /// Whoever was to be told has been told.
     case told
+    /// Fleet Engine was told the vehicle's state; `nil` when there was no token or no answer.
+    case stateTold(UploadOutcome?)
 }
 
 /// What the upload loop does next; except for the last three, another event tells how it ended.
@@ -37,6 +42,8 @@ enum UploadAction: Sendable, Hashable {
     case readOutbox(maximumPastLocations: Int, withBacklog: Bool, orNewest: Bool)
     case fetchToken
     case send(UploadBatch, AuthorizationToken, secondsSinceFirstSent: Int?)
+    /// Tell the vehicle's state by itself.
+    case tell(VehicleState)
     case acknowledge(UploadBatch)
     case quarantine(StoredUpdate, reason: ReportedText)
     case discardToken(AuthorizationToken)

@@ -42,6 +42,7 @@ struct UploadState: Sendable {
         case exchanging(Exchange)
         /// The outbox or the token cache gets the result of the exchange; `backOff`: what is waited for afterwards.
         case telling(backOff: Duration?, because: ReportedText)
+        case tellingState(since: Duration)
         /// For something to send, or for a time.
         case awaitingNews(until: Duration?)
         /// For a time alone; or from `networkEndsAt` on for the network.
@@ -75,6 +76,11 @@ struct UploadState: Sendable {
     private var isIdle = false
     private var finishesWhenEmpty = false
     private var isCancelled = false
+    private var isPrivate = false
+    /// Whether the position that Fleet Engine has is older than a private time: it is not repeated then.
+    private var lastIsOfBefore = false
+    /// Whether Fleet Engine is still to be told that the private vehicle is offline.
+    private var owesOffline = false
 
     /// Failed attempts since the last success. What holds delivery does not count: a rejected token, a vehicle that is
     /// not there, a token that does not come.
@@ -100,6 +106,9 @@ struct UploadState: Sendable {
         batchSize = BatchSize(maximum: settings.maximumPastLocations)
         pace = UploadPace(backlogUpdatesPerSecond: settings.backlogUpdatesPerSecond)
     }
+
+    /// What updates say of an on-demand vehicle.
+    var vehicleState: VehicleState? { isPrivate ? settings.state.map { _ in .offline } : settings.state }
 
     /// When `.timeReached` is due; `nil` when no time is waited for.
     var dueAt: Duration? {
@@ -140,6 +149,10 @@ struct UploadState: Sendable {
             finishesWhenEmpty = true
             return takeNews(isNewer: false)
         case .networkReturned: return networkReturned()
+        case .privateModeBegan: return privateModeBegan()
+        case .privateModeEnded:
+            (isPrivate, owesOffline) = (false, false)
+            return takeNews(isNewer: false)
         case .timeReached: return timeReached()
         case .cancelled: return cancel()
         case .outboxRead(let batch, let newest): return select(from: batch, newest: newest)
@@ -149,6 +162,7 @@ struct UploadState: Sendable {
         case .answered(let outcome, let traffic): return answered(outcome, traffic, jitter: jitter)
         case .unanswered(let error): return unanswered(error, jitter: jitter)
         case .told: return told()
+        case .stateTold(let outcome): return stateTold(outcome, jitter: jitter)
         }
     }
 }
@@ -157,6 +171,10 @@ struct UploadState: Sendable {
 extension UploadState {
     private mutating func readOutbox(for token: AuthorizationToken? = nil) -> UploadStep {
         guard !isCancelled else { return finish() }
+        if owesOffline {
+            phase = .tellingState(since: now)
+            return UploadStep(.tell(.offline))
+        }
         (hasNews, hasNewer) = (false, false)
         selection.willRead(at: now)
         let isPaced = pace.timeToBacklog(at: now) > .zero
@@ -171,7 +189,8 @@ extension UploadState {
         let pending = isPaced && batch?.pending.isEmpty == true ? nil : batch
         let selected = selection.batch(
             pending: pending, newest: batch?.last.stored ?? newest, maximumPastLocations: isPaced ? 0 : limit, at: now)
-        if let selected { return attempt(selected, with: token) }
+        // Where a private vehicle was last is not said again; what waits from before may be.
+        if let selected, !lastIsOfBefore || selected.lastIsPending { return attempt(selected, with: token) }
         if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now)) }
         if hasNews { return readOutbox() }  // accepted while it was read
         let step = finishesWhenEmpty ? finish() : awaitNews(for: nil)
@@ -193,7 +212,7 @@ extension UploadState {
     /// While the outbox fails, a position in memory goes out alone; otherwise it is asked again after a while, sooner
     /// when there is something to send from memory.
     private mutating func outboxFailed(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
-        if case .reading(let limit, _, let token) = phase,
+        if !lastIsOfBefore, case .reading(let limit, _, let token) = phase,
             let batch = selection.batch(pending: nil, newest: nil, maximumPastLocations: limit, at: now)
         {
             return attempt(batch, with: token)
@@ -224,6 +243,7 @@ extension UploadState {
 
     private mutating func takeNews(isNewer: Bool) -> UploadStep {
         (hasNews, hasNewer) = (true, hasNewer || isNewer)
+        if isNewer, !isPrivate { lastIsOfBefore = false }
         switch phase {
         case .awaitingNews: return readOutbox()
         case .exchanging(var exchange) where hasNewer:
@@ -232,6 +252,28 @@ extension UploadState {
         default: break
         }
         return UploadStep()
+    }
+
+    /// Before anything else goes out, Fleet Engine hears that the vehicle is offline.
+    private mutating func privateModeBegan() -> UploadStep {
+        (isPrivate, lastIsOfBefore, owesOffline) = (true, true, settings.state != nil)
+        return takeNews(isNewer: false)
+    }
+
+    private mutating func stateTold(_ outcome: UploadOutcome?, jitter: () -> Double) -> UploadStep {
+        guard !isCancelled, case .tellingState(let since) = phase else { return finish() }
+        switch outcome {
+        case .delivered?, .rejected?:
+            owesOffline = false
+            return readOutbox()
+        default:
+            failures += 1
+            let delay = retry.delay(beforeRetry: failures, jitter: jitter())
+            let spacing = retry.spacing(after: now - since)
+            return backOff(
+                max(delay, spacing), networkEndsAfter: spacing,
+                because: outcome?.reason ?? "the vehicle's state could not be told")
+        }
     }
 
     /// What failed before says nothing about the network that has come back.
@@ -275,6 +317,7 @@ extension UploadState {
 extension UploadState {
     private mutating func tokenReceived(_ token: AuthorizationToken) -> UploadStep {
         guard !isCancelled, case .fetchingToken(let batch, let since) = phase else { return finish() }
+        if lastIsOfBefore, owesOffline || !batch.lastIsPending { return readOutbox(for: token) }
         // What was accepted during a long wait goes out in front of what waited, and not right behind it.
         return hasNewer && now - since > Self.quickFetch ? readOutbox(for: token) : send(batch, with: token)
     }

@@ -54,6 +54,10 @@ package actor Uploader {
     /// How long ago the request with `update` in front began; `nil` when there is none that counts.
     func timeSinceSent(_ update: LocationUpdate) -> Duration? { state.timeSinceSent(update, at: clock.now) }
 
+    /// Tells that nothing of where the vehicle is may go out from now on, but for what waits from before.
+    func privateModeBegan() { take(.privateModeBegan) }
+    func privateModeEnded() { take(.privateModeEnded) }
+
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
     package func finishWhenEmpty() { take(.finishWhenEmpty) }
 
@@ -128,7 +132,8 @@ extension Uploader {
             group.addTask { await self.readOutbox(limit, withBacklog: withBacklog, orNewest: orNewest) }
         case .fetchToken: group.addTask { await self.fetchToken() }
         case .send(let batch, let token, let seconds):
-            group.addTask { await self.send(batch, token, secondsSinceFirstSent: seconds) }
+            let vehicleState = state.vehicleState
+            group.addTask { await self.send(batch, token, as: vehicleState, secondsSinceFirstSent: seconds) }
             waitForChange(in: &group, &alarms)
         case .acknowledge(let batch):
             group.addTask { [outbox] in
@@ -146,6 +151,7 @@ extension Uploader {
                 await authorization.discard(token, for: context)
                 return .told
             }
+        case .tell(let state): group.addTask { .stateTold(try? await self.send(state: state)) }
         case .wait: waitForChange(in: &group, &alarms)
         case .abortExchange, .finish: break
         }
@@ -168,10 +174,10 @@ extension Uploader {
     }
 
     private func send(
-        _ batch: UploadBatch, _ token: AuthorizationToken, secondsSinceFirstSent: Int?
+        _ batch: UploadBatch, _ token: AuthorizationToken, as vehicleState: VehicleState?, secondsSinceFirstSent: Int?
     ) async -> UploadEvent {
         let update = VehicleUpdate(
-            of: settings.vehicle, state: settings.state,
+            of: settings.vehicle, state: vehicleState,
             lastLocation: VehicleLocation(batch.last.update, secondsSinceFirstSent: secondsSinceFirstSent),
             pastLocations: batch.past.map { VehicleLocation($0.update) })
         do {

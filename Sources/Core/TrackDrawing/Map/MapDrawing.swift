@@ -92,6 +92,9 @@ struct MapDrawing {
         }
         svg.add("<g transform=\"\(transform)\" class=\"casing\">\(casing)</g>")
         svg.add("<g transform=\"\(transform)\" class=\"track\">\(track)</g>")
+        for (name, data) in map.told.data where !data.isEmpty {
+            svg.add("<g transform=\"\(transform)\" class=\"\(name)\"><use href=\"#\(name)\"/></g>")
+        }
         if !map.paths.late.isEmpty {
             svg.add("<g transform=\"\(transform)\" class=\"late\"><use href=\"#late\"/></g>")
         }

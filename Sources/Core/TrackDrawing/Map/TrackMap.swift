@@ -26,13 +26,14 @@ package struct TrackMap {
     /// The line, in pixels of the frame.
     let vertices: [TrackLine.Vertex]
     let paths: TrackPaths
+    let told: ToldPaths
     private let speeds: SpeedHistogram
     private let scale: SpeedScale
     private let error: Double
 
     /// The map of one track, `nil` when there is no fix to draw. `newest` is where a vehicle that still drives is,
-    /// `late` are the fixes that came later than their time.
-    package init?(_ survey: TrackSurvey, newest: Fix? = nil, late: [Fix] = []) {
+    /// `late` are the fixes that came later than their time, `reported` is what was told of it, in order of time.
+    package init?(_ survey: TrackSurvey, newest: Fix? = nil, late: [Fix] = [], reported: [ReportedPlace] = []) {
         let track = survey.drawn
         guard let (frame, vertices) = MapFrame.fitting(track.line) else { return nil }
         (summary, shortStops, profile) = (survey.summary, survey.shortStops, survey.profile)
@@ -41,6 +42,7 @@ package struct TrackMap {
         (self.frame, self.vertices, error) = (frame, vertices, track.line.error)
         (speeds, scale) = (survey.speeds, SpeedScale(dividing: survey.speeds))
         paths = TrackPaths(vertices, scale: scale, late: late.map(frame.pixel))
+        told = ToldPaths(reported, in: frame)
     }
 
     /// The map of several vehicles and their tracks, `nil` when none of them has a fix.
@@ -64,6 +66,7 @@ package struct TrackMap {
         (summary, shortStops, profile, start, end) = (TrackSummary(), [], TrackProfile(), nil, nil)
         (self.speeds, scale) = (speeds, SpeedScale(dividing: speeds))
         paths = TrackPaths(vertices, scale: scale)
+        told = ToldPaths([], in: frame)
     }
 
     /// The drawings and their legend.
@@ -90,7 +93,8 @@ package struct TrackMap {
     /// The track itself, for every drawing to refer to: the page holds its points only once.
     private var definitions: Markup {
         var shapes: Markup = "<svg class=\"definitions\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>\n"
-        for (name, data) in zip(0..., paths.data).map({ ("p\($0)", $1) }) + [("late", paths.late)] where !data.isEmpty {
+        let track = zip(0..., paths.data).map { ("p\($0)", $1) }
+        for (name, data) in track + told.data + [("late", paths.late)] where !data.isEmpty {
             shapes.add("<path id=\"\(name)\" vector-effect=\"non-scaling-stroke\" d=\"\(data)\"/>")
         }
         shapes.add("</defs></svg>")
@@ -116,6 +120,8 @@ package struct TrackMap {
             (start != nil, "<i class=\"dot start\"></i>start"),
             (end != nil && vehicles.isEmpty, "<i class=\"dot end\"></i>end"),
             (!vehicles.isEmpty, "<i class=\"dot now\"></i>vehicle now"),
+            (!told.line.isEmpty, "<i class=\"line told\"></i>told, by an update"),
+            (!told.past.isEmpty, "<i class=\"dot told\"></i>past location of an update"),
             (!paths.late.isEmpty, "<i class=\"dot late\"></i>delivered later, as a past location"),
             (summary.stops.found.count > 0, "<i class=\"dot stop\">1</i>stop of a minute or more"),
             (!shortStops.isEmpty, "<i class=\"dot halt\"></i>short stop, 10 s or more"),
@@ -244,6 +250,34 @@ struct MapView: Sendable {
 
     /// The pixel of this view for one of the frame.
     func pixel(_ point: PlanePoint) -> PlanePoint { point * scale + offset }
+}
+
+/// A place that an update has told.
+package struct ReportedPlace: Sendable, Hashable {
+    package let fix: Fix
+    /// Whether it was an update's last location, not one of the past.
+    package let isLive: Bool
+
+    package init(_ fix: Fix, isLive: Bool) { (self.fix, self.isLive) = (fix, isLive) }
+}
+
+/// What was told, as path data of SVG in tenths of a pixel: the line through it, and its places.
+struct ToldPaths: Sendable {
+    private(set) var line = ""
+    private(set) var live = ""
+    private(set) var past = ""
+
+    /// In the order in which they are drawn.
+    var data: [(String, String)] { [("told", line), ("told-past", past), ("told-live", live)] }
+
+    init(_ places: [ReportedPlace], in frame: MapFrame) {
+        for place in places {
+            let pixel = frame.pixel(of: place.fix)
+            let point = "\(Int((pixel.x * 10).rounded())) \(Int((pixel.y * 10).rounded()))"
+            line += (line.isEmpty ? "M" : "L") + point
+            if place.isLive { live += "M\(point)h0" } else { past += "M\(point)h0" }
+        }
+    }
 }
 
 /// The track as path data of SVG, one path a colour, in tenths of a pixel.

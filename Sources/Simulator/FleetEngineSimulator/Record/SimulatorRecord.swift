@@ -126,14 +126,54 @@ package struct TokenRecord: Sendable, Hashable {
     package let expiry: Int64
 }
 
-/// The complete record as JSON Lines: one line for each position of each committed update.
+/// The complete record as JSON Lines.
 struct RecordFile: ~Copyable {
+    enum Form: Sendable {
+        /// A line for each position of each committed update.
+        case positions
+        /// A line for each committed update, with the drive's own times in seconds: that of the upload is its last
+        /// location's, of which the others are those before it.
+        case uploads
+    }
+
     private let file: OwnedDescriptor
+    private let form: Form
 
     /// Appends to the file at `path`, which may hold positions of other people's vehicles: it is for its owner only.
-    init(path: String) throws(SystemError) { file = try OwnedDescriptor(appendingTo: path) }
+    init(path: String, _ form: Form) throws(SystemError) {
+        file = try OwnedDescriptor(appendingTo: path)
+        self.form = form
+    }
 
     func append(_ update: AcceptedUpdate, at now: UTCTime) throws(SystemError) {
+        let lines =
+            switch form {
+            case .positions: Self.positions(of: update, at: now)
+            case .uploads: Self.upload(update)
+            }
+        try file.writeAll(Array(lines.utf8).span)
+    }
+
+    /// Nothing for an update without a position, or whose last location has no time.
+    private static func upload(_ update: AcceptedUpdate) -> String {
+        func seconds(_ position: AcceptedUpdate.Position) -> JSONValue? {
+            position.time.map { .number(Double($0.time.millisecondsSince1970) / 1000) }
+        }
+        guard let last = update.positions.last, let time = seconds(last) else { return "" }
+        let locations = update.positions.compactMap { position -> JSONValue? in
+            guard let time = seconds(position) else { return nil }
+            return .object([
+                "time": time, "latitude": .number(position.latitude), "longitude": .number(position.longitude),
+                "speed": position.speedMetersPerSecond.map(JSONValue.number) ?? .null,
+                "heading": position.headingDegrees.map { .integer(Int64($0)) } ?? .null,
+            ])
+        }
+        return JSONValue.object([
+            "time": time, "vehicle": .string(update.vehicle.description), "locations": .array(locations),
+        ]).text + "\n"
+    }
+
+    private static func positions(of update: AcceptedUpdate, at now: UTCTime) -> String {
         var lines = ""
         for position in update.positions {
             var line: [String: JSONValue] = [
@@ -147,6 +187,6 @@ struct RecordFile: ~Copyable {
             line["timeSinceUpdateSeconds"] = position.timeSinceUpdateSeconds.map { .integer(Int64($0)) }
             lines += JSONValue.object(line).text + "\n"
         }
-        try file.writeAll(Array(lines.utf8).span)
+        return lines
     }
 }

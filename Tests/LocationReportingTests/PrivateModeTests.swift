@@ -1,0 +1,69 @@
+import GNSS
+import Testing
+import WaypostTestSupport
+
+@testable import LocationReporting
+
+@Suite struct PrivateModes {
+    /// A hundred metres around the place of the samples.
+    private static let zones = [PrivateZone(latitude: 50, longitude: 10, radiusMeters: 100)]
+
+    /// Metres north of the centre, and whether that is told.
+    @Test(
+        arguments: [
+            ([150, 110, 95, 60, 105, 109, 111, 105], [true, true, false, false, false, false, true, true]),
+            ([0, 108, 112], [false, false, true]),
+        ] as [([Double], [Bool])])
+    func leavesAZoneOnlyBeyondItsBorder(meters: [Double], told: [Bool]) {
+        var mode = PrivateMode(zones: Self.zones)
+        var seen: [Bool] = []
+        for meters in meters { seen.append(mode.tells(.sample(0, north: meters, accuracy: 5))) }
+        #expect(seen == told)
+    }
+
+    /// How much a fix errs, and where the zone is left then.
+    @Test(arguments: [(1, 112), (40, 142), (5000, 202), (nil, 127)] as [(Double?, Double)])
+    func takesTheErrorOfAFixIntoAccount(accuracy: Double?, meters: Double) {
+        var mode = PrivateMode(zones: Self.zones)
+        _ = mode.tells(.sample(0, accuracy: accuracy))
+        let isToldAtTheBorder = mode.tells(.sample(0, north: meters - 4, accuracy: accuracy))
+        #expect(!isToldAtTheBorder)
+        let isToldBeyond = mode.tells(.sample(0, north: meters, accuracy: accuracy))
+        #expect(isToldBeyond)
+    }
+
+    /// The first fix after it was switched off may be of before.
+    @Test func followsItsSwitch() {
+        var mode = PrivateMode(zones: [])
+        var told: [Bool] = []
+        for isOn in [false, true, true, false, false, true] {
+            mode.observe(isSwitchedOn: isOn)
+            #expect(mode.isPrivate == isOn)
+            told.append(mode.tells(.sample(0)))
+        }
+        #expect(told == [true, false, false, false, true, false])
+    }
+
+    /// A glitch neither makes it private nor ends that, and tells nothing of a zone.
+    @Test func learnsNothingOfAFixThatIsNotAccepted() {
+        var mode = PrivateMode(zones: Self.zones)
+        var told = [mode.tells(.sample(0), isAccepted: false)]
+        #expect(!mode.isPrivate)
+        told.append(mode.tells(.sample(0)))
+        told.append(mode.tells(.sample(0, north: 5000), isAccepted: false))
+        #expect(mode.isPrivate)
+        #expect(told == [false, false, false])
+    }
+
+    @Test func staysPrivateInAZoneWhenItIsSwitchedOff() {
+        var mode = PrivateMode(zones: Self.zones)
+        mode.observe(isSwitchedOn: true)
+        _ = mode.tells(.sample(0))
+        mode.observe(isSwitchedOn: false)
+        #expect(mode.isPrivate)
+        mode.change(zones: [])
+        #expect(mode.isPrivate, "until a fix says where it is")
+        let told = [mode.tells(.sample(1)), mode.tells(.sample(2))]
+        #expect(told == [false, true])
+    }
+}

@@ -1,0 +1,247 @@
+"""What each policy costs, and what somebody sees who follows the vehicle."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import follower, journeys
+from .failure import Failed
+from .follower import Figures, Place, Plane
+from .front import Front
+from .processes import call
+from .simulator import Simulator
+from .trial import Option, Trial, count
+from .waypost import configuration
+
+
+class Policy(NamedTuple):
+    """A section `reporting`, and what must be seen with it against a bare position every ten seconds."""
+
+    name: str
+    reporting: dict[str, object]
+    # Metres by which the told track may be off.
+    track: float | None = None
+    # At most so much of the requests and bytes of `BARE`: on average, and on each drive.
+    mean: tuple[float, float] | None = None
+    each: tuple[float, float] | None = None
+    # The worst live error in metres.
+    live: float | None = None
+
+
+BARE = Policy("interval 10 s, track off", {"trackMeters": "off"})
+POLICIES = (
+    BARE,
+    Policy("interval 10 s, track 5 m", {"trackMeters": 5}, track=5, each=(1.02, 1.05)),
+    Policy("accuracy 50 m, 30 s", {"policy": "accuracy", "liveMeters": 50, "longestIntervalSeconds": 30, "trackMeters": 5},
+           track=5, mean=(0.55, 0.6), each=(0.65, 0.65), live=60),
+    Policy("accuracy 100 m, 60 s, track 10 m",
+           {"policy": "accuracy", "liveMeters": 100, "longestIntervalSeconds": 60, "trackMeters": 10},
+           track=10, mean=(0.33, 1), each=(0.4, 1)))
+SLACK_METERS = 0.1  # what a log and a request round away
+
+
+class Run(NamedTuple):
+    """What one drive came to with one policy."""
+
+    drive: str
+    policy: Policy
+    figures: Figures
+    # Over TLS, both ways, without the headers of TCP and IP.
+    wire_bytes: int
+    written_bytes: int
+    # The fewest places that tell the track within the bound.
+    fewest: int
+
+    def an_hour(self, value: float) -> float:
+        return value / self.figures.hours
+
+
+class Economy(Trial):
+    """Replays drives, recorded and made anew, by each policy: requests, bytes on the wire, errors of a follower."""
+
+    name = "economy"
+    options = (Option("--speed", 60, "how much faster than they were the drives are replayed", count),
+               Option("--jobs", 3, "so many at the same time", count))
+    has_seed = True
+    tools = {"nginx": "nginx-light", "openssl": "openssl"}
+
+    def run(self) -> str:
+        self.simulator = Simulator(self.waypost, self.folder, records=False)
+        self.ends_with(self.simulator.stop)
+        self.uploads = self.folder / "uploads.jsonl"
+        self.simulator.start("--record-uploads", self.uploads)
+        self.front = Front(self.folder, self.simulator.origin)
+        self.ends_with(self.front.stop)
+        recorded = journeys.recorded()
+        if not recorded:
+            self.say(f"no recorded drives in {journeys.RECORDED}: those that are made anew are all there is")
+        logs = [journeys.log(path, self.folder) for path in recorded]
+        logs += journeys.generated(self.arguments.seed, self.folder)
+        drives = [(journeys.name(log), log, *told) for log in logs if (told := self.driven(log))]
+        policies = list(self.known())
+        with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as pool:
+            tasks = [pool.submit(self.replay, policy, *drive) for policy in policies for drive in drives]
+            runs = [task.result() for task in tasks]
+        failures = self.judge(runs)
+        told = "\n".join([table(runs), "", *(failures or ["every floor is kept"]),
+                          f"{len(drives)} drives, seed {self.arguments.seed}, {self.seconds()} s"])
+        if failures:
+            raise Failed(told)
+        return told
+
+    def say(self, words: str) -> None:
+        print(f"economy: {words}", file=sys.stderr)
+
+    def known(self) -> Iterator[Policy]:
+        """The policies whose keys this release has."""
+        keys = json.loads(call(self.waypost.path, "config", "--schema"))["properties"]["reporting"]["properties"]
+        for policy in POLICIES:
+            missing = [key for key in policy.reporting if key not in keys]
+            if not missing:
+                yield policy
+            elif policy is BARE:
+                yield BARE._replace(reporting={})
+            else:
+                self.say(f"{policy.name} is not measured: this release has no {' and no '.join(missing)}")
+
+    def driven(self, log: Path) -> tuple[list[Place], Plane] | None:
+        fixes = self.folder / f"{journeys.name(log)}.jsonl"
+        with open(fixes, "wb") as file:
+            subprocess.run([self.waypost.path, "fixes", log], stdout=file, stderr=subprocess.DEVNULL)
+        if fixes.stat().st_size == 0:
+            self.say(f"{log.name} is left out: it holds no fix with a date")
+            return None
+        return follower.track(fixes)
+
+    def replay(self, policy: Policy, name: str, log: Path, driven: list[Place], plane: Plane) -> Run:
+        vehicle = f"{name}-{POLICIES.index(next(one for one in POLICIES if one.name == policy.name))}"
+        with tempfile.TemporaryDirectory(dir=self.folder) as place, Wire(self.front.port) as wire:
+            configured = configuration(
+                Path(place) / "config.json", wire.origin, vehicle,
+                authorization={"type": "http", "url": self.simulator.origin + "/token/driver/{vehicleId}"},
+                reporting={"intervalSeconds": 10} | policy.reporting,
+                upload={"endpoint": wire.origin, "caFile": str(self.front.authority)})
+            words = self.waypost.replay(log, configured)
+            words[words.index("max")] = str(self.arguments.speed)
+            with open(self.folder / f"{vehicle}.json", "wb") as output:
+                process = subprocess.Popen(words, stdout=output, stderr=subprocess.DEVNULL)
+                _, status, used = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode != 0:
+                raise Failed(f"{' '.join(words)}: ended with {process.returncode}")
+        with open(self.uploads) as lines:
+            own = [line for line in lines if f'/{vehicle}"' in line]
+        told = self.folder / f"{vehicle}.uploads.jsonl"
+        told.write_text("".join(own))
+        figures = follower.measure(driven, follower.uploads(own, plane))
+        self.check(name, told, figures)
+        self.say(f"{name}, {policy.name}: {figures.requests} requests")
+        return Run(name, policy, figures, wire.bytes, used.ru_oublock * 512,
+                   follower.optimum(driven, policy.track or 5))
+
+    def check(self, name: str, uploads: Path, figures: Figures) -> None:
+        """Where the workshop's own measure is, it must say the same; it counts jumps."""
+        script = journeys.RECORDED / "score.py"
+        if not script.exists():
+            return
+        other = json.loads(call(sys.executable, script, self.folder / f"{name}.jsonl", uploads))
+        own = {"live95": figures.live95, "track95": figures.track95}
+        for key, value in own.items():
+            if abs(other[key] - value) > max(1.0, value * 0.05):
+                self.say(f"{name}: score.py says {key} {other[key]}, and not {value:.1f}; it takes jumps for driving")
+
+    def judge(self, runs: list[Run]) -> list[str]:
+        """What is not as it must be, a line each."""
+        bare = {run.drive: run for run in runs if run.policy.name == BARE.name}
+        failures: list[str] = []
+        for policy in dict.fromkeys(run.policy.name for run in runs):
+            own = [run for run in runs if run.policy.name == policy]
+            limits = own[0].policy
+            shares = [(run.figures.requests / bare[run.drive].figures.requests,
+                       run.wire_bytes / bare[run.drive].wire_bytes) for run in own]
+            for run, share in zip(own, shares):
+                for word, one, limit in zip(("requests", "bytes"), share, limits.each or share):
+                    if one > limit:
+                        failures.append(f"{run.drive}, {policy}: {one:.2f} of the {word}, may be {limit}")
+                if limits.track and run.figures.track_max > limits.track + SLACK_METERS:
+                    failures.append(f"{run.drive}, {policy}: the track is off by {run.figures.track_max:.1f} m")
+                if limits.live and run.figures.live_max > limits.live:
+                    failures.append(f"{run.drive}, {policy}: live off by {run.figures.live_max:.0f} m, "
+                                    f"{run.figures.live_max_at:.0f} s after its beginning")
+            for word, values, limit in zip(("requests", "bytes"), zip(*shares), limits.mean or (9, 9)):
+                if sum(values) / len(own) > limit:
+                    failures.append(f"{policy}: {sum(values) / len(own):.2f} of the {word} on average, may be {limit}")
+        return failures
+
+
+def table(runs: list[Run]) -> str:
+    """A line for each drive and policy, and the mean of each policy."""
+    rows = [("drive", "policy", "requests/h", "kB/h", "past/req", "live p50", "p95", "max m", "track p95", "max m",
+             "places/h", "fewest/h", "flash kB/h")]
+    for policy in dict.fromkeys(run.policy.name for run in runs):
+        own = [run for run in runs if run.policy.name == policy]
+        columns = [[run.drive, policy, *numbers(run)] for run in own]
+        means = [sum(column) / len(own) for column in zip(*(numbers(run) for run in own))]
+        rows += [text(row) for row in columns + [["mean", policy, *means]]]
+    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(width) if index < 2 else cell.rjust(width)
+                               for index, (cell, width) in enumerate(zip(row, widths))) for row in rows)
+
+
+def numbers(run: Run) -> list[float]:
+    one = run.figures
+    return [run.an_hour(one.requests), run.an_hour(run.wire_bytes) / 1000, one.past / max(1, one.requests), one.live50,
+            one.live95, one.live_max, one.track95, one.track_max, run.an_hour(one.requests + one.past),
+            run.an_hour(run.fewest), run.an_hour(run.written_bytes) / 1000]
+
+
+def text(row: list[Any]) -> tuple[str, ...]:
+    return (row[0], row[1], *(f"{cell:.0f}" if index in (0, 1, 8, 9, 10) else f"{cell:.1f}"
+                              for index, cell in enumerate(row[2:])))
+
+
+class Wire:
+    """A relay to a port of this machine that counts what passes, both ways."""
+
+    def __init__(self, port: int) -> None:
+        self._target, self.bytes, self._lock = port, 0, threading.Lock()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.origin = f"https://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def __enter__(self) -> Wire:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(("127.0.0.1", self._target))
+            except OSError:
+                return
+            for one, other in ((near, far), (far, near)):
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
+
+    def _carry(self, source: socket.socket, sink: socket.socket) -> None:
+        try:
+            while data := source.recv(1 << 16):
+                with self._lock:
+                    self.bytes += len(data)
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            sink.close()

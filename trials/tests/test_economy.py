@@ -1,0 +1,121 @@
+"""What the measure of economy makes of drives that are known."""
+
+from __future__ import annotations
+
+import json
+import socket
+import tempfile
+import unittest
+from pathlib import Path
+
+from trials import economy, follower, journeys
+from trials.drive import epoch
+from trials.economy import BARE, POLICIES, Economy, Run, Wire
+from trials.follower import Figures, Place, Upload
+
+
+def along(*corners: tuple[float, float], speed: float = 10) -> list[Place]:
+    """A fix a second from corner to corner."""
+    places: list[Place] = []
+    time = 0.0
+    for (x, y), (east, north) in zip(corners, corners[1:]):
+        length = max(abs(east - x), abs(north - y))
+        way = ((east - x) / length * speed, (north - y) / length * speed)
+        for second in range(round(length / speed)):
+            places.append(Place(time, x + way[0] * second, y + way[1] * second, *way))
+            time += 1
+    return [*places, Place(time, *corners[-1], 0, 0)]
+
+
+def each(places: list[Place], seconds: int) -> list[Upload]:
+    return [Upload(place.time, [place]) for place in places[::seconds]]
+
+
+class Followers(unittest.TestCase):
+    corner = along((0, 0), (600, 0), (600, 600))
+
+    def test_see_a_straight_drive_as_it_is(self) -> None:
+        straight = along((0, 0), (600, 0))
+        figures = follower.measure(straight, each(straight, 20))
+        self.assertEqual((figures.requests, round(figures.live_max, 9), round(figures.track_max, 9)), (4, 0, 0))
+
+    def test_are_wrong_behind_a_corner_until_they_hear_of_it(self) -> None:
+        figures = follower.measure(self.corner, each(self.corner, 25))
+        self.assertAlmostEqual(figures.live_max, 140 * 2 ** 0.5)
+        self.assertEqual(figures.live_max_at, 74)
+        self.assertGreater(figures.track_max, 60)
+
+    def test_know_the_track_by_its_corner_alone(self) -> None:
+        told = [Upload(120, [self.corner[0], self.corner[60], self.corner[120]])]
+        self.assertAlmostEqual(follower.measure(self.corner, told).track_max, 0)
+
+    def test_the_fewest_places_are_ends_and_corners(self) -> None:
+        self.assertEqual(follower.optimum(along((0, 0), (600, 0)), 5), 2)
+        self.assertEqual(follower.optimum(self.corner, 5), 3)
+        self.assertEqual(follower.optimum(self.corner, 1000), 2)
+
+    def test_the_fewest_places_keep_both_sides_of_a_hole(self) -> None:
+        early, late = along((0, 0), (600, 0)), along((600, 0), (900, 0))
+        drive = early + [place._replace(time=place.time + 300) for place in late]
+        self.assertEqual(follower.optimum(drive, 5), 4)
+
+
+class Drives(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def track(self, latitudes: list[float]) -> list[Place]:
+        fixes = self.folder / "fixes.jsonl"
+        fixes.write_text("".join(json.dumps({
+            "time": f"2026-01-05T10:00:{second:02d}.000Z", "latitude": latitude, "longitude": 11.0}) + "\n"
+            for second, latitude in enumerate(latitudes)))
+        return follower.track(fixes)[0]
+
+    def test_leave_out_a_jump_and_keep_what_three_fixes_say(self) -> None:
+        self.assertEqual(len(self.track([48, 48.0001, 48.5, 48.0002, 48.0003])), 4)
+        self.assertEqual(len(self.track([48, 48.0001, 48.5, 48.5001, 48.5002, 48.5003])), 4)
+
+    def test_are_the_same_of_the_same_seed(self) -> None:
+        one, other = (journeys.generated(7, self.folder)[0].read_text() for _ in range(2))
+        self.assertEqual(one, other)
+        self.assertNotEqual(one, journeys.generated(8, self.folder)[0].read_text())
+
+    def test_leave_empty_what_a_receiver_does_not_know(self) -> None:
+        log = self.folder / "log.nmea"
+        journeys.write(log, iter([journeys.Row(1_767_600_000, 48.1, 11.5, None, None)]))
+        self.assertIn("RMC,080000.000,A,4806.00000,N,01130.00000,E,,,050126,,,A*", log.read_text())
+        self.assertTrue(epoch(0, 0).startswith("$GNRMC"))
+
+
+class Judgements(unittest.TestCase):
+    @staticmethod
+    def came_to(policy: economy.Policy, requests: int, wire: int, live: float = 0, track: float = 0) -> Run:
+        return Run("town", policy, Figures(1, requests, 0, 0, 0, live, 12, 0, track), wire, 0, 2)
+
+    def failures(self, *runs: Run) -> list[str]:
+        return Economy.judge(None, [self.came_to(BARE, 100, 1000, 200, 30), *runs])  # type: ignore[arg-type]
+
+    def test_take_what_keeps_every_floor(self) -> None:
+        self.assertEqual(self.failures(self.came_to(POLICIES[1], 100, 1040, 200, 5), self.came_to(POLICIES[2], 50, 500, 55, 5)), [])
+
+    def test_name_what_does_not(self) -> None:
+        failures = self.failures(self.came_to(POLICIES[1], 100, 1060, 200, 5.4), self.came_to(POLICIES[2], 60, 500, 80, 5))
+        self.assertEqual(len(failures), 4)
+        self.assertIn("town, accuracy 50 m, 30 s: live off by 80 m, 12 s after its beginning", failures)
+
+
+class Wires(unittest.TestCase):
+    def test_count_both_ways(self) -> None:
+        server = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(server.close)
+        with Wire(server.getsockname()[1]) as wire, socket.create_connection(
+                ("127.0.0.1", int(wire.origin.rpartition(":")[2]))) as near:
+            near.sendall(b"12345")
+            far, _ = server.accept()
+            self.addCleanup(far.close)
+            self.assertEqual(far.recv(5), b"12345")
+            far.sendall(b"678")
+            self.assertEqual(near.recv(3), b"678")
+            self.assertEqual(wire.bytes, 8)
