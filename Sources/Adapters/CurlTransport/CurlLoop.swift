@@ -8,6 +8,8 @@ struct CurlLoop {
     private let mailbox: CurlMailbox
     private let options: CurlTransportOptions
     private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
+    /// Exchanges that wait for a place, in their order.
+    private var waiting = ExchangeQueue()
     /// Whether connections that lie idle may be dead, and addresses may have changed.
     private var startsAfresh = false
 
@@ -20,17 +22,19 @@ struct CurlLoop {
         while true {
             for message in mailbox.take() {
                 switch message {
-                case .start(let exchange): start(exchange)
+                case .start(let exchange): waiting.append(exchange)
                 case .cancel(let exchange): cancel(exchange)
                 case .networkChanged: networkChanged()
                 case .stop: return stop()
                 }
             }
+            startWaiting()
             multi.perform()
             while let (identity, code) = multi.nextFinished() {
                 if let transfer = transfers[identity] { finish(transfer, with: transfer.outcome(code)) }
             }
             endLate()
+            startWaiting()
             multi.wait(timeToNextDeadline())
         }
     }
@@ -39,12 +43,21 @@ struct CurlLoop {
         for transfer in transfers.values {
             finish(transfer, with: transfer.outcome(.cancelled, "the transport was closed"))
         }
+        while let exchange = waiting.next() { exchange.finishCancelled("the transport was closed") }
     }
+
+    /// As many as there are places: libcurl looks at every transfer each time that it looks at one.
+    private mutating func startWaiting() {
+        while transfers.count < mostTransfers, let exchange = waiting.next() { start(exchange) }
+    }
+
+    /// An exchange on each connection, and some more for the streams of HTTP/2.
+    private var mostTransfers: Int { 2 * options.mostConnections }
 
     private mutating func start(_ exchange: CurlExchange) {
         let origin = exchange.request.url.origin
         guard !exchange.isCancelled else {
-            exchange.finish(.failure(HTTPTransportError(.cancelled, "\(origin): cancelled")))
+            exchange.finishCancelled("cancelled")
             return
         }
         do throws(HTTPTransportError) {
@@ -61,9 +74,12 @@ struct CurlLoop {
         }
     }
 
-    /// Ends an exchange that may be finished already. Its connection goes too: it may be the reason for the abort.
+    /// Ends an exchange that may be finished already, or not begun. Its connection goes too: it may be the reason for
+    /// the abort.
     private mutating func cancel(_ exchange: CurlExchange) {
-        guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else { return }
+        guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else {
+            return exchange.finishCancelled("cancelled")
+        }
         transfer.abandonConnection()
         finish(transfer, with: transfer.outcome(.cancelled, "cancelled"))
     }
@@ -117,6 +133,27 @@ extension HTTPTransportError {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true
         case .cancelled, .certificateNotTrusted, .responseTooLarge, .malformedResponse, .transportFailed: false
         }
+    }
+}
+
+/// First come, first served.
+private struct ExchangeQueue {
+    private var exchanges: [CurlExchange?] = []
+    private var first = 0
+
+    mutating func append(_ exchange: CurlExchange) { exchanges.append(exchange) }
+
+    mutating func next() -> CurlExchange? {
+        guard first < exchanges.count else { return nil }
+        defer {
+            exchanges[first] = nil
+            first += 1
+            if first > exchanges.count / 2 {
+                exchanges.removeFirst(first)
+                first = 0
+            }
+        }
+        return exchanges[first]
     }
 }
 

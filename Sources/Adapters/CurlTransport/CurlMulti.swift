@@ -17,10 +17,8 @@ import ReportedText
 
     /// Whether libcurl is ready for use in this process; asked once.
     private static let libraryCode: CURLcode = ccurl_global_init()
-    /// To one server at once; HTTP/2 needs one.
-    private static let mostConnections = 16
 
-    init(sockets: CurlSockets) throws(HTTPTransportError) {
+    init(sockets: CurlSockets, mostConnections: Int) throws(HTTPTransportError) {
         guard Self.libraryCode == CURLE_OK, let handle = unsafe curl_multi_init() else {
             throw HTTPTransportError(.transportFailed, "libcurl could not be started")
         }
@@ -32,8 +30,8 @@ import ReportedText
         unsafe self.share = unsafe share
         self.sockets = sockets
         unsafe ccurl_multi_set_long(handle, CURLMOPT_PIPELINING, ccurl_multiplex)
-        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, Self.mostConnections)
-        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, Self.mostConnections)
+        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, mostConnections)
+        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, mostConnections)
         unsafe ccurl_share_set_long(share, CURLSHOPT_SHARE, CInt(CURL_LOCK_DATA_SSL_SESSION.rawValue))
     }
 

@@ -227,6 +227,11 @@ final class CurlExchange: Sendable {
         }
     }
 
+    /// Answers that the exchange was not even begun.
+    func finishCancelled(_ words: ReportedText) {
+        finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(words)")))
+    }
+
     /// Answers the task; a second answer goes nowhere.
     func finish(_ outcome: Outcome) {
         let waiting = waiter.withLock { waiter in
