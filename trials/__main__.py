@@ -19,6 +19,7 @@ from .fault import FailingCalls
 from .fleet import Fleet
 from .kill import Kills
 from .link import BrokenLink
+from .load import Load
 from .monitoring import Monitoring
 from .package import Packages
 from .reload import Reloads
@@ -30,7 +31,7 @@ from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
     Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Fleet,
-    Reloads, Monitoring, OtherArchitecture)
+    Reloads, Monitoring, OtherArchitecture, Load)
 UNAVAILABLE = 69
 
 

@@ -10,11 +10,14 @@ struct CurlLoop {
     private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
     /// Exchanges that wait for a place, in their order.
     private var waiting = ExchangeQueue()
+    private var places: TransferPlaces
     /// Whether connections that lie idle may be dead, and addresses may have changed.
     private var startsAfresh = false
 
     init(multi: CurlMulti, mailbox: CurlMailbox, options: CurlTransportOptions) {
         (self.multi, self.mailbox, self.options) = (multi, mailbox, options)
+        places = TransferPlaces(mostConnections: options.mostConnections)
+        multi.limitConnections(to: places.connections)
     }
 
     /// Until the transport is released; no exchange is left without an answer.
@@ -46,13 +49,10 @@ struct CurlLoop {
         while let exchange = waiting.next() { exchange.finishCancelled("the transport was closed") }
     }
 
-    /// As many as there are places: libcurl looks at every transfer each time that it looks at one.
+    /// As many as there are places.
     private mutating func startWaiting() {
-        while transfers.count < mostTransfers, let exchange = waiting.next() { start(exchange) }
+        while transfers.count < places.transfers, let exchange = waiting.next() { start(exchange) }
     }
-
-    /// An exchange on each connection, and some more for the streams of HTTP/2.
-    private var mostTransfers: Int { 2 * options.mostConnections }
 
     private mutating func start(_ exchange: CurlExchange) {
         let origin = exchange.request.url.origin
@@ -113,6 +113,9 @@ struct CurlLoop {
     /// Takes the handle out of libcurl before the task hears of it.
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
         if case .failure(let error) = outcome, error.isOfTheRoute { startsAfresh = true }
+        if case .success = outcome, places.answered(overHTTP2: transfer.answeredOverHTTP2) {
+            multi.limitConnections(to: places.connections)
+        }
         multi.remove(transfer.easy)
         multi.sockets.exchangeEnded()
         transfers[transfer.easy.identity] = nil

@@ -30,7 +30,7 @@ package final class CurlTransport: HTTPTransport {
         } catch {
             throw HTTPTransportError(.transportFailed, "\(error)")
         }
-        let multi = try CurlMulti(sockets: guardian.sockets, mostConnections: options.mostConnections)
+        let multi = try CurlMulti(sockets: guardian.sockets)
         let mailbox = CurlMailbox(multi: multi)
         self.mailbox = mailbox
         let ended = ended

@@ -147,25 +147,32 @@ package struct LogReplay: FixSource {
                 }
                 if let failure = drive.failure { throw failure }
             } else {
-                let reader = try LogReader(paths: paths, decoder: decoder, follows: options.follows)
-                try await reader.deliverAll { event throws(FixSourceError) in
-                    guard case .fix(let fix) = event else {
-                        // That the log is read again is no change of state.
-                        if case .state = event, playback.timeline.pass > 1 { return }
-                        return await deliver(event)
-                    }
-                    let due = playback.due(fix)
-                    if let reached = playback.newProgress(isWaiting: due > clock.now) {
-                        await deliver(.progress(reached: reached, of: survey.length))
-                    }
-                    try await wait(until: due, clock)
-                    await deliver(playback.event(fix, at: now()))
-                }
-                if playback.hasEnd { await deliver(.progress(reached: survey.length, of: survey.length)) }
+                try await readOnce(&playback, clock, deliver)
             }
             guard options.loops else { return }
             playback.startAgain(at: clock.now)
         }
+    }
+
+    /// Plays the logs from the disk.
+    @inline(never) private func readOnce(
+        _ playback: inout Playback, _ clock: MonotonicClock, _ deliver: @Sendable (FixSourceEvent) async -> Void
+    ) async throws(FixSourceError) {
+        let reader = try LogReader(paths: paths, decoder: decoder, follows: options.follows)
+        try await reader.deliverAll { event throws(FixSourceError) in
+            guard case .fix(let fix) = event else {
+                // That the log is read again is no change of state.
+                if case .state = event, playback.timeline.pass > 1 { return }
+                return await deliver(event)
+            }
+            let due = playback.due(fix)
+            if let reached = playback.newProgress(isWaiting: due > clock.now) {
+                await deliver(.progress(reached: reached, of: playback.survey.length))
+            }
+            try await wait(until: due, clock)
+            await deliver(playback.event(fix, at: now()))
+        }
+        if playback.hasEnd { await deliver(.progress(reached: playback.survey.length, of: playback.survey.length)) }
     }
 
     private func wait(until moment: Duration, _ clock: MonotonicClock) async throws(FixSourceError) {
@@ -174,13 +181,14 @@ package struct LogReplay: FixSource {
     }
 }
 
-/// How far one replay of a log is. Functions of its own keep fixes out of the frame that waits: there may be ten thousand.
+/// How far one replay of a log is. Functions of its own keep fixes out of the frame that waits, of which there may be
+/// ten thousand.
 private struct Playback {
     /// How often progress is told at least, whatever the speed.
     private static let progressSteps = 500
 
     private let options: LogReplay.Options
-    private let survey: LogSurvey
+    let survey: LogSurvey
     private let offset: DriveOffset
     /// When it began, by the calendar and by the clock.
     private let start: UTCTime

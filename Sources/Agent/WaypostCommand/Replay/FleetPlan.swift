@@ -129,7 +129,9 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
         let digits = parts[1].prefix { $0.isASCII && $0.isNumber }
         let rest = parts[1].dropFirst(digits.count)
         let width = digits.isEmpty ? 1 : digits.count == 2 && digits.first == "0" ? Int(digits) ?? 0 : 0
-        guard rest.first == "d", width > 0 else { throw .conversion("%\(parts[1].prefix(digits.count + 1))") }
+        guard rest.first == "d", width > 0 else {
+            throw .conversion("%\(digits)\(rest.first.map(String.init) ?? "")")
+        }
         guard parts.count == 2 else { throw .second }
         self.init(
             text: text, before: String(parts[0]), after: String(rest.dropFirst()), width: width, hasNumber: true)

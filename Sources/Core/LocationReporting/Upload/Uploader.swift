@@ -69,7 +69,8 @@ package actor Uploader {
     package func run() async {
         take(.started)
         await withDiscardingTaskGroup { alarms in
-            while let current = action, current != .finish {
+            while let current = action {
+                if case .finish = current { break }
                 action = nil
                 await withTaskGroup(of: UploadEvent.self) { group in
                     begin(current, in: &group, &alarms)
