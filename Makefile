@@ -7,7 +7,7 @@ DESTDIR ?=
 # make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make token-outage-test OUTAGE_SECONDS=30,
 # make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60, make fault-test CALLS=10, make link-test FLAPS=20,
 # make reload-test RELOADS=20 EVERY=0.5, make simulate HOURS=1000 SEED=2, make token-backend-test VANS=20,
-# make fleet-test BOOTS=10.
+# make fleet-test BOOTS=10, make load-test VEHICLES=1000 LOAD_SECONDS=60.
 SECONDS ?= 60
 KILLS ?= 50
 CUTS ?= 200
@@ -24,6 +24,8 @@ CALLS ?= 200
 FLAPS ?= 20
 VANS ?= 4
 BOOTS ?= 3
+VEHICLES ?= 10000
+LOAD_SECONDS ?= 600
 RELOADS ?= 600
 EVERY ?= 1
 SEED ?= 1
@@ -34,15 +36,17 @@ DEMO_CONFIGURATION ?= debug
 PYTHON = python3 -B
 
 # nginx, gpsd, faketime and prometheus stand behind some tests, zsh and fish complete lines in them, man and mandoc read the
-# manual, openssl makes keys, python3 drives the trials, and with its packages runs an example and checks the schema, strace
+# manual, openssl makes keys, nghttp2-client's h2load stands
+# beside the load test, python3 drives the trials, and with its packages runs an example and checks the schema, strace
 # makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
-TOOLS = binutils faketime fish git gpsd gunicorn iproute2 lld man-db mandoc nginx-light openssl procps prometheus python3 \
+TOOLS = binutils faketime fish git gpsd gunicorn iproute2 lld man-db mandoc nghttp2-client nginx-light openssl procps \
+	prometheus python3 \
 	python3-cryptography python3-flask python3-jsonschema python3-jwt strace systemd zsh
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
-	fault-test link-test reload-test economy deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
+	fault-test link-test reload-test load-test economy deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -147,6 +151,9 @@ monitoring-test: prepare ## the files in packaging/monitoring, metrics sent for 
 
 fleet-test: prepare ## Ansible enrols a van in a Debian of RELEASE, whose read-only image then starts BOOTS times; needs root
 	@$(PYTHON) -m trials fleet --boots $(BOOTS) --release $(or $(RELEASE),12)
+
+load-test: prepare ## VEHICLES in one process for LOAD_SECONDS beside the simulator, then at full speed beside h2load
+	@$(PYTHON) -m trials load --vehicles $(VEHICLES) --seconds $(LOAD_SECONDS)
 
 arm64-test: prepare ## the package for arm64 in Debian 12 and 13, with SECONDS of service, under qemu; needs root
 	@scripts/install-dependencies mmdebstrap qemu-user-static

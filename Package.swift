@@ -97,7 +97,7 @@ let package = Package(
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
                 "LocationReporting", "ReportedText", "RunRecording", "SQLiteOutbox", "StrictJSON",
-                "FleetEngineSimulator", "ReceiverSimulator", "TimeAndChance", "TrackDrawing",
+                "FleetEngineSimulator", "ReceiverSimulator", "TimeAndChance", "TrackDrawing", "VehicleAuthorization",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
 

@@ -20,6 +20,7 @@ from .fault import FailingCalls
 from .fleet import Fleet
 from .kill import Kills
 from .link import BrokenLink
+from .load import Load
 from .monitoring import Monitoring
 from .package import Packages
 from .reload import Reloads
@@ -31,7 +32,7 @@ from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
     Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Fleet,
-    Reloads, Monitoring, OtherArchitecture, Economy)
+    Reloads, Monitoring, OtherArchitecture, Economy, Load)
 UNAVAILABLE = 69
 
 

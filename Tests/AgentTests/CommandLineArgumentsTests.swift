@@ -98,9 +98,13 @@ import Testing
         } catch { #expect(error.problem.hasPrefix(problem)) }
     }
 
-    @Test(arguments: ["0", "1001", "x", "1.5"]) func vehiclesAreCounted(count: String) throws {
-        let (_, arguments) = try Self.parse("replay a --config c --vehicles \(count)")
-        #expect(throws: UsageError.self) { try ReplayOptions(arguments) }
+    @Test(arguments: [
+        ("--vehicles 2 --outbox o", "--outbox is for one vehicle; many keep their updates in memory"),
+        ("--vehicles 2 --follow", "--follow is for one vehicle; many read the log into memory"),
+    ])
+    func ofManyVehiclesAreFewer(words: String, problem: String) throws {
+        let (_, arguments) = try Self.parse("replay a --config c \(words)")
+        #expect(throws: UsageError(problem, command: "replay")) { try ReplayOptions(arguments) }
     }
 
     @Test(arguments: CommandCatalog.commands.map(\.name)) func areExplained(name: String) throws {

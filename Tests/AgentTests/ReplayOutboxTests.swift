@@ -80,12 +80,6 @@ import WaypostTestSupport
         #expect(output.contains("accepted \(43 + count) = delivered \(43 + count)"), "\(output)")
     }
 
-    /// Each vehicle has its own: the one that is named is there for none of them.
-    @Test func ofSeveralVehiclesAreNamedWithTheirNumber() async {
-        let rest = await ReplayOutbox(continuing: "/o", vehicles: 3).conclude(Ledger(accepted: 2, pending: 2))
-        #expect(rest?.contains("a replay with --vehicles 3 --outbox /o delivers") == true, "\(rest ?? "")")
-    }
-
     @Test func areNeverALogOrTheConfiguration() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure()
@@ -109,7 +103,7 @@ import WaypostTestSupport
 
     /// A replay is a drive that never was: no real vehicle shall be driven by mistake.
     @Test(arguments: [
-        ([], "providers/p/vehicles/van-7"), (["--vehicles", "3"], "providers/p/vehicles/van-7-1 to -3"),
+        ([], "providers/p/vehicles/van-7"), (["--vehicles", "3"], "providers/p/vehicles/van-7-1 to van-7-3"),
     ])
     func areNotSentToAnotherMachineUnasked(words: [String], vehicles: String) async throws {
         let config = try ServiceSetup(endpoint: "https://fleetengine.invalid").write(in: temporary)

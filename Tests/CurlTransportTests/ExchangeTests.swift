@@ -95,6 +95,42 @@ import WaypostTestSupport
         }
     }
 
+    /// Once it is known that a connection has one exchange at a time, the only one is taken by what hangs.
+    @Test func canBeCancelledWhileItWaitsForAPlace() async throws {
+        let (arrivals, arrived) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(10))
+        try await Loopback.serve { request in
+            guard request.target != "/0" else { return ServedResponse(status: 200, contentType: "text/plain", "") }
+            arrived.yield(request.target)
+            for await _ in AsyncStream<Never>.makeStream().stream {}  // until the service ends
+            return ServedResponse(status: 200, contentType: "text/plain", "")
+        } during: { url in
+            var options = CurlTransportOptions(userAgent: "waypost/test")
+            options.mostConnections = 1
+            let transport = try CurlTransport(options: options)
+            func send(_ target: String) -> Task<HTTPTransportError.Code?, Never> {
+                Task {
+                    do {
+                        _ = try await transport.send(HTTPRequest(.get, try HTTPURL(url + target)))
+                        return nil
+                    } catch { return (error as? HTTPTransportError)?.code }
+                }
+            }
+            #expect(await send("/0").value == nil)
+            let first = send("/1")
+            for await target in arrivals {
+                #expect(target == "/1")
+                break
+            }
+            let others = ["/2", "/3", "/4"].map(send)
+            for other in others.reversed() {
+                other.cancel()
+                #expect(await other.value == .cancelled)
+            }
+            first.cancel()
+            #expect(await first.value == .cancelled)
+        }
+    }
+
     @Test(arguments: [
         ("Name\r\nX", "v"), ("Name", "v\r\nX: y"), ("Name", "v\n"), ("", "v"), ("Na me", "v"), ("N", "\u{0}"),
     ])

@@ -40,6 +40,19 @@ struct SecureExchange {
         #expect(last == "\(connections.first ?? "") 91")
     }
 
+    /// Many vehicles, as a load test has them.
+    @Test func sharesFewConnectionsAmongMany() async throws {
+        let server = try await NginxServer()
+        var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
+        options.mostConnections = 256
+        let transport = try CurlTransport(options: options)
+        let connections = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<2000 { group.addTask { try await text(transport, server.port, "/connection") } }
+            return try await group.reduce(into: Set<Substring>()) { $0.insert($1.prefix { $0 != " " }) }
+        }
+        #expect(connections.count <= 6, "\(connections)")
+    }
+
     /// A token of 640 bytes and a body of 300, as one update has them.
     @Test func spendsFewBytesOnAWarmRequest() async throws {
         let server = try await NginxServer()

@@ -8,11 +8,16 @@ struct CurlLoop {
     private let mailbox: CurlMailbox
     private let options: CurlTransportOptions
     private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
+    /// Exchanges that wait for a place, in their order.
+    private var waiting = ExchangeQueue()
+    private var places: TransferPlaces
     /// Whether connections that lie idle may be dead, and addresses may have changed.
     private var startsAfresh = false
 
     init(multi: CurlMulti, mailbox: CurlMailbox, options: CurlTransportOptions) {
         (self.multi, self.mailbox, self.options) = (multi, mailbox, options)
+        places = TransferPlaces(mostConnections: options.mostConnections)
+        multi.limitConnections(to: places.connections)
     }
 
     /// Until the transport is released; no exchange is left without an answer.
@@ -20,17 +25,19 @@ struct CurlLoop {
         while true {
             for message in mailbox.take() {
                 switch message {
-                case .start(let exchange): start(exchange)
+                case .start(let exchange): waiting.append(exchange)
                 case .cancel(let exchange): cancel(exchange)
                 case .networkChanged: networkChanged()
                 case .stop: return stop()
                 }
             }
+            startWaiting()
             multi.perform()
             while let (identity, code) = multi.nextFinished() {
                 if let transfer = transfers[identity] { finish(transfer, with: transfer.outcome(code)) }
             }
             endLate()
+            startWaiting()
             multi.wait(timeToNextDeadline())
         }
     }
@@ -39,12 +46,18 @@ struct CurlLoop {
         for transfer in transfers.values {
             finish(transfer, with: transfer.outcome(.cancelled, "the transport was closed"))
         }
+        while let exchange = waiting.next() { exchange.finishCancelled("the transport was closed") }
+    }
+
+    /// As many as there are places.
+    private mutating func startWaiting() {
+        while transfers.count < places.transfers, let exchange = waiting.next() { start(exchange) }
     }
 
     private mutating func start(_ exchange: CurlExchange) {
         let origin = exchange.request.url.origin
         guard !exchange.isCancelled else {
-            exchange.finish(.failure(HTTPTransportError(.cancelled, "\(origin): cancelled")))
+            exchange.finishCancelled("cancelled")
             return
         }
         do throws(HTTPTransportError) {
@@ -61,9 +74,12 @@ struct CurlLoop {
         }
     }
 
-    /// Ends an exchange that may be finished already. Its connection goes too: it may be the reason for the abort.
+    /// Ends an exchange that may be finished already, or not begun. Its connection goes too: it may be the reason for
+    /// the abort.
     private mutating func cancel(_ exchange: CurlExchange) {
-        guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else { return }
+        guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else {
+            return exchange.finishCancelled("cancelled")
+        }
         transfer.abandonConnection()
         finish(transfer, with: transfer.outcome(.cancelled, "cancelled"))
     }
@@ -97,6 +113,9 @@ struct CurlLoop {
     /// Takes the handle out of libcurl before the task hears of it.
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
         if case .failure(let error) = outcome, error.isOfTheRoute { startsAfresh = true }
+        if case .success = outcome, places.answered(overHTTP2: transfer.answeredOverHTTP2) {
+            multi.limitConnections(to: places.connections)
+        }
         multi.remove(transfer.easy)
         multi.sockets.exchangeEnded()
         transfers[transfer.easy.identity] = nil
@@ -117,6 +136,27 @@ extension HTTPTransportError {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true
         case .cancelled, .certificateNotTrusted, .responseTooLarge, .malformedResponse, .transportFailed: false
         }
+    }
+}
+
+/// First come, first served.
+private struct ExchangeQueue {
+    private var exchanges: [CurlExchange?] = []
+    private var first = 0
+
+    mutating func append(_ exchange: CurlExchange) { exchanges.append(exchange) }
+
+    mutating func next() -> CurlExchange? {
+        guard first < exchanges.count else { return nil }
+        defer {
+            exchanges[first] = nil
+            first += 1
+            if first > exchanges.count / 2 {
+                exchanges.removeFirst(first)
+                first = 0
+            }
+        }
+        return exchanges[first]
     }
 }
 

@@ -17,8 +17,6 @@ import ReportedText
 
     /// Whether libcurl is ready for use in this process; asked once.
     private static let libraryCode: CURLcode = ccurl_global_init()
-    /// To one server at once; HTTP/2 needs one.
-    private static let mostConnections = 16
 
     init(sockets: CurlSockets) throws(HTTPTransportError) {
         guard Self.libraryCode == CURLE_OK, let handle = unsafe curl_multi_init() else {
@@ -32,14 +30,18 @@ import ReportedText
         unsafe self.share = unsafe share
         self.sockets = sockets
         unsafe ccurl_multi_set_long(handle, CURLMOPT_PIPELINING, ccurl_multiplex)
-        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, Self.mostConnections)
-        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, Self.mostConnections)
         unsafe ccurl_share_set_long(share, CURLSHOPT_SHARE, CInt(CURL_LOCK_DATA_SSL_SESSION.rawValue))
     }
 
     deinit {
         unsafe curl_multi_cleanup(handle)
         unsafe curl_share_cleanup(share)
+    }
+
+    /// Opens so many connections to a server at most, and keeps so many.
+    func limitConnections(to count: Int) {
+        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, count)
+        unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, count)
     }
 
     /// Ends the current or the next `wait`; from any thread.

@@ -57,12 +57,13 @@ import ReportedText
     /// Header lines and bodies, both ways, as far as the exchange got.
     var traffic: HTTPTraffic {
         let request = easy.number(CURLINFO_REQUEST_SIZE)
-        let isHTTP1 = easy.number(CURLINFO_HTTP_VERSION) < ccurl_answered_http_2
-        let hasBody = ccurl_request_size_has_body(isHTTP1 ? 1 : 0, exchange.request.body.count) != 0
+        let hasBody = ccurl_request_size_has_body(answeredOverHTTP2 ? 0 : 1, exchange.request.body.count) != 0
         return HTTPTraffic(
             bytesSent: hasBody ? request : request + easy.size(CURLINFO_SIZE_UPLOAD_T),
             bytesReceived: easy.number(CURLINFO_HEADER_SIZE) + easy.size(CURLINFO_SIZE_DOWNLOAD_T))
     }
+
+    var answeredOverHTTP2: Bool { easy.number(CURLINFO_HTTP_VERSION) >= ccurl_answered_http_2 }
 
     /// What the transfer came to, once libcurl has ended it with `code`.
     func outcome(_ code: CURLcode) -> CurlExchange.Outcome {
@@ -225,6 +226,11 @@ final class CurlExchange: Sendable {
             waiter.withLock { $0 = continuation }
             submit()
         }
+    }
+
+    /// Answers that the exchange was not even begun.
+    func finishCancelled(_ words: ReportedText) {
+        finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(words)")))
     }
 
     /// Answers the task; a second answer goes nowhere.

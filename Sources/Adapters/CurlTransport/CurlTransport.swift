@@ -84,6 +84,8 @@ package struct CurlTransportOptions: Sendable, Hashable {
     package var caFile: String?
     /// A client certificate, for backends that ask for one.
     package var clientCertificate: CurlClientCertificate?
+    /// To one server at once, over HTTP/1.1; HTTP/2 has many exchanges on one.
+    package var mostConnections = 16
 
     package init(userAgent: String, caFile: String? = nil, clientCertificate: CurlClientCertificate? = nil) {
         (self.userAgent, self.caFile, self.clientCertificate) = (userAgent, caFile, clientCertificate)

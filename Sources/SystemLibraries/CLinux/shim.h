@@ -90,6 +90,15 @@ static inline long clinux_descriptor_limit(void) {
     struct rlimit files;
     return getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 1 << 20 ? (long)files.rlim_cur : 1 << 20;
 }
+// Up to the hard limit; what is allowed then.
+static inline long clinux_raise_descriptor_limit(long count) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < (rlim_t)count) {
+        files.rlim_cur = files.rlim_max < (rlim_t)count ? files.rlim_max : (rlim_t)count;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    return clinux_descriptor_limit();
+}
 // -1 when there is none.
 static inline long clinux_process_limit(void) {
     struct rlimit processes;

@@ -5,8 +5,8 @@ package import TimeAndChance
 
 /// Recorded logs, delivered as if the vehicle were driving now.
 ///
-/// The logs are read twice: once quickly to learn how long they are, then at the wanted speed. What the times become is
-/// `ReplayTimeline`'s affair.
+/// The logs are read twice: once quickly to learn how long they are, then at the wanted speed; for many vehicles once
+/// into memory (`loaded`). What the times become is `ReplayTimeline`'s affair.
 package struct LogReplay: FixSource {
     /// What the user may choose.
     package struct Options: Sendable, Hashable {
@@ -25,14 +25,24 @@ package struct LogReplay: FixSource {
         }
     }
 
-    /// How often progress is told at least, whatever the speed.
-    private static let progressSteps = 500
+    /// A log in memory, decoded once for all who drive it.
+    private struct Drive: Sendable {
+        /// Some 200 MB; a drive of eleven days at one fix a second.
+        static let mostFixes = 1_000_000
+
+        var fixes: [Fix] = []
+        var survey = LogSurvey()
+        /// What ended the reading of a log that is damaged further on.
+        var failure: FixSourceError?
+    }
 
     private let paths: [String]
     private let options: Options
     private let decoder: NMEADecoder
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> UTCTime
+    private var drive: Drive?
+    private var offset = DriveOffset.none
 
     /// `clock` paces the replay, `now` dates the fixes.
     package init(
@@ -48,35 +58,68 @@ package struct LogReplay: FixSource {
     /// Whether one of the logs is a pipe.
     private var isReadOnce: Bool { paths.contains(where: RecordedLog.isReadOnce) }
 
+    /// The same with every fix in memory, so that many vehicles drive what was decoded once.
+    ///
+    /// - Throws: when there is no fix to be replayed, or when there are too many to be kept.
+    package func loaded() async throws(FixSourceError) -> LogReplay {
+        var drive = Drive()
+        (drive.survey, drive.failure) = try await surveyPresent { fix throws(FixSourceError) in
+            guard drive.fixes.count < Drive.mostFixes else {
+                throw FixSourceError(
+                    .tooLong,
+                    "\(name) holds more than \(Drive.mostFixes) fixes, which many vehicles cannot keep in memory; cut it"
+                )
+            }
+            drive.fixes.append(fix)
+        }
+        var loaded = self
+        loaded.drive = drive
+        return loaded
+    }
+
+    /// The same as a vehicle drives it that begins later, or elsewhere.
+    package func driven(with offset: DriveOffset) -> LogReplay {
+        var driven = self
+        driven.offset = offset
+        return driven
+    }
+
     /// Reads everything once; a log that is damaged further on counts up to there.
     ///
     /// - Throws: when there is no fix to be replayed, unless there may yet be one in a log that is followed.
     package func survey() async throws(FixSourceError) -> LogSurvey {
+        if let drive { return drive.survey }
         if options.follows, isReadOnce { return LogSurvey() }
-        do throws(FixSourceError) { return try await surveyPresent() } catch {
+        do throws(FixSourceError) { return try await surveyPresent().survey } catch {
             guard options.follows, error.code != .cancelled else { throw error }
             return LogSurvey()
         }
     }
 
-    /// The same of what the logs hold by now.
-    private func surveyPresent() async throws(FixSourceError) -> LogSurvey {
+    /// The same of what the logs hold by now, and what ended the reading too early; `keep` gets each fix.
+    private func surveyPresent(
+        keep: (Fix) throws(FixSourceError) -> Void = { _ in }
+    ) async throws(FixSourceError) -> (survey: LogSurvey, failure: FixSourceError?) {
         guard !isReadOnce else {
             throw FixSourceError(
                 .cannotOpen,
                 "\(name) cannot be replayed: it would be read twice, and is not a file; record it into one")
         }
         var survey = LogSurvey()
+        var failure: FixSourceError?
         var withoutChecksum = 0
         do throws(FixSourceError) {
             let reader = try LogReader(paths: paths, decoder: decoder)
             withoutChecksum = try await reader.deliverAll { event throws(FixSourceError) in
-                if case .fix(let fix) = event { survey.add(fix.timeOfFix) }
+                guard case .fix(let fix) = event else { return }
+                try keep(fix)
+                survey.add(fix.timeOfFix)
             }
         } catch {
-            guard survey.fixes > 0, error.code != .cancelled else { throw error }
+            guard survey.fixes > 0, error.code != .cancelled, error.code != .tooLong else { throw error }
+            failure = error
         }
-        guard survey.fixes == 0 else { return survey }
+        guard survey.fixes == 0 else { return (survey, failure) }
         throw FixSourceError(
             .notALog,
             withoutChecksum > 0
@@ -93,50 +136,117 @@ package struct LogReplay: FixSource {
     private func play(
         _ survey: LogSurvey, deliver: @Sendable (FixSourceEvent) async -> Void
     ) async throws(FixSourceError) {
-        // In this order: what is planned for a moment of the clock has then come by `now`, too.
-        let start = now()
         let clock = MonotonicClock(clock)
-        var timeline = ReplayTimeline(speed: options.speed, survey)
-        var keptTimeOffset = Duration.zero
-        let hasEnd = !options.loops && !options.follows
-        var told = Duration.zero - survey.length
+        if offset.delay > .zero { try await wait(until: offset.delay, clock) }
+        var playback = Playback(options, survey, offset, start: now(), clock)
         while true {
-            let reader = try LogReader(paths: paths, decoder: decoder, follows: options.follows)
-            try await reader.deliverAll { event throws(FixSourceError) in
-                guard case .fix(var fix) = event else {
-                    // That the log is read again is no change of state.
-                    if case .state = event, timeline.pass > 1 { return }
-                    return await deliver(event)
+            if let drive {
+                for index in drive.fixes.indices {
+                    try await wait(until: playback.due(drive.fixes[index]), clock)
+                    await deliver(playback.event(drive.fixes[index], at: now()))
                 }
-                timeline.advance(to: fix.timeOfFix)
-                let isWaitedFor = timeline.due > clock.now
-                if hasEnd, isWaitedFor || timeline.logTime >= told + survey.length / Self.progressSteps {
-                    told = timeline.logTime
-                    await deliver(.progress(reached: told, of: survey.length))
-                }
-                if isWaitedFor {
-                    await clock.sleep(until: timeline.due)
-                    if Task.isCancelled { throw FixSourceError(.cancelled, "\(name): stopped") }
-                }
-                if options.keepsTime {
-                    fix.timeOfFix = fix.timeOfFix.advanced(by: keptTimeOffset)
-                } else {
-                    // A system clock that was set back has the last word.
-                    fix.timeOfFix = min(timeline.planned.map { start.advanced(by: $0) } ?? now(), now())
-                }
-                await deliver(.fix(fix))
+                if let failure = drive.failure { throw failure }
+            } else {
+                try await readOnce(&playback, clock, deliver)
             }
-            if hasEnd { await deliver(.progress(reached: survey.length, of: survey.length)) }
             guard options.loops else { return }
-            timeline.startAgain(at: clock.now)
-            keptTimeOffset += survey.span + .seconds(1)
+            playback.startAgain(at: clock.now)
         }
+    }
+
+    /// Plays the logs from the disk.
+    @inline(never) private func readOnce(
+        _ playback: inout Playback, _ clock: MonotonicClock, _ deliver: @Sendable (FixSourceEvent) async -> Void
+    ) async throws(FixSourceError) {
+        let reader = try LogReader(paths: paths, decoder: decoder, follows: options.follows)
+        try await reader.deliverAll { event throws(FixSourceError) in
+            guard case .fix(let fix) = event else {
+                // That the log is read again is no change of state.
+                if case .state = event, playback.timeline.pass > 1 { return }
+                return await deliver(event)
+            }
+            let due = playback.due(fix)
+            if let reached = playback.newProgress(isWaiting: due > clock.now) {
+                await deliver(.progress(reached: reached, of: playback.survey.length))
+            }
+            try await wait(until: due, clock)
+            await deliver(playback.event(fix, at: now()))
+        }
+        if playback.hasEnd { await deliver(.progress(reached: playback.survey.length, of: playback.survey.length)) }
+    }
+
+    private func wait(until moment: Duration, _ clock: MonotonicClock) async throws(FixSourceError) {
+        if moment > clock.now { await clock.sleep(until: moment) }
+        if Task.isCancelled { throw FixSourceError(.cancelled, "\(name): stopped") }
+    }
+}
+
+/// How far one replay of a log is. Functions of its own keep fixes out of the frame that waits, of which there may be
+/// ten thousand.
+private struct Playback {
+    /// How often progress is told at least, whatever the speed.
+    private static let progressSteps = 500
+
+    private let options: LogReplay.Options
+    let survey: LogSurvey
+    private let offset: DriveOffset
+    /// When it began, by the calendar and by the clock.
+    private let start: UTCTime
+    private let begun: Duration
+    private(set) var timeline: ReplayTimeline
+    private var keptTimeOffset = Duration.zero
+    /// The log time that progress was told of last.
+    private var told: Duration
+
+    /// `start` is the present, taken before that of `clock`: what is planned for a moment of the clock has then come by
+    /// the calendar, too.
+    init(
+        _ options: LogReplay.Options, _ survey: LogSurvey, _ offset: DriveOffset, start: UTCTime,
+        _ clock: MonotonicClock
+    ) {
+        (self.options, self.survey, self.offset, self.start) = (options, survey, offset, start)
+        begun = clock.now
+        timeline = ReplayTimeline(speed: options.speed, survey)
+        told = .zero - survey.length
+    }
+
+    var hasEnd: Bool { !options.loops && !options.follows }
+
+    /// Goes on to `fix` of the log; when it is due, by the clock.
+    @inline(never) mutating func due(_ fix: Fix) -> Duration {
+        timeline.advance(to: fix.timeOfFix)
+        return begun + timeline.due
+    }
+
+    /// The log time that is reached, when it is time to tell.
+    mutating func newProgress(isWaiting: Bool) -> Duration? {
+        guard hasEnd, isWaiting || timeline.logTime >= told + survey.length / Self.progressSteps else { return nil }
+        told = timeline.logTime
+        return told
+    }
+
+    /// What the vehicle receives at `now` of that fix.
+    @inline(never) func event(_ fix: Fix, at now: UTCTime) -> FixSourceEvent {
+        var fix = offset.moved(fix)
+        if options.keepsTime {
+            fix.timeOfFix = fix.timeOfFix.advanced(by: keptTimeOffset)
+        } else {
+            // A system clock that was set back has the last word.
+            fix.timeOfFix = min(timeline.planned.map { start.advanced(by: $0) } ?? now, now)
+        }
+        return .fix(fix)
+    }
+
+    /// The log begins once more.
+    mutating func startAgain(at now: Duration) {
+        timeline.startAgain(at: now - begun)
+        keptTimeOffset += survey.span + .seconds(1)
     }
 }
 
 /// What a first quick reading finds out about logs that are to be replayed.
 package struct LogSurvey: Sendable, Hashable {
-    private(set) var fixes = 0
+    package private(set) var fixes = 0
     /// From the first fix to the last at speed 1, long gaps skipped (see `ReplayTimeline`).
     package private(set) var length = Duration.zero
 

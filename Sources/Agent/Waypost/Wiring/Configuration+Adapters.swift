@@ -11,9 +11,9 @@ import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
-    /// The transport to Fleet Engine.
-    package func makeTransport() throws(AgentError) -> any HTTPTransport {
-        try Self.transport(caFile: upload.caFile, key: "upload.caFile")
+    /// The transport to Fleet Engine, with so many connections at most; `nil` for what one vehicle needs.
+    package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
+        try Self.transport(caFile: upload.caFile, key: "upload.caFile", connections: connections)
     }
 
     /// The receiver that is configured; a live one is heard by `tap`.
@@ -99,9 +99,10 @@ extension Configuration {
     }
 
     private static func transport(
-        caFile: String?, certificateFile: String? = nil, keyFile: String? = nil, key: String
+        caFile: String?, certificateFile: String? = nil, keyFile: String? = nil, key: String, connections: Int? = nil
     ) throws(AgentError) -> any HTTPTransport {
         var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: caFile)
+        if let connections { options.mostConnections = connections }
         if let certificateFile, let keyFile {
             options.clientCertificate = CurlClientCertificate(certificateFile: certificateFile, keyFile: keyFile)
         }

@@ -94,10 +94,23 @@ package struct VehicleAgent: Sendable {
             [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
                 + parts.observers
                 + [parts.present].compactMap { $0 })
+        (vehicle, stateOnStop) = (configuration.vehicle, Locked(configuration.stateOnStop))
+        (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
+        (progress, jitter) = (parts.progress, parts.jitter)
+        let uploader: Uploader
+        (intake, uploader) = Self.wire(configuration, parts, outbox: outbox, newest: newest, observer: observer)
+        pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
+    }
+
+    /// The way of a fix over `outbox`, whose newest update was true at `newest`, to Fleet Engine.
+    static func wire(
+        _ configuration: Configuration, _ parts: Parts, outbox: any Outbox, newest: UTCTime?,
+        observer: any ReportingObserver
+    ) -> (LocationIntake, Uploader) {
         let uploader = Uploader(
             settings: configuration.uploadSettings, outbox: outbox, authorization: parts.authorization,
             transport: parts.transport, clock: parts.clock, jitter: parts.jitter, observer: observer)
-        intake = LocationIntake(
+        let intake = LocationIntake(
             plausibility: Plausibility(
                 earliest: parts.earliestFix, expected: parts.expectedFix,
                 newest: parts.earliestFix == nil ? nil : newest),  // a recorded log may be older
@@ -107,10 +120,7 @@ package struct VehicleAgent: Sendable {
             spacing: parts.spacing, privateMode: PrivateMode(zones: configuration.reporting.privateZones),
             privateSwitch: configuration.privateSwitch, outbox: outbox, uploader: uploader, clock: parts.clock,
             latestTime: parts.latestFix, observer: observer)
-        pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
-        (vehicle, stateOnStop) = (configuration.vehicle, Locked(configuration.stateOnStop))
-        (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
-        (progress, jitter) = (parts.progress, parts.jitter)
+        return (intake, uploader)
     }
 
     /// Runs until the source has ended and everything is delivered, or until cancelled.

@@ -41,7 +41,11 @@ enum CommandCatalog {
                 .flag("--loop", "begin again at the end, until stopped"),
                 .flag("--follow", "wait for more at the end of the last log, until stopped"),
                 acceptMissingChecksum,
-                .value("--vehicles", "N", "play the log for N vehicles at once, named ID-1 to ID-N"),
+                .value("--vehicles", "N", "play the log for N vehicles at once, with their updates in memory"),
+                .value("--vehicle-id", "PATTERN", "their names, as van-%05d (default the vehicle's id and -%d)"),
+                .value("--first-vehicle", "N", "number of the first one (default 1)"),
+                .value("--spread-seconds", "N", "let them start over this time (default reporting.intervalSeconds)"),
+                .value("--spread-meters", "N", "move each one's drive by up to so much, by its number (default 0)"),
                 .value("--outbox", "FILE", "continue this outbox with what is pending in it, or begin it there"),
                 .flag("--yes", "to a Fleet Engine on another machine: the vehicle is there for tests"),
                 .flag("--json", "print the summary as one JSON object on standard output"),
@@ -49,6 +53,7 @@ enum CommandCatalog {
             examples: [
                 "replay drive.nmea --config try.json",
                 "replay monday.nmea.gz tuesday.nmea.gz --config try.json --speed 60 --json",
+                "replay town.nmea --config try.json --speed 1 --vehicles 10000 --vehicle-id van-%05d",
             ]),
         CommandSpec(
             name: "demo", summary: "See the whole product work in a minute, with no account and no network.",

@@ -23,15 +23,13 @@ struct ReplayCommand {
             if case .folder? = try? FileSystem.entry(at: log) { return try await replayRun(in: log) }
         }
         try requirePermission()
-        let outbox =
-            options.outbox.map { ReplayOutbox(continuing: $0, vehicles: options.vehicles) }
-            ?? ReplayOutbox(vehicles: options.vehicles)
+        let outbox = options.outbox.map { ReplayOutbox(continuing: $0) } ?? ReplayOutbox()
         let replay = try await open(outbox)
         let failure = await replay.run(progress: Terminal.isInteractive && !options.asJSON)
         let isInterrupted = Task.isCancelled
         let (summary, ledger) = try await replay.summary()
         await replay.close()
-        let rest = await outbox.conclude(ledger)
+        let rest = options.fleet.count == 1 ? await outbox.conclude(ledger) : nil
         if options.asJSON {
             try StandardOutput.write(line: summary.json)
         } else if failure == nil || summary.fixes > 0 {
@@ -60,12 +58,13 @@ struct ReplayCommand {
     }
 
     /// Outside of this machine a replay drives a vehicle over other people's maps.
-    private func requirePermission() throws(UsageError) {
+    private func requirePermission() throws {
         let endpoint = configuration.upload.endpoint
         guard !options.isPermitted, !HTTPURL.isLoopback(endpoint.host) else { return }
-        let range = options.vehicles > 1 ? "-1 to -\(options.vehicles)" : ""
+        let names = try options.fleet.names(for: configuration.vehicle)
+        let range = names.count > 1 ? " to \(names[names.count - 1].vehicleID)" : ""
         throw UsageError(
-            "replay would drive \(configuration.vehicle)\(range) over the map of \(endpoint.origin), as if it were on the "
+            "replay would drive \(names[0])\(range) over the map of \(endpoint.origin), as if it were on the "
                 + "road now; add --yes if it is there for tests, or set upload.endpoint to the address of waypost simulator",
             command: "replay")
     }
@@ -92,7 +91,7 @@ struct ReplayOptions: Sendable, Equatable {
     private var speedIsGiven: Bool
     var keepsTime: Bool
     var loops: Bool
-    var vehicles: Int
+    var fleet: FleetPlan
     var asJSON: Bool
     var follows: Bool
     /// The outbox to be continued; otherwise the replay has one of its own.
@@ -120,17 +119,20 @@ struct ReplayOptions: Sendable, Equatable {
                 "--outbox \(outbox) is \(other); name an outbox, or a file that is not there", command: "replay")
         }
         if follows, let log = logs.last { try GrowingLog.require(log, command: "replay") }
-        let count = arguments.value("--vehicles") ?? "1"
-        guard let vehicles = Int(count), (1...1000).contains(vehicles) else {
-            throw UsageError("--vehicles is \(count); use 1 to 1000", command: "replay")
+        fleet = try FleetPlan(arguments)
+        guard fleet.count > 1 else { return }
+        for (isGiven, option, why) in [
+            (outbox != nil, "--outbox", "many keep their updates in memory"),
+            (follows, "--follow", "many read the log into memory"),
+        ] where isGiven {
+            throw UsageError("\(option) is for one vehicle; \(why)", command: "replay")
         }
-        self.vehicles = vehicles
     }
 
     /// One vehicle at `speed`.
     init(logs: [String], speed: ReplaySpeed) {
         (self.logs, self.speed, speedIsGiven) = (logs, speed, true)
-        (keepsTime, loops, vehicles, asJSON) = (false, false, 1, false)
+        (keepsTime, loops, fleet, asJSON) = (false, false, FleetPlan(), false)
         (follows, outbox, isPermitted, acceptsMissingChecksum) = (false, nil, false, false)
     }
 
@@ -140,7 +142,8 @@ struct ReplayOptions: Sendable, Equatable {
             throw UsageError("a run recording is replayed alone: name one folder", command: "replay")
         }
         for (isGiven, option) in [
-            (keepsTime, "--keep-time"), (loops, "--loop"), (follows, "--follow"), (vehicles > 1, "--vehicles"),
+            (keepsTime, "--keep-time"), (loops, "--loop"), (follows, "--follow"),
+            (fleet != FleetPlan(), "what is said of vehicles"),
             (outbox != nil, "--outbox"),
         ] where isGiven {
             throw UsageError("\(option) is for logs; a run recording is played as it was", command: "replay")

@@ -8,17 +8,15 @@ struct ReplayOutbox: Sendable {
     let path: String
     /// The folder of an outbox of its own.
     private let folder: String?
-    /// Several vehicles have an outbox each, beside `path`.
-    private let vehicles: Int
 
     /// One of its own.
-    init(vehicles: Int = 1) {
+    init() {
         let folder = FileSystem.temporaryPath("waypost-replay")
-        (path, self.folder, self.vehicles) = (folder + "/outbox.sqlite", folder, vehicles)
+        (path, self.folder) = (folder + "/outbox.sqlite", folder)
     }
 
     /// The outbox at `path`, to be continued, or to be begun there.
-    init(continuing path: String, vehicles: Int = 1) { (self.path, folder, self.vehicles) = (path, nil, vehicles) }
+    init(continuing path: String) { (self.path, folder) = (path, nil) }
 
     /// What it means for a replay that the outbox is not new; `nil` when it is.
     func notice(of ledger: Ledger, newest: String?) -> String? {
@@ -32,9 +30,8 @@ struct ReplayOutbox: Sendable {
     func conclude(_ ledger: Ledger) async -> String? {
         let rest = Int(ledger.pending + ledger.quarantined)
         if rest > 0 {
-            let options = (vehicles > 1 ? "--vehicles \(vehicles) " : "") + "--outbox \(path)"
             return
-                "\(rest.counted("update")) not delivered, and kept: a replay with \(options) delivers what is "
+                "\(rest.counted("update")) not delivered, and kept: a replay with --outbox \(path) delivers what is "
                 + "pending there, too"
         }
         await remove()

@@ -2,6 +2,7 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import TrackDrawing
+import Waypost
 
 /// How much of its logs' time a replay has played, and what its plan leaves.
 struct ReplayProgress: Sendable, Hashable {
@@ -21,11 +22,11 @@ struct ReplayProgress: Sendable, Hashable {
         self.elapsed = elapsed
     }
 
-    /// Of several vehicles: all their shares, and the last one's end.
-    init(_ parts: [ReplayProgress]) {
-        share = parts.reduce(0) { $0 + $1.share } / Double(max(1, parts.count))
-        left = parts.map(\.left).max() ?? .zero
-        elapsed = parts.map(\.elapsed).max() ?? .zero
+    /// Of many vehicles, which together have read `fixes` of all that they will read.
+    init(fixes: Int, of all: Int, elapsed: Duration, planned: Duration) {
+        share = min(1, Double(fixes) / Double(max(1, all)))
+        left = max(.zero, planned - elapsed)
+        self.elapsed = elapsed
     }
 }
 
@@ -40,6 +41,8 @@ struct ProgressLine {
     var elapsed: Duration
     /// Why nothing is sent at this moment.
     var trouble: ReportedText?
+    /// Of many vehicles: how many they are, and how their requests fare.
+    var fleet: (vehicles: Int, requests: Int, figures: RequestFigures)?
 
     /// As `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`.
     var text: String {
@@ -50,9 +53,21 @@ struct ProgressLine {
             fixes.counted("fix", "fixes"), "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
             "\(FigureText.decimal(Double(delivered) / seconds, 1))/s",
         ]
+        if let fleet { parts += Self.words(of: fleet, seconds) }
         if let left { parts.append("\(FigureText.duration(left)) left") }
         if let trouble { parts.append("(\(trouble.cut(to: 40)))") }
         return parts.joined(separator: "  ")
+    }
+
+    private static func words(
+        of fleet: (vehicles: Int, requests: Int, figures: RequestFigures), _ seconds: Double
+    ) -> [String] {
+        let rate = FigureText.decimal(Double(fleet.requests) / seconds, 1)
+        var words = [fleet.vehicles.counted("vehicle"), "\(rate) requests/s"]
+        for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
+            if let time = fleet.figures.time(of: share) { words.append("\(name) \(time.inMilliseconds)") }
+        }
+        return words + [fleet.figures.failuresInWords].compactMap(\.self)
     }
 
     /// What the plan leaves; without one, what all updates take that are to be expected, at the rate so far.

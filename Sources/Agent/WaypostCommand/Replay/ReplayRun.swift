@@ -6,158 +6,178 @@ import LocationReporting
 import ReportedText
 import SQLiteOutbox
 import TimeAndChance
+import VehicleAuthorization
 import Waypost
 
 /// Recorded logs on their way to Fleet Engine, as one vehicle or as many.
 struct ReplayRun: Sendable {
-    private let agents: [VehicleAgent]
+    private enum Vehicles: Sendable {
+        /// With an outbox on the disk.
+        case one(VehicleAgent)
+        /// Without.
+        case many(TestFleet)
+    }
+
+    private let vehicles: Vehicles
+    private let count: Int
+    private let monitor: AgentMonitor
+    private let meter: RequestMeter
     private let clock: MonotonicClock
     private let name: String
     private let speed: ReplaySpeed
     /// Whether the replay ends by itself.
     private let hasEnd: Bool
+    /// What many vehicles have to play together: all their fixes, and how long that takes by the plan.
+    private let plan: (fixes: Int, time: Duration)?
 
-    /// Opens every vehicle's outbox.
+    /// Opens the outbox; of many vehicles, reads the logs into memory.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
         try await Self.requireLogs(options)
         let clock = MonotonicClock(ContinuousClock())
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
-        let transport = try configuration.makeTransport()
-        let monitors = (0..<options.vehicles).map { _ in AgentMonitor(clock: clock) }
-        // One cache for all vehicles, as in a backend; the fetches are counted once.
+        let (fleet, monitor) = (options.fleet, AgentMonitor(clock: clock))
+        let names = try fleet.names(for: configuration.vehicle)
+        if names.count > 1 { try TestFleet.requireDescriptors() }
+        let systemTime: @Sendable () -> UTCTime = { .system }
+        let meter = RequestMeter(
+            try configuration.makeTransport(connections: names.count > 1 ? TestFleet.connections : nil), clock: clock,
+            systemTime: options.speed == .times(1) && !options.keepsTime ? systemTime : nil)
+        var policy = CachePolicy()
+        policy.maximumContexts = max(policy.maximumContexts, names.count)
+        // One cache for all vehicles, as in a backend.
         let authorization = configuration.cached(
-            try configuration.makeProvider(log: log), clock: ContinuousClock(), log: log,
-            fetched: { monitors[0].countTokenFetch() })
-        var agents: [VehicleAgent] = []
-        for (index, monitor) in monitors.enumerated() {
-            let source = LogReplay(
-                paths: options.logs,
-                options: LogReplay.Options(
-                    speed: options.speed, keepsTime: options.keepsTime, loops: options.loops, follows: options.follows),
-                decoder: NMEADecoder(
-                    options: NMEADecoderOptions(
-                        acceptsMissingChecksum: options.acceptsMissingChecksum
-                            || configuration.receiver.acceptsMissingChecksum)),
-                clock: ContinuousClock(), now: { UTCTime.system })
-            let parts = VehicleAgent.Parts(
-                source: source, authorization: authorization, transport: transport, earliestFix: nil,
-                expectedFix: nil, spacing: .recordedLog,
-                latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor, observers: observers)
-            var own = options.vehicles == 1 ? configuration : try configuration.forVehicle(number: index + 1)
-            own.upload.backlogUpdatesPerSecond = nil  // a recorded drive is a backlog as a whole, and has its own pace
-            agents.append(try await VehicleAgent(own, parts))
+            try configuration.makeProvider(log: log), clock: ContinuousClock(), log: log, policy: policy,
+            fetched: { monitor.countTokenFetch() })
+        var source = LogReplay(
+            paths: options.logs,
+            options: LogReplay.Options(
+                speed: options.speed, keepsTime: options.keepsTime, loops: options.loops, follows: options.follows),
+            decoder: NMEADecoder(
+                options: NMEADecoderOptions(
+                    acceptsMissingChecksum: options.acceptsMissingChecksum
+                        || configuration.receiver.acceptsMissingChecksum)),
+            clock: ContinuousClock(), now: { UTCTime.system })
+        let interval = configuration.reporting.policy.longestInterval * options.speed.stretch
+        let parts = VehicleAgent.Parts(
+            source: source.driven(with: fleet.offset(at: 0, interval: interval)), authorization: authorization,
+            transport: meter, earliestFix: nil, expectedFix: nil, spacing: .recordedLog,
+            latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor, observers: observers + [meter])
+        var own = configuration
+        own.vehicle = names[0]
+        own.upload.backlogUpdatesPerSecond = nil  // a recorded drive is a backlog as a whole, and has its own pace
+        if names.count > 1 {
+            source = try await Self.asAgentError { () throws(FixSourceError) in try await source.loaded() }
+            vehicles = .many(
+                TestFleet(own, names: names, parts) { [source] index in
+                    source.driven(with: fleet.offset(at: index, interval: interval))
+                })
+            let survey = try await source.survey()
+            plan = (
+                survey.fixes * names.count, survey.length * options.speed.stretch + fleet.spread(interval)
+            )
+        } else {
+            (vehicles, plan) = (.one(try await VehicleAgent(own, parts)), nil)
         }
-        (self.agents, self.clock, speed) = (agents, clock, options.speed)
+        (self.monitor, self.meter, self.clock, speed) = (monitor, meter, clock, options.speed)
+        count = names.count
         hasEnd = !options.loops && !options.follows
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
     }
 
     /// A file that is not a log is reported before anything is sent; what can be read only once is left for the replay.
     private static func requireLogs(_ options: ReplayOptions) async throws(AgentError) {
-        do throws(FixSourceError) {
+        try await asAgentError { () throws(FixSourceError) in
             try await LogReader(paths: options.logs, follows: options.follows).requireAll()
-        } catch { throw AgentError(.inputData, error.description) }
+        }
+    }
+
+    private static func asAgentError<Value: Sendable>(
+        _ body: () async throws(FixSourceError) -> Value
+    ) async throws(AgentError) -> Value {
+        do throws(FixSourceError) { return try await body() } catch {
+            throw AgentError(.inputData, error.description)
+        }
     }
 
     /// Runs to the end; what went wrong with the input is returned, so that the summary can come first.
     func run(progress showsProgress: Bool) async -> AgentError? {
-        await withTaskGroup(of: AgentError?.self) { group in
-            if showsProgress {
-                group.addTask {
-                    await drawProgress()
-                    return nil
+        await withTaskGroup(of: Void.self) { group in
+            if showsProgress { group.addTask { await drawProgress() } }
+            defer { group.cancelAll() }  // only the progress line is left
+            do throws(AgentError) {
+                switch vehicles {
+                case .one(let agent): try await agent.run()
+                case .many(let fleet): try await fleet.run()
                 }
-            }
-            for agent in agents {
-                group.addTask {
-                    do throws(AgentError) { try await agent.run() } catch { return error }
-                    return nil
-                }
-            }
-            var failure: AgentError?
-            var running = agents.count
-            for await result in group {
-                if let result { failure = result }
-                running -= 1
-                if running == 0 { group.cancelAll() }  // only the progress line is left
-            }
-            return failure
+                return nil
+            } catch { return error }
         }
     }
 
-    /// Before it runs: what is in the outboxes already, and when the newest of it happened.
+    /// Before it runs: what is in the outbox already, and when the newest of it happened.
     func stock() async throws(AgentError) -> (ledger: Ledger, newest: String?) {
-        var (ledger, newest) = (Ledger(), UTCTime?.none)
-        for agent in agents {
-            let summary = try await agent.summary()
-            ledger = ledger + summary.ledger
-            newest = [newest, summary.newest?.update.timeOfFix].compactMap(\.self).max()
-        }
-        return (ledger, newest?.description)
+        guard case .one(let agent) = vehicles else { return (Ledger(), nil) }
+        let summary = try await agent.summary()
+        return (summary.ledger, summary.newest?.update.timeOfFix.description)
     }
 
     /// What the replay came to.
     func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
-        var ledger = Ledger()
-        for agent in agents { ledger = ledger + (try await agent.ledger()) }
-        let driven = agents.compactMap(\.monitor.snapshot.progress?.reached).reduce(.zero, +)
-        return (ReplaySummary(counts: counts, ledger: ledger, duration: clock.now, driven: driven), ledger)
+        var (ledger, longestWait) = (Ledger(), Duration?.none)
+        switch vehicles {
+        case .one(let agent): ledger = try await agent.ledger()
+        case .many(let fleet): (ledger, longestWait) = await fleet.account()
+        }
+        let driven = (monitor.snapshot.progress?.reached ?? .zero) * count
+        var summary = ReplaySummary(
+            counts: monitor.snapshot.counts, ledger: ledger, duration: clock.now, driven: driven,
+            requests: meter.figures)
+        summary.vehicles = count
+        summary.longestWaitSeconds = longestWait.map(ReplaySummary.seconds)
+        return (summary, ledger)
     }
 
     /// How far the replay is, as `43 % of town.nmea played`.
     var reached: String {
-        let share = progress.map { "\(Int($0.share * 100)) %" } ?? counts.fixes.counted("fix", "fixes")
-        return "\(share) of \(FileSystem.name(of: name)) played"
+        let snapshot = monitor.snapshot
+        let share = progress(of: snapshot).map { "\(Int($0.share * 100)) %" }
+        return "\(share ?? snapshot.counts.fixes.counted("fix", "fixes")) of \(FileSystem.name(of: name)) played"
     }
 
-    /// Releases the outboxes.
+    /// Releases the outbox.
     func close() async {
-        for agent in agents { await agent.close() }
+        if case .one(let agent) = vehicles { await agent.close() }
     }
 
     /// `nil` while a log is still being measured, and for those that have no end.
-    private var progress: ReplayProgress? {
-        let parts = agents.compactMap { agent in
-            agent.monitor.snapshot.progress.map {
-                ReplayProgress(reached: $0.reached, of: $0.of, elapsed: clock.now - $0.since, speed: speed)
-            }
+    private func progress(of snapshot: AgentMonitor.Snapshot) -> ReplayProgress? {
+        if let plan {
+            guard hasEnd else { return nil }
+            return ReplayProgress(
+                fixes: snapshot.counts.fixes, of: plan.fixes, elapsed: clock.now, planned: plan.time)
         }
-        return parts.count == agents.count ? ReplayProgress(parts) : nil
+        return snapshot.progress.map {
+            ReplayProgress(reached: $0.reached, of: $0.of, elapsed: clock.now - $0.since, speed: speed)
+        }
     }
-
-    private var counts: DeliveryCounts { agents.map(\.monitor.snapshot.counts).reduce(DeliveryCounts(), +) }
 
     private func drawProgress() async {
         while !Task.isCancelled {
             await clock.sleep(for: .milliseconds(250))
-            let snapshots = agents.map(\.monitor.snapshot)
-            let counts = snapshots.map(\.counts).reduce(DeliveryCounts(), +)
-            let progress = progress
+            let snapshot = monitor.snapshot
+            let (counts, progress) = (snapshot.counts, progress(of: snapshot))
             if hasEnd, progress == nil {
                 Terminal.draw("\(FileSystem.name(of: name))  its length is measured first")
                 continue
             }
-            let line = ProgressLine(
+            var line = ProgressLine(
                 name: name, progress: progress, fixes: counts.fixes, accepted: counts.accepted,
                 delivered: counts.delivered, elapsed: progress?.elapsed ?? clock.now,
-                trouble: snapshots.compactMap { $0.trouble?.reason }.first)
+                trouble: snapshot.trouble?.reason)
+            if count > 1 { line.fleet = (count, counts.requests, meter.figures) }
             Terminal.draw(line.text)
         }
         Terminal.draw("")
-    }
-}
-
-extension Configuration {
-    /// The same for vehicle number `number` of many: its own id, and its own outbox beside the configured one.
-    func forVehicle(number: Int) throws(AgentError) -> Configuration {
-        var own = self
-        let id = "\(vehicle.vehicleID)-\(number)"
-        do {
-            own.vehicle = try VehicleName(
-                service: vehicle.service, providerID: vehicle.providerID, vehicleID: id)
-        } catch { throw AgentError(.configuration, "the vehicle id \"\(id)\" \(error)") }
-        own.outbox.path = "\(outbox.path)-\(number)"
-        return own
     }
 }

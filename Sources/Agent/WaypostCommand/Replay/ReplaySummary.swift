@@ -3,6 +3,7 @@ import LocationReporting
 import ReportedText
 import RunRecording
 import StrictJSON
+import TrackDrawing
 import Waypost
 
 /// What a replay came to: for people as text, for machines as one JSON object.
@@ -20,19 +21,41 @@ struct ReplaySummary: Encodable {
     /// For an hour of driving; absent of less than a minute.
     var requestsPerHour: Double?
     var bytesPerHour: Double?
+    var vehicles = 1
+    var requestsPerSecond: Double
+    /// How long half of the answers took at most, ninety-nine of a hundred, and all; `nil` without any.
+    var answerSecondsP50, answerSecondsP99, longestAnswerSeconds: Double?
+    /// Requests by what went wrong: a status, or what kept the answer from coming.
+    var failures: [String: Int]
+    /// How much too late a fix was read at most; `nil` unless they are read as they happen.
+    var longestLagSeconds: Double?
+    /// How long an update of many vehicles waited at most; `nil` of one.
+    var longestWaitSeconds: Double?
 
-    init(counts: DeliveryCounts, ledger: Ledger, duration: Duration, driven: Duration = .zero) {
+    init(
+        counts: DeliveryCounts, ledger: Ledger, duration: Duration, driven: Duration = .zero,
+        requests figures: RequestFigures = .init()
+    ) {
         (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
         (evicted, quarantined) = (ledger.evicted, ledger.quarantined)
         (fixes, tokenFetches, requests, retries) = (counts.fixes, counts.tokenFetches, counts.requests, counts.retries)
         (bytesSent, bytesReceived) = (counts.traffic.bytesSent, counts.traffic.bytesReceived)
         seconds = (duration / .milliseconds(1)).rounded() / 1000
+        requestsPerSecond = (Double(counts.requests) / max(seconds, 0.001) * 10).rounded() / 10
+        (answerSecondsP50, answerSecondsP99) = (
+            figures.time(of: 0.5).map(Self.seconds), figures.time(of: 0.99).map(Self.seconds)
+        )
+        longestAnswerSeconds = figures.answers > 0 ? Self.seconds(figures.longestAnswer) : nil
+        (failures, longestLagSeconds) = (figures.failures, figures.longestLag.map(Self.seconds))
         drivenSeconds = (driven / .milliseconds(1)).rounded() / 1000
         guard driven >= .seconds(60) else { return }
         let hours = driven / .seconds(3600)
         requestsPerHour = (Double(requests) / hours).rounded()
         bytesPerHour = (Double(bytesSent + bytesReceived) / hours).rounded()
     }
+
+    /// To a tenth of a millisecond.
+    static func seconds(_ duration: Duration) -> Double { (duration / .microseconds(100)).rounded() / 10_000 }
 
     /// Whether everything accepted was delivered, something of what was read was accepted, and the account is right.
     var isComplete: Bool { accepted == delivered && (accepted > 0 || fixes == 0) && balances }
@@ -68,9 +91,40 @@ struct ReplaySummary: Encodable {
         return """
             \(fixes.counted("fix", "fixes")) read in \(seconds) s; \(requests.counted("request")), \(retries) of them retried; \
             \(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(rates)
+            \(pace)
             ledger: accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) \
             + quarantined \(quarantined), which \(account)
             """
+    }
+
+    /// How fast requests went, how long their answers took, and what went wrong.
+    private var pace: String {
+        var clauses = [
+            vehicles > 1 ? vehicles.counted("vehicle") : nil,
+            "\(FigureText.decimal(requestsPerSecond, 1)) requests a second",
+        ].compactMap(\.self)
+        if let answerSecondsP50, let answerSecondsP99, let longestAnswerSeconds {
+            let words = [answerSecondsP50, answerSecondsP99, longestAnswerSeconds].map {
+                Duration.seconds($0).inMilliseconds
+            }
+            clauses.append("half answered within \(words[0]), 99 of 100 within \(words[1]), all within \(words[2])")
+        }
+        if let longestLagSeconds, vehicles > 1 {
+            clauses.append("no fix read more than \(Duration.seconds(longestLagSeconds).inMilliseconds) late")
+        }
+        if let longestWaitSeconds {
+            clauses.append("no update waited longer than \(Duration.seconds(longestWaitSeconds).inMilliseconds)")
+        }
+        if let failures = RequestFigures.words(for: failures) { clauses.append("failed: \(failures)") }
+        return clauses.joined(separator: "; ") + "."
+    }
+}
+
+extension Duration {
+    /// As `3.1 ms`, `420 ms`.
+    var inMilliseconds: String {
+        let milliseconds = self / .milliseconds(1)
+        return "\(FigureText.decimal(milliseconds, milliseconds < 10 ? 1 : 0)) ms"
     }
 }
 

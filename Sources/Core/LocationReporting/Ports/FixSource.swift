@@ -30,6 +30,8 @@ package struct FixSourceError: Error, Sendable, Hashable, CustomStringConvertibl
         case cannotOpen
         /// A folder, UTF-16 text, a damaged archive: not a recording of a receiver.
         case notALog
+        /// More than can be kept in memory.
+        case tooLong
         case readFailed
         case cancelled
     }

@@ -1,0 +1,95 @@
+import GNSS
+import Glibc
+package import HTTPMessages
+import LinuxPlatform
+package import LocationReporting
+package import TimeAndChance
+
+/// Measures the requests to Fleet Engine of all vehicles of a replay, on their way through it.
+package final class RequestMeter: HTTPTransport, ReportingObserver {
+    private let transport: any HTTPTransport
+    private let clock: MonotonicClock
+    private let systemTime: (@Sendable () -> UTCTime)?
+    private let state = Locked(RequestFigures())
+
+    /// `systemTime`: the host's, where fixes carry the moment at which they are due; otherwise nobody is late.
+    package init(_ transport: any HTTPTransport, clock: MonotonicClock, systemTime: (@Sendable () -> UTCTime)? = nil) {
+        (self.transport, self.clock, self.systemTime) = (transport, clock, systemTime)
+    }
+
+    package var figures: RequestFigures { state.withLock { $0 } }
+
+    package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+        let begun = clock.now
+        do throws(HTTPTransportError) {
+            let response = try await transport.send(request)
+            let took = clock.now - begun
+            state.withLock { $0.answered(response.status, after: took) }
+            return response
+        } catch {
+            state.withLock { $0.failed(error.code) }
+            throw error
+        }
+    }
+
+    package func networkChanged() { transport.networkChanged() }
+
+    package func observe(_ event: ReportingEvent) {
+        guard case .fix(let fix) = event, let systemTime else { return }
+        let lag = fix.timeOfFix.duration(to: systemTime())
+        state.withLock { $0.longestLag = max($0.longestLag ?? .zero, lag) }
+    }
+}
+
+/// How requests fared: how long their answers took, and how many failed of what.
+package struct RequestFigures: Sendable, Hashable {
+    /// Answers by how long they took: each step is a twentieth longer than the one before.
+    private var counts: [Int] = []
+    private static let step = 1.05
+    private static let shortest = Duration.microseconds(100)
+    /// More than any time limit.
+    private static let longest = Duration.seconds(600)
+
+    package private(set) var answers = 0
+    package private(set) var longestAnswer = Duration.zero
+    /// By status, or by what kept the answer from coming.
+    package private(set) var failures: [String: Int] = [:]
+    /// How much too late a fix was read at most; `nil` where that is not known.
+    package fileprivate(set) var longestLag: Duration?
+
+    package init() {}
+
+    /// An answer came after `duration`.
+    package mutating func answered(_ status: Int, after duration: Duration) {
+        let ratio = max(1, min(duration, Self.longest) / Self.shortest)
+        let index = Int((log(ratio) / log(Self.step)).rounded(.up))
+        if index >= counts.count { counts += [Int](repeating: 0, count: index + 1 - counts.count) }
+        counts[index] += 1
+        answers += 1
+        longestAnswer = max(longestAnswer, duration)
+        if status != 200 { failures["\(status)", default: 0] += 1 }
+    }
+
+    /// None came.
+    package mutating func failed(_ code: HTTPTransportError.Code) { failures[code.rawValue, default: 0] += 1 }
+
+    /// Within what time so many of all answers came, to a twentieth; `nil` before the first.
+    package func time(of share: Double) -> Duration? {
+        guard answers > 0 else { return nil }
+        var rest = (Double(answers) * share).rounded(.up)
+        for (index, count) in counts.enumerated() {
+            rest -= Double(count)
+            if rest <= 0 { return min(Self.shortest * pow(Self.step, Double(index)), longestAnswer) }
+        }
+        return longestAnswer
+    }
+
+    /// Failures in words, the most frequent first, as `12 x 503, 3 x timedOut`; `nil` when there are none.
+    package var failuresInWords: String? { Self.words(for: failures) }
+
+    /// The same of counted `failures`.
+    package static func words(for failures: [String: Int]) -> String? {
+        let sorted = failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return sorted.isEmpty ? nil : sorted.map { "\($0.value) x \($0.key)" }.joined(separator: ", ")
+    }
+}

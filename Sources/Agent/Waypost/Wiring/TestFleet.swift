@@ -1,0 +1,84 @@
+package import FleetEngine
+import GNSS
+import LinuxPlatform
+package import LocationReporting
+
+/// The vehicles of a load test. They share what a vehicle on the road has for itself, transport, cache of tokens,
+/// monitor and log, and keep their updates in memory
+/// ([decision 49](../../../../docs/decisions/0049-a-test-fleet-keeps-its-updates-in-memory.md)).
+package struct TestFleet: Sendable {
+    /// Updates of a vehicle that may be pending: some minutes at the usual interval, and 16 KiB.
+    private static let capacity = 128
+    /// To Fleet Engine at once, over HTTP/1.1: a thousand requests a second where each takes a quarter of one.
+    package static let connections = 256
+    /// The connections, the token endpoint's, and what every process has open.
+    private static let descriptors = connections + 128
+
+    private struct Vehicle: Sendable {
+        let outbox: MemoryOutbox
+        let source: any FixSource
+        let intake: LocationIntake
+        let uploader: Uploader
+
+        /// Until the source has ended and everything is delivered; nothing is replaced on the way.
+        func run() async -> FixSourceError? {
+            async let delivery: Void = uploader.run()
+            var failure: FixSourceError?
+            do throws(FixSourceError) { try await source.run { [intake] in await intake.take($0) } } catch {
+                failure = error.code == .cancelled ? nil : error
+            }
+            await uploader.finishWhenEmpty()
+            await delivery
+            return failure
+        }
+    }
+
+    private let vehicles: [Vehicle]
+
+    /// `parts` are of all vehicles, but for the source: `source` gives that of the vehicle at an index of `names`.
+    package init(
+        _ configuration: Configuration, names: [VehicleName], _ parts: VehicleAgent.Parts,
+        source: (Int) -> any FixSource
+    ) {
+        let observer = ReportingObservers(
+            [parts.monitor, EventLog(log: parts.log, clock: parts.clock)] + parts.observers)
+        vehicles = names.enumerated().map { index, name in
+            var configuration = configuration
+            configuration.vehicle = name
+            let outbox = MemoryOutbox(capacity: Self.capacity, clock: parts.clock)
+            let (intake, uploader) = VehicleAgent.wire(
+                configuration, parts, outbox: outbox, newest: nil, observer: observer)
+            return Vehicle(outbox: outbox, source: source(index), intake: intake, uploader: uploader)
+        }
+    }
+
+    /// Makes sure that enough files may be open.
+    package static func requireDescriptors() throws(AgentError) {
+        let allowed = DescriptorLimit.raise(to: descriptors)
+        guard allowed < descriptors else { return }
+        throw AgentError(
+            .unavailable,
+            "too few open files are allowed: many vehicles need \(descriptors), and the hard limit is \(allowed); raise "
+                + "it (ulimit -Hn, LimitNOFILE=)")
+    }
+
+    /// Runs until every source has ended and everything is delivered, or until cancelled.
+    package func run() async throws(AgentError) {
+        let failure = await withTaskGroup(of: FixSourceError?.self) { group in
+            for vehicle in vehicles { group.addTask { await vehicle.run() } }
+            return await group.reduce(nil) { $0 ?? $1 }
+        }
+        if let failure { throw AgentError(.inputData, failure.description) }
+    }
+
+    /// The account of all vehicles together, and the longest that any update of one has waited for its delivery.
+    package func account() async -> (ledger: Ledger, longestWait: Duration) {
+        var (ledger, longestWait) = (Ledger(), Duration.zero)
+        for vehicle in vehicles {
+            // It is in memory, and never fails.
+            if let own = try? await vehicle.outbox.ledger() { ledger = ledger + own }
+            longestWait = max(longestWait, await vehicle.outbox.longestWait)
+        }
+        return (ledger, longestWait)
+    }
+}

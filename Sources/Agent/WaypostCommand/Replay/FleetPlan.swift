@@ -1,0 +1,149 @@
+import FleetEngine
+import GNSSReceiver
+import TimeAndChance
+import Waypost
+
+/// Which vehicles a replay drives: how many, what they are called, and how far they are apart in time and place.
+///
+/// All of it follows from a vehicle's number, so that several machines can share a fleet.
+struct FleetPlan: Sendable, Equatable {
+    private static let most = 100_000
+    private static let greatestNumber = 999_999_999
+
+    var count = 1
+    private var first = 1
+    /// `nil`: the configuration's id, with the number behind it when there are many.
+    private var pattern: VehiclePattern?
+    /// Over what time they start; `nil`: over the interval of updates.
+    private var spreadSeconds: Double?
+    private var spreadMeters = 0.0
+
+    /// One vehicle as it is configured.
+    init() {}
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        count = try Self.number(arguments, "--vehicles", 1...Self.most) ?? 1
+        first = try Self.number(arguments, "--first-vehicle", 0...Self.greatestNumber) ?? 1
+        guard first <= Self.greatestNumber - (count - 1) else {
+            throw Self.refusal(
+                "--first-vehicle is \(first), and the last of \(count) would be above \(Self.greatestNumber)")
+        }
+        if let text = arguments.value("--vehicle-id") {
+            do { pattern = try VehiclePattern(text) } catch { throw Self.refusal("--vehicle-id \(text) \(error)") }
+        } else if count == 1, arguments.value("--first-vehicle") != nil {
+            pattern = VehiclePattern.numbered
+        }
+        if count > 1, let pattern, !pattern.hasNumber {
+            throw Self.refusal(
+                "--vehicle-id \(pattern) gives \(count) vehicles one name; put %d in it, or %05d for five digits")
+        }
+        spreadSeconds = try Self.measure(arguments, "--spread-seconds", upTo: 86_400)
+        spreadMeters = try Self.measure(arguments, "--spread-meters", upTo: 1_000_000) ?? 0
+    }
+
+    /// What the vehicles are called, in the order of their numbers, where `vehicle` is configured.
+    func names(for vehicle: VehicleName) throws(AgentError) -> [VehicleName] {
+        guard count > 1 || pattern != nil else { return [vehicle] }
+        var names: [VehicleName] = []
+        for number in numbers {
+            let id = (pattern ?? .numbered).name(number, of: vehicle.vehicleID)
+            do {
+                names.append(try VehicleName(service: vehicle.service, providerID: vehicle.providerID, vehicleID: id))
+            } catch { throw AgentError(.configuration, "the vehicle id \"\(id)\" \(error)") }
+        }
+        return names
+    }
+
+    /// How the drive of the vehicle at `index` differs, where `interval` passes between two updates.
+    func offset(at index: Int, interval: Duration) -> DriveOffset {
+        DriveOffset(
+            delay: spread(interval) * index / count, withinMeters: spreadMeters, of: first + index)
+    }
+
+    /// Over what time the vehicles start.
+    func spread(_ interval: Duration) -> Duration { spreadSeconds.map { .seconds($0) } ?? interval }
+
+    private var numbers: ClosedRange<Int> { first...first + count - 1 }
+
+    private static func number(
+        _ arguments: Arguments, _ option: String, _ range: ClosedRange<Int>
+    ) throws(UsageError) -> Int? {
+        guard let text = arguments.value(option) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw refusal("\(option) is \(text); use \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    private static func measure(
+        _ arguments: Arguments, _ option: String, upTo limit: Double
+    ) throws(UsageError) -> Double? {
+        guard let text = arguments.value(option) else { return nil }
+        guard let value = Double(text), (0...limit).contains(value) else {
+            throw refusal("\(option) is \(text); use a number from 0 to \(Int(limit))")
+        }
+        return value
+    }
+
+    private static func refusal(_ problem: String) -> UsageError { UsageError(problem, command: "replay") }
+}
+
+/// How vehicles are called by their numbers, as `van-%05d`.
+struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong with a pattern, behind it.
+    enum Problem: Error, CustomStringConvertible {
+        case conversion(String)
+        case second
+
+        var description: String {
+            switch self {
+            case .conversion(let text): "has \(text); use %d for the number, or %05d for one of five digits"
+            case .second: "has two numbers; leave one"
+            }
+        }
+    }
+
+    /// The configuration's id with the number behind it.
+    static let numbered = VehiclePattern(text: nil, before: "", after: "", width: 1, hasNumber: true)
+
+    /// As it was given; `nil` of `numbered`.
+    private let text: String?
+    private let before: String
+    private let after: String
+    /// Digits at least.
+    private let width: Int
+    let hasNumber: Bool
+
+    private init(text: String?, before: String, after: String, width: Int, hasNumber: Bool) {
+        (self.text, self.before, self.after) = (text, before, after)
+        (self.width, self.hasNumber) = (width, hasNumber)
+    }
+
+    /// Reads a pattern: text with at most one `%d` or, for N digits with zeros in front, `%0Nd`.
+    init(_ text: String) throws(Problem) {
+        let parts = text.split(separator: "%", omittingEmptySubsequences: false)
+        guard parts.count > 1 else {
+            self.init(text: text, before: text, after: "", width: 1, hasNumber: false)
+            return
+        }
+        let digits = parts[1].prefix { $0.isASCII && $0.isNumber }
+        let rest = parts[1].dropFirst(digits.count)
+        let width = digits.isEmpty ? 1 : digits.count == 2 && digits.first == "0" ? Int(digits) ?? 0 : 0
+        guard rest.first == "d", width > 0 else {
+            throw .conversion("%\(digits)\(rest.first.map(String.init) ?? "")")
+        }
+        guard parts.count == 2 else { throw .second }
+        self.init(
+            text: text, before: String(parts[0]), after: String(rest.dropFirst()), width: width, hasNumber: true)
+    }
+
+    /// What the vehicle with that number is called, where `id` is configured.
+    func name(_ number: Int, of id: String) -> String {
+        guard let text else { return "\(id)-\(number)" }
+        guard hasNumber else { return text }
+        let digits = String(number)
+        return before + String(repeating: "0", count: max(0, width - digits.count)) + digits + after
+    }
+
+    var description: String { text ?? "ID-%d" }
+}

@@ -1,0 +1,105 @@
+package import ReportedText
+
+/// An outbox in memory, for the vehicles of a load test: it survives nothing, and its account is kept all the same.
+///
+/// It is bounded: while so many updates are pending as it has room for, the drive waits.
+package actor MemoryOutbox: Outbox {
+    private struct Row {
+        let stored: StoredUpdate
+        let acceptedAt: Duration
+    }
+
+    private let capacity: Int
+    private let clock: MonotonicClock
+    private var account = Ledger()
+    /// What is pending, in the order of acceptance.
+    private var rows: [Row] = []
+    private var newestUpdate: StoredUpdate?
+    /// Of the last update with its shape points.
+    private var appended: ClosedRange<Int64>?
+    private var newestDelivered: StoredUpdate?
+    /// Ends the wait for room.
+    private var roomListener: AsyncStream<Never>.Continuation?
+    /// The longest time from an update's acceptance to its delivery.
+    package private(set) var longestWait = Duration.zero
+
+    package init(capacity: Int, clock: MonotonicClock) { (self.capacity, self.clock) = (max(1, capacity), clock) }
+
+    @discardableResult
+    package func append(
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
+    ) async throws(OutboxError) -> StoredUpdate {
+        // A drive that is cancelled meanwhile has one update more: an error would send it from memory.
+        while rows.count >= capacity, !Task.isCancelled {
+            let (changes, listener) = AsyncStream.makeStream(of: Never.self)
+            roomListener = listener
+            for await _ in changes {}
+        }
+        let first = account.accepted + 1
+        for point in shapePoints { _ = accept(point) }
+        let stored = accept(update)
+        appended = first...stored.sequence
+        newestUpdate = overrulingEarlier ? stored : Self.newer(newestUpdate, stored)
+        return stored
+    }
+
+    private func accept(_ update: LocationUpdate) -> StoredUpdate {
+        account.accepted += 1
+        let stored = StoredUpdate(sequence: account.accepted, update: update)
+        rows.append(Row(stored: stored, acceptedAt: clock.now))
+        return stored
+    }
+
+    package func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
+        guard let last = newestUpdate, !rows.isEmpty else { return nil }
+        let isPending = rows.contains { $0.stored.sequence == last.sequence }
+        let fresh = appended.flatMap { isPending && $0.upperBound == last.sequence ? $0 : nil }
+        let older = rows.lazy.map(\.stored).filter { $0.sequence != last.sequence }
+        let shape = older.filter { fresh?.contains($0.sequence) == true }
+        let backlog = older.filter { withBacklog && fresh?.contains($0.sequence) != true }
+        let past = (Array(shape) + Array(backlog)).prefix(maximumPastLocations)
+        return UploadBatch(
+            last: last, lastIsPending: isPending, past: past.sorted { $0.update.timeOfFix < $1.update.timeOfFix })
+    }
+
+    package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
+        let delivered = Set(batch.pending.map(\.sequence))
+        let now = clock.now
+        for row in rows where delivered.contains(row.stored.sequence) {
+            newestDelivered = Self.newer(newestDelivered, row.stored)
+            longestWait = max(longestWait, now - row.acceptedAt)
+            account.delivered += 1
+        }
+        remove { delivered.contains($0) }
+    }
+
+    package func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
+        guard rows.contains(where: { $0.stored.sequence == update.sequence }) else { return }
+        account.quarantined += 1
+        remove { $0 == update.sequence }
+        guard newestUpdate?.sequence == update.sequence else { return }
+        newestUpdate = rows.reduce(newestDelivered) { Self.newer($0, $1.stored) }
+    }
+
+    package func newest() async throws(OutboxError) -> StoredUpdate? { newestUpdate }
+
+    package func ledger() async throws(OutboxError) -> Ledger {
+        var ledger = account
+        ledger.pending = Int64(rows.count)
+        return ledger
+    }
+
+    package func close() async throws(OutboxError) {}
+
+    private func remove(where isGone: (Int64) -> Bool) {
+        rows.removeAll { isGone($0.stored.sequence) }
+        roomListener?.finish()
+        roomListener = nil
+    }
+
+    /// Of equal times of fix the one accepted later is the newer.
+    private static func newer(_ one: StoredUpdate?, _ other: StoredUpdate) -> StoredUpdate {
+        guard let one else { return other }
+        return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one
+    }
+}

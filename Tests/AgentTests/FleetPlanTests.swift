@@ -1,0 +1,87 @@
+import FleetEngine
+import GNSS
+import GNSSReceiver
+import Testing
+import TimeAndChance
+
+@testable import WaypostCommand
+
+/// Which vehicles `waypost replay` drives.
+@Suite struct FleetPlans {
+    private func plan(_ words: String) throws(UsageError) -> FleetPlan {
+        let command = try CommandCatalog.command(named: "replay")
+        return try FleetPlan(Arguments(("a " + words).split(separator: " ").map(String.init), for: command))
+    }
+
+    private func names(_ words: String) throws -> [String] {
+        try plan(words).names(for: VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "van 7"))
+            .map(\.vehicleID)
+    }
+
+    @Test(arguments: [
+        ("", ["van 7"]), ("--vehicles 1", ["van 7"]), ("--vehicles 2", ["van 7-1", "van 7-2"]),
+        ("--vehicles 2 --first-vehicle 9", ["van 7-9", "van 7-10"]), ("--first-vehicle 0", ["van 7-0"]),
+        ("--vehicles 2 --vehicle-id v%d", ["v1", "v2"]),
+        ("--vehicles 2 --first-vehicle 9 --vehicle-id v-%02d-x", ["v-09-x", "v-10-x"]),
+        ("--vehicles 2 --first-vehicle 99 --vehicle-id v%02d", ["v99", "v100"]),
+        ("--vehicle-id bus", ["bus"]), ("--vehicle-id v%05d --first-vehicle 12", ["v00012"]),
+    ])
+    func haveNamesByNumber(words: String, expected: [String]) throws { #expect(try names(words) == expected) }
+
+    @Test(arguments: [
+        ("--vehicles 0", "--vehicles is 0; use 1 to 100000"),
+        ("--vehicles 100001", "--vehicles is 100001; use 1 to 100000"),
+        ("--vehicles 1.5", "--vehicles is 1.5; use 1 to 100000"), ("--vehicles x", "--vehicles is x; use 1 to 100000"),
+        ("--first-vehicle -1", "--first-vehicle is -1; use 0 to 999999999"),
+        (
+            "--first-vehicle 999999999 --vehicles 2",
+            "--first-vehicle is 999999999, and the last of 2 would be above 999999999"
+        ),
+        (
+            "--vehicles 2 --vehicle-id van",
+            "--vehicle-id van gives 2 vehicles one name; put %d in it, or %05d for five digits"
+        ),
+        ("--vehicle-id v%s", "--vehicle-id v%s has %s; use %d for the number, or %05d for one of five digits"),
+        ("--vehicle-id v%", "--vehicle-id v% has %; use %d for the number, or %05d for one of five digits"),
+        ("--vehicle-id v%5d", "--vehicle-id v%5d has %5d; use %d for the number, or %05d for one of five digits"),
+        ("--vehicle-id v%00d", "--vehicle-id v%00d has %00d; use %d for the number, or %05d for one of five digits"),
+        ("--vehicle-id v%d%d", "--vehicle-id v%d%d has two numbers; leave one"),
+        ("--spread-seconds -1", "--spread-seconds is -1; use a number from 0 to 86400"),
+        ("--spread-seconds nan", "--spread-seconds is nan; use a number from 0 to 86400"),
+        ("--spread-meters 2e6", "--spread-meters is 2e6; use a number from 0 to 1000000"),
+    ])
+    func areRefusedWithTheWayOut(words: String, problem: String) {
+        #expect(throws: UsageError(problem, command: "replay")) { try plan(words) }
+    }
+
+    @Test func keepFleetEnginesRulesForNames() throws {
+        do {
+            _ = try names("--vehicles 2 --vehicle-id a/%d")
+            Issue.record("the name was accepted")
+        } catch { #expect("\(error)".contains("the vehicle id \"a/1\" contains \"/\"")) }
+    }
+
+    @Test(
+        arguments: [
+            ("--vehicles 4", [0, 2.5, 5, 7.5]), ("--vehicles 4 --spread-seconds 2", [0, 0.5, 1, 1.5]),
+            ("--vehicles 2 --spread-seconds 0", [0, 0]), ("", [0]),
+        ] as [(String, [Double])])
+    func spreadTheirStarts(words: String, seconds: [Double]) throws {
+        let plan = try plan(words)
+        #expect(
+            (0..<plan.count).map { plan.offset(at: $0, interval: .seconds(10)).delay } == seconds.map { .seconds($0) })
+    }
+
+    /// Whichever machine drives it, and however many drive with it.
+    @Test func spreadThePlacesByNumberAlone() throws {
+        let all = try plan("--vehicles 100 --spread-meters 1000")
+        let some = try plan("--vehicles 10 --first-vehicle 91 --spread-meters 1000 --spread-seconds 0")
+        let fix = Fix(timeOfFix: UTCTime(year: 2030, month: 1, day: 1), latitude: 52, longitude: 13)
+        #expect(
+            all.offset(at: 90, interval: .zero).moved(fix) == some.offset(at: 0, interval: .zero).moved(fix))
+        let places = (0..<100).map { all.offset(at: $0, interval: .zero).moved(fix) }
+        #expect(Set(places).count == 100)
+        #expect(places.allSatisfy { $0.distance(to: fix) <= 1005 })
+        #expect(places.contains { $0.distance(to: fix) > 800 } && places.contains { $0.distance(to: fix) < 300 })
+    }
+}

@@ -1,0 +1,157 @@
+"""Ten thousand vehicles of `waypost replay` in one process, beside the simulator, and at full speed beside h2load."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from .drive import write_drive
+from .failure import Failed, require
+from .network import free_port, listens
+from .processes import call, end_now, start
+from .simulator import Simulator
+from .trial import Option, Trial, count
+from .waypost import configuration
+
+INTERVAL_SECONDS = 10
+RESIDENT_KIBIBYTES_A_VEHICLE = 64
+RESIDENT_MEBIBYTES = 1024
+P99_SECONDS = 1.0
+LATE_SECONDS = 1.0
+# At full speed: as many as work through their drives in some seconds.
+FAST_VEHICLES, FAST_SECONDS = 2000, 600
+H2LOAD_REQUESTS = 50_000
+# About as long as those that Fleet Engine takes; nginx reads none.
+TOKEN = "eyJhbGciOiJSUzI1NiJ9." + "e30" * 100 + "." + "c2ln" * 90
+
+
+class Load(Trial):
+    """Drives many vehicles at real speed: all arrives, in time, in bounded memory; then compares full speed with h2load's."""
+
+    name = "load-test"
+    options = (Option("--vehicles", 10_000, "how many", count),
+               Option("--seconds", 600, "how long each drives at real speed", count))
+    tools = {"h2load": "nghttp2-client", "nginx": "nginx-light", "openssl": "openssl"}
+
+    def run(self) -> str:
+        return f"{self.real_speed()}\n{self.full_speed()}"
+
+    def real_speed(self) -> str:
+        vehicles: int = self.arguments.vehicles
+        simulator = Simulator(self.waypost, self.folder, records=False)
+        self.ends_with(simulator.stop)
+        simulator.start()
+        told, peak, threads = self.replay(
+            simulator.origin, vehicles, self.arguments.seconds, "1", authorization={
+                "type": "http", "url": simulator.origin + "/token/driver/{vehicleId}"})
+        arrived = simulator.summary()
+        simulator.stop()
+        late = told["longestLagSeconds"] + told["longestWaitSeconds"]
+        return require(
+            f"{vehicles} vehicles for {self.arguments.seconds} s: {told['accepted']} accepted, {told['delivered']} "
+            f"delivered, {arrived['distinctFixes']} arrived from {arrived['vehicles']} with {told['tokenFetches']} tokens; "
+            f"{told['requestsPerSecond']:.0f} requests/s; p50 {told['answerSecondsP50'] * 1000:.1f} ms, "
+            f"p99 {told['answerSecondsP99'] * 1000:.0f} ms, longest {told['longestAnswerSeconds'] * 1000:.0f} ms; "
+            f"a fix was read {told['longestLagSeconds'] * 1000:.0f} ms late at most, an update waited "
+            f"{told['longestWaitSeconds'] * 1000:.0f} ms at most; {peak / 1024:.0f} MiB resident, "
+            f"{peak / vehicles:.1f} KiB a vehicle, {threads} threads; failed: {told['failures'] or 'none'}",
+            ("not everything was delivered", told["accepted"] == told["delivered"] == arrived["distinctFixes"]),
+            ("a last location went back in time", arrived["lastLocationsBackInTime"] == 0),
+            ("a vehicle without a token of its own", told["tokenFetches"] >= arrived["vehicles"] == vehicles),
+            (f"more than {RESIDENT_MEBIBYTES} MiB resident", peak <= RESIDENT_MEBIBYTES * 1024),
+            (f"more than {RESIDENT_KIBIBYTES_A_VEHICLE} KiB a vehicle",
+             vehicles < 10_000 or peak <= RESIDENT_KIBIBYTES_A_VEHICLE * vehicles),
+            (f"p99 above {P99_SECONDS} s", told["answerSecondsP99"] <= P99_SECONDS),
+            (f"a vehicle more than {LATE_SECONDS} s late", late <= LATE_SECONDS))
+
+    def full_speed(self) -> str:
+        """The same nginx with TLS and HTTP/2 for both, one after the other."""
+        port = self.start_nginx()
+        origin, trust = f"https://localhost:{port}", str(self.folder / "server.pem")
+        told, _, _ = self.replay(
+            origin, FAST_VEHICLES, FAST_SECONDS, "max",
+            authorization={"type": "http", "url": origin + "/token/{vehicleId}", "caFile": trust},
+            upload={"caFile": trust})
+        connections = int(call("curl", "--silent", "--cacert", trust, f"{origin}/connection"))
+        body = self.folder / "body.json"
+        body.write_text(json.dumps({
+            "lastLocation": {"location": {"latitude": 48.1, "longitude": 11.5}, "updateTime": "2030-01-01T00:00:00Z",
+                             "heading": 90, "speed": 13.9}, "vehicleState": "ONLINE"}))
+        said = call(
+            "h2load", "-n", H2LOAD_REQUESTS, "-c", 2, "-m", 100, "-d", body, "-H", ":method: PUT", "-H",
+            f"authorization: Bearer {TOKEN}", f"{origin}/v1/providers/trial/vehicles/van-1?updateMask=lastLocation")
+        rate = re.search(r"finished in [\d.]+m?s, ([\d.]+) req/s", said)
+        if rate is None:
+            raise Failed(f"h2load says no rate: {said}")
+        return require(
+            f"at full speed over TLS and HTTP/2: {told['delivered'] / told['seconds']:.0f} updates/s of "
+            f"{FAST_VEHICLES} vehicles in {told['requests']} requests over at most {connections - 1} connections, tokens "
+            f"included; h2load on the same nginx {float(rate[1]):.0f} requests/s of one update each",
+            ("not everything was delivered at full speed", told["accepted"] == told["delivered"]))
+
+    def replay(self, origin: str, vehicles: int, seconds: int, speed: str,
+               **sections: dict[str, object]) -> tuple[dict[str, Any], int, int]:
+        """The summary of a replay, how many KiB were resident at most, and how many threads there were."""
+        configured = configuration(
+            self.folder / f"load-{speed}.json", origin, reporting={"intervalSeconds": INTERVAL_SECONDS},
+            **{"upload": {}, **sections})
+        drive = self.folder / f"drive-{seconds}.nmea"
+        write_drive(drive, time.time() - seconds, seconds)
+        peak = threads = 0
+        with open(self.folder / "replay.log", "ab") as errors:
+            process = subprocess.Popen(
+                [str(self.waypost.path), "replay", str(drive), "--config", str(configured), "--speed", speed, "--json",
+                 "--vehicles", str(vehicles), "--vehicle-id", "van-%05d", "--spread-meters", "5000"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True)
+            self.ends_with(lambda: end_now(process))
+            while process.poll() is None:
+                status = self.status(process.pid)
+                peak, threads = max(peak, status.get("VmHWM", 0)), max(threads, status.get("Threads", 0))
+                time.sleep(0.2)
+        said = process.stdout.read() if process.stdout else ""
+        if process.returncode != 0:
+            raise Failed(f"waypost replay ended with {process.returncode}: {said}")
+        told: dict[str, Any] = json.loads(said)
+        return told, peak, threads
+
+    @staticmethod
+    def status(process: int) -> dict[str, int]:
+        """The numbers in /proc/PID/status; none of a process that has ended."""
+        try:
+            lines = Path(f"/proc/{process}/status").read_text().splitlines()
+        except OSError:
+            return {}
+        words = (line.replace(":", "").split() for line in lines)
+        return {word[0]: int(word[1]) for word in words if len(word) > 1 and word[1].isdigit()}
+
+    def start_nginx(self) -> int:
+        """One that answers as Fleet Engine does to whatever vehicle, and gives everybody the same token."""
+        port = free_port()
+        call("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+             "subjectAltName=DNS:localhost", "-keyout", self.folder / "server.key", "-out", self.folder / "server.pem")
+        places = "".join(f"{kind}_temp_path {self.folder}/{kind}; " for kind in (
+            "client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        path = self.folder / "nginx.conf"
+        path.write_text(f"""daemon off; master_process off; pid {self.folder}/nginx.pid; error_log stderr crit;
+            events {{ worker_connections 1024; }}
+            http {{
+                access_log off; {places}
+                default_type application/json; keepalive_timeout 600s; keepalive_requests 100000000;
+                server {{
+                    listen 127.0.0.1:{port} ssl http2;
+                    ssl_certificate {self.folder}/server.pem; ssl_certificate_key {self.folder}/server.key;
+                    location ~ ^/v1/(providers/[^/]+/vehicles/[^/:?]+) {{ return 200 '{{"name":"$1"}}'; }}
+                    location /token {{ return 200 '{{"VEHICLE_TOKEN_KEY":"{TOKEN}"}}'; }}
+                    location /connection {{ return 200 "$connection"; }}
+                }}
+            }}""")
+        log = self.folder / "nginx.log"
+        nginx = start("nginx", "-p", self.folder, "-c", path, log=log)
+        self.ends_with(lambda: end_now(nginx))
+        if not listens(nginx, "127.0.0.1", port):
+            raise Failed(f"nginx does not answer: {log.read_text()}")
+        return port
