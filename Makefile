@@ -12,6 +12,7 @@ SECONDS ?= 60
 KILLS ?= 50
 CUTS ?= 200
 SEEDS ?= 300
+TRACKS ?= 100000
 ROUNDS ?= 20
 CLOCK_SECONDS ?= 1200
 TOKEN_LIFE ?= 360
@@ -46,7 +47,7 @@ TOOLS = binutils faketime fish git gpsd gunicorn iproute2 lld man-db mandoc nght
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
-	fault-test link-test reload-test load-test economy deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
+	track-test fault-test link-test reload-test load-test economy deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -111,6 +112,9 @@ power-test: prepare ## power cuts at any call of the outbox, CUTS of them; only 
 
 damage-test: prepare ## SEEDS damaged stores, and every call of the disk failing; what is sound must be found
 	DAMAGE_SEEDS=$(SEEDS) FILTER='DamagedStore|FailingCalls' LIMIT=7200 VERBOSE=1 scripts/test
+
+track-test: prepare ## TRACKS random ways and a day at 10 Hz; what is told stays within its bound, and memory too
+	SHAPE_TRACKS=$(TRACKS) FILTER=ShapeBound LIMIT=7200 VERBOSE=1 scripts/test
 
 disk-test: prepare ## a disk that fills up under the service, ROUNDS times; needs root
 	@$(PYTHON) -m trials disk --rounds $(ROUNDS)

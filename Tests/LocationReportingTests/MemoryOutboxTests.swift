@@ -19,17 +19,17 @@ import WaypostTestSupport
     @Test func keepTheAccountAndTheOrder() async throws {
         let outbox = outbox()
         for second: Int64 in [10, 20, 30, 40] { try await outbox.append(Self.update(second)) }
-        let batch = try #require(await outbox.nextBatch(maximumPastLocations: 2))
+        let batch = try #require(await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true))
         #expect(batch.last.sequence == 4 && batch.lastIsPending && batch.past.map(\.sequence) == [1, 2])
         clock.advance(by: .seconds(3))
         try await outbox.acknowledge(batch)
         #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 3, pending: 1))
         #expect(await outbox.longestWait == .seconds(3))
         // What has been delivered leads still, so that no older position takes its place.
-        let rest = try #require(await outbox.nextBatch(maximumPastLocations: 2))
+        let rest = try #require(await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true))
         #expect(rest.last.sequence == 4 && !rest.lastIsPending && rest.past.map(\.sequence) == [3])
         try await outbox.acknowledge(rest)
-        #expect(try await outbox.nextBatch(maximumPastLocations: 2) == nil)
+        #expect(try await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true) == nil)
         #expect(try await outbox.newest()?.sequence == 4)
     }
 
@@ -39,7 +39,7 @@ import WaypostTestSupport
         #expect(try await outbox.newest()?.sequence == 1)
         try await outbox.append(Self.update(15), overrulingEarlier: true)
         #expect(try await outbox.newest()?.sequence == 3)
-        let batch = try #require(await outbox.nextBatch(maximumPastLocations: 9))
+        let batch = try #require(await outbox.nextBatch(maximumPastLocations: 9, withBacklog: true))
         #expect(batch.past.map(\.sequence) == [2, 1])
     }
 
@@ -58,7 +58,7 @@ import WaypostTestSupport
         let third = Task { try await outbox.append(Self.update(30)) }
         for _ in 0..<100 { await Task.yield() }
         #expect(try await outbox.ledger().accepted == 2)
-        try await outbox.acknowledge(try #require(await outbox.nextBatch(maximumPastLocations: 1)))
+        try await outbox.acknowledge(try #require(await outbox.nextBatch(maximumPastLocations: 1, withBacklog: true)))
         #expect(try await third.value.sequence == 3)
     }
 
