@@ -96,7 +96,7 @@ import WaypostTestSupport
         var lasts: Bool { from.timeOfFix.duration(to: to.timeOfFix) >= .seconds(8) }
     }
 
-    /// By the truth: from standstill on until a walk's pace; a metre or two between two of them is none.
+    /// By the truth: from standstill on until a walk's pace; a few metres between two of them are none.
     private static func stands(_ places: [Fix], _ speeds: [Double]) -> [Stand] {
         var stands: [Stand] = []
         var wasStanding = false
@@ -107,7 +107,7 @@ import WaypostTestSupport
             if let last = stands.last,
                 wasStanding
                     || last.to.timeOfFix.duration(to: place.timeOfFix) <= .seconds(30)
-                        && last.from.distance(to: place) < 3
+                        && last.from.distance(to: place) <= 5
             {
                 stands[stands.count - 1].to = place
             } else {
