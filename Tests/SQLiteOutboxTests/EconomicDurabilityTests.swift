@@ -31,7 +31,9 @@ struct EconomicDurability {
     ])
     func commitsWithinItsWindow(durability: OutboxDurability, count: Int, age: Int, isDue: Bool) {
         var group = GroupCommit()
-        for _ in 0..<count { group.append(GroupCommit.Element(update: sample(1), overrulesEarlier: false), at: .zero) }
+        for _ in 0..<count {
+            group.append([GroupCommit.Element(update: sample(1), overrulesEarlier: false)], at: .zero)
+        }
         #expect(group.isDue(durability, at: .seconds(age), nextMaintenanceAfter: .seconds(2)) == isDue)
     }
 
