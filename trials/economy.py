@@ -38,10 +38,10 @@ class Policy(NamedTuple):
     live: float | None = None
 
 
-BARE = Policy("interval 10 s, track off", {"trackMeters": "off"})
+BARE = Policy("interval 10 s, track off", {"intervalSeconds": 10, "trackMeters": "off"})
 POLICIES = (
     BARE,
-    Policy("interval 10 s, track 5 m", {"trackMeters": 5}, track=5, each=(1.02, 1.05)),
+    Policy("interval 10 s, track 5 m", {"intervalSeconds": 10, "trackMeters": 5}, track=5, each=(1.02, 1.05)),
     Policy("accuracy 50 m, 30 s", {"policy": "accuracy", "liveMeters": 50, "longestIntervalSeconds": 30, "trackMeters": 5},
            track=5, mean=(0.55, 0.6), each=(0.65, 0.65), live=60),
     Policy("accuracy 100 m, 60 s, track 10 m",
@@ -110,7 +110,7 @@ class Economy(Trial):
             if not missing:
                 yield policy
             elif policy is BARE:
-                yield BARE._replace(reporting={})
+                yield BARE._replace(reporting={"intervalSeconds": 10})
             else:
                 self.say(f"{policy.name} is not measured: this release has no {' and no '.join(missing)}")
 
@@ -129,8 +129,9 @@ class Economy(Trial):
             configured = configuration(
                 Path(place) / "config.json", wire.origin, vehicle,
                 authorization={"type": "http", "url": self.simulator.origin + "/token/driver/{vehicleId}"},
-                reporting={"intervalSeconds": 10} | policy.reporting,
                 upload={"endpoint": wire.origin, "caFile": str(self.front.authority)})
+            document = json.loads(configured.read_text()) | {"reporting": policy.reporting}
+            configured.write_text(json.dumps(document))
             words = self.waypost.replay(log, configured)
             words[words.index("max")] = str(self.arguments.speed)
             with open(self.folder / f"{vehicle}.json", "wb") as output:
