@@ -13,7 +13,7 @@ import WaypostTestSupport
 
     /// What is typed, with `\t` where the tabulator is pressed, and the words that the program is then given.
     static let lines: [(typed: String, words: [String])] = [
-        ("ch\t", ["check"]), ("--v\t", ["--version"]), ("replay --sp\t", ["replay", "--speed"]),
+        ("ch\t", ["check"]), ("--v\t", ["--version"]), ("replay --spe\t", ["replay", "--speed"]),
         ("replay drive.nmea --speed m\t", ["replay", "drive.nmea", "--speed", "max"]),
         ("run --config FOLDER/va\t", ["run", "--config", "FOLDER/van 7.json"]),
         ("run --rec\tFOLDER/recor\t", ["run", "--record", "FOLDER/recordings/"]),

@@ -1,8 +1,8 @@
 /// How many transfers libcurl gets at once, and how many connections it may open for them: a decision, without sockets.
 ///
-/// libcurl looks at every transfer each time that it looks at one, and opens a connection for each that finds no room on
-/// those there are. So it gets no more than there is room for: over HTTP/1.1 one a connection, over HTTP/2 the streams of
-/// a few connections; and until the first answer tells which of them it is, what one connection of either could carry.
+/// libcurl looks at every transfer each time that it looks at one, and opens a connection for each that finds no room
+/// on those there are. So it gets no more than there is room for: over HTTP/1.1 one a connection, over HTTP/2 the
+/// streams of a few connections; and until the first answer tells which it is, what one connection of HTTP/2 carries.
 struct TransferPlaces: Sendable, Hashable {
     /// A server allows a hundred streams on a connection at least (RFC 9113, section 6.5.2).
     private static let streams = 100
