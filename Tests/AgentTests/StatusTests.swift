@@ -338,7 +338,7 @@ import WaypostTestSupport
                 #expect(Double(words.last ?? "") != nil, "\(line)")
             }
         }
-        #expect(kinds.count == 34)
+        #expect(kinds.count == 35)
         for (name, _) in kinds {
             #expect(name.hasPrefix("waypost_") && name.wholeMatch(of: /[a-z_]+/) != nil)
             #expect(kinds["\(name)_total"] == nil, "\(name) is two families for OpenMetrics")

@@ -131,7 +131,7 @@ struct ReplayRun: Sendable {
         }
         let driven = (monitor.snapshot.progress?.reached ?? .zero) * count
         var summary = ReplaySummary(
-            counts: monitor.snapshot.counts, ledger: ledger, duration: clock.now, driven: driven,
+            counts: monitor.snapshot.counts, ledger: ledger, duration: clock.now, driven: driven, at: speed,
             requests: meter.figures)
         summary.vehicles = count
         summary.longestWaitSeconds = longestWait.map(ReplaySummary.seconds)

@@ -1,3 +1,4 @@
+import GNSSReceiver
 import HTTPMessages
 import LocationReporting
 import ReportedText
@@ -18,7 +19,7 @@ struct ReplaySummary: Encodable {
     var seconds: Double
     /// How long the logs are that were played, of all vehicles together; gaps are skipped as they are in playing.
     var drivenSeconds: Double
-    /// For an hour of driving; absent of less than a minute.
+    /// For an hour of driving; absent of less than a minute, and at full speed, when updates share requests.
     var requestsPerHour: Double?
     var bytesPerHour: Double?
     var vehicles = 1
@@ -34,7 +35,7 @@ struct ReplaySummary: Encodable {
 
     init(
         counts: DeliveryCounts, ledger: Ledger, duration: Duration, driven: Duration = .zero,
-        requests figures: RequestFigures = .init()
+        at speed: ReplaySpeed = .times(1), requests figures: RequestFigures = .init()
     ) {
         (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
         (evicted, quarantined) = (ledger.evicted, ledger.quarantined)
@@ -48,7 +49,7 @@ struct ReplaySummary: Encodable {
         longestAnswerSeconds = figures.answers > 0 ? Self.seconds(figures.longestAnswer) : nil
         (failures, longestLagSeconds) = (figures.failures, figures.longestLag.map(Self.seconds))
         drivenSeconds = (driven / .milliseconds(1)).rounded() / 1000
-        guard driven >= .seconds(60) else { return }
+        guard driven >= .seconds(60), speed != .maximum else { return }
         let hours = driven / .seconds(3600)
         requestsPerHour = (Double(requests) / hours).rounded()
         bytesPerHour = (Double(bytesSent + bytesReceived) / hours).rounded()
