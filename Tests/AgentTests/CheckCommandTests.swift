@@ -35,7 +35,6 @@ struct CheckCommand {
             line: "vehicle: vehicle.vehicleId is \"${VAN}\", a placeholder that nothing has "),
         Case(part: "van-7", with: "{{ van }}", line: "vehicle: vehicle.vehicleId is \"{{ van }}\", a placeholder"),
         Case(part: "van-7", with: "van-7 ", line: "vehicle: vehicle.vehicleId is \"van-7 \", with a space at its "),
-        Case(part: "\"p\"", with: "\"my-cloud-project\"", line: "vehicle: vehicle.providerId is still the example's"),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
@@ -154,6 +153,16 @@ struct CheckCommand {
         #expect((object["checks"]?.arrayValue ?? []).allSatisfy { $0["text"]?.stringValue?.isEmpty == false })
     }
 
+    /// A simulator takes any project, Fleet Engine only one's own.
+    @Test(arguments: [("http://127.0.0.1:1", "note", Int32(0)), ("https://fleetengine.googleapis.com", "FAIL", 78)])
+    func knowsTheExamplesProject(endpoint: String, verdict: String, code: Int32) async throws {
+        let example = Self.good.replacing("\"p\"", with: "\"my-cloud-project\"")
+        let (lines, ending) = try await check(example.replacing("http://127.0.0.1:1", with: endpoint))
+        #expect(ending == .exited(code))
+        let words = "vehicle.providerId is still the example's"
+        #expect(lines.contains { $0.hasPrefix(verdict) && $0.contains(words) }, "\(lines)")
+    }
+
     /// Fleet Engine takes it.
     @Test func notesASpaceWithinAnId() async throws {
         let (lines, ending) = try await check(Self.good.replacing("van-7", with: "van 7"))
@@ -237,8 +246,7 @@ struct CheckCommand {
                 BuiltProgram.waypost,
                 config,
             ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 })
-        let isTold = await check.output.wait { lines in lines.contains { $0.text.contains("opens, 0 updates pending") }
-        }
+        let isTold = await check.output.wait { lines in lines.contains { $0.text.contains("is not there yet") } }
         #expect(isTold)
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()

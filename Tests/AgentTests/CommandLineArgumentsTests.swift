@@ -14,6 +14,11 @@ import Testing
         ("levitate", "there is no command \"levitate\""), ("rum", "there is no command \"rum\"; did you mean run?"),
         ("run --config", "--config needs a value: --config FILE"),
         ("run --config c extra", "run takes no \"extra\""),
+        (
+            "run --config c town.nmea",
+            "run takes no \"town.nmea\"; run reads the receiver of its configuration, replay town.nmea plays a log"
+        ),
+        ("check --offline", "check has no option --offline; without --online nothing is asked"),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),
         ("demo a b", "demo takes one LOG, not 2"),

@@ -100,6 +100,18 @@ import WaypostTestSupport
 
     static let receiverCases = [
         Case(
+            events: [
+                (0, receiving), (1, .fix(fix)), (2, .serverTime(now.advanced(by: .seconds(-365 * 86_400)))), (2, delivered),
+            ], until: 5,
+            text:
+                "The receiver's time is 365 days ahead of Fleet Engine's, and positions are sent with it; switch the "
+                + "receiver off and on, and if that does not help, replace its firmware or itself. No update is pending."),
+        Case(
+            events: [
+                (0, receiving), (1, .fix(fix)), (2, .serverTime(now.advanced(by: .seconds(-59)))), (2, delivered),
+            ], until: 5, isWell: true,
+            text: "All is well: the last delivery was 3 s ago, and nothing is pending."),
+        Case(
             events: [(0, .receiver(.starting(source: "/dev/gnss", detail: "open at 9600 baud")))], until: 3,
             text: "There is no position yet. Receiver /dev/gnss: open at 9600 baud. No update is pending."),
         Case(

@@ -15,7 +15,10 @@ import WaypostTestSupport
             Framing.plain.replacing("5231", with: "5232"),
             "GNRMC: refused: checksum does not agree: it states *7D, its bytes make *7E"
         ),
-        (Framing.body, "nothing here begins like a sentence"), ("# made by hand $GPRMC", "a comment: not looked at"),
+        (
+            Framing.body,
+            "nothing here begins like a sentence, with $ or !; a shell takes the $ unless the line stands in single quotes"
+        ), ("# made by hand $GPRMC", "a comment: not looked at"),
         ("$" + Framing.body, "refused: no checksum: its line ends without one; its bytes make *7D"),
         ("$GNRMC,1015", "refused: no checksum"),
         ("$GNRMC,\u{1}", "refused: interrupted before its end: byte 0x01, which is no text, comes after 7 bytes"),

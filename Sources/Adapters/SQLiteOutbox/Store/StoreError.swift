@@ -122,8 +122,8 @@ extension OutboxError {
         case .full:
             self.init(
                 .full,
-                "\(path): no space is left (\(reason)); free some on this file system. Accepted updates are safe, new "
-                    + "ones are not accepted until then")
+                "\(path): no space is left (\(reason)); free some on this file system. What is stored already is "
+                    + "safe; nothing else is stored until then")
         case .newerSchema:
             self.init(
                 .newerSchema,

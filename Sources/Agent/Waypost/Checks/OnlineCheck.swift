@@ -59,11 +59,21 @@ package enum OnlineCheck {
 
 /// The outbox.
 extension OnlineCheck {
+    /// Bytes that must be free: the reserve for a full disk, and a log of some updates.
+    private static let roomToWork: Int64 = 1_000_000
+
     private static func outbox(_ configuration: Configuration) async -> CheckLine {
         let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
             return CheckLine(
                 .skip, "outbox", "\(path) is not opened: only \(FileStatus.words(configuration.expectedUser)) may")
+        }
+        guard (try? FileSystem.entry(at: path)) != nil else {
+            return CheckLine(.skip, "outbox", "\(path) is not there yet: the service makes it")
+        }
+        if let free = FileSystem.freeBytes(at: FileSystem.parent(of: path)), free < roomToWork {
+            return CheckLine(
+                .fail, "outbox", "only \(free / 1000) kB are free beside \(path), so that nothing can be stored; free some")
         }
         do {
             let outbox = try await SQLiteOutbox.open(configuration.outbox)
@@ -105,6 +115,11 @@ extension OnlineCheck {
         guard let seconds = receiver.secondsSinceFix else {
             return CheckLine(
                 .fail, "receiver", "\(receiver.state); the service has had no fix yet\(sky(receiver.kind))")
+        }
+        if let ahead = receiver.secondsAhead {
+            return CheckLine(
+                .fail, "receiver",
+                "\(receiver.state); its time is \(Duration.seconds(ahead).spoken) ahead of Fleet Engine's: switch it off and on")
         }
         let fix = "the service had its last fix \(seconds) s ago"
         // A receiver that is well gives one each second or so.

@@ -41,6 +41,8 @@ package final class AgentMonitor: ReportingObserver {
         /// By how much the host's clock is ahead of Fleet Engine's, or where that has not been heard of late, of the
         /// receiver's.
         package var clockOffset: (offset: Duration, isServers: Bool, at: Duration)?
+        /// Fleet Engine's time with the last answer that told it.
+        package var serverTime: (time: UTCTime, at: Duration)?
         /// Until when nothing is sent, as the upload loop said.
         package var waitsUntil: Duration?
         /// How often the outbox did not answer and was bypassed.
@@ -150,6 +152,7 @@ package final class AgentMonitor: ReportingObserver {
                 state.firstFixAt = state.firstFixAt ?? now
                 if let system { state.compare(fix.timeOfFix, isServers: false, with: system, at: now) }
             case .serverTime(let time):
+                state.serverTime = (time, now)
                 if let system { state.compare(time, isServers: true, with: system, at: now) }
             case .uploading: state.waitsUntil = nil
             case .delivered(let batch, _, _):

@@ -82,8 +82,8 @@ package final class ClockComparison: ReportingObserver {
         if isWrong {
             log.write(
                 .warning,
-                "the host's clock says \(system), \(witness) \(time); updates carry the receiver's time, but TLS may fail: "
-                    + "set the clock (NTP, or a real-time clock)")
+                "the host's clock says \(system), \(witness) \(time); updates carry the receiver's time; if the host's is wrong, "
+                    + "TLS may fail: set it (NTP, or a real-time clock)")
         } else {
             log.write(.info, "the host's clock agrees with \(witness) again")
         }

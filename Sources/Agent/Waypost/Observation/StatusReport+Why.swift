@@ -29,7 +29,7 @@ extension StatusReport {
     /// What keeps positions from arriving, or from being kept: the one that began first comes first.
     package func troubles(at now: UTCTime) -> [Trouble] {
         let found = [
-            receiverTrouble(at: now), outboxTrouble(at: now), renewalTrouble(at: now), deliveryTrouble(at: now),
+            receiverTrouble(at: now), receiverClockTrouble, outboxTrouble(at: now), renewalTrouble(at: now), deliveryTrouble(at: now),
         ].compactMap(\.self)
         return found.enumerated().sorted { ($1.element.seconds, $0.offset) < ($0.element.seconds, $1.offset) }
             .map(\.element)
@@ -101,6 +101,15 @@ extension StatusReport {
             receiver.secondsSinceFix.map { "There is no new position since \(Self.moment($0, before: now))." }
             ?? "There is no position yet."
         return Trouble(stage: .receiver, seconds: seconds, text: sentences([beginning, cause] + warnings))
+    }
+
+    /// Nothing else shows it: a position of the future arrives like any other.
+    private var receiverClockTrouble: Trouble? {
+        guard let ahead = receiver.secondsAhead else { return nil }
+        return Trouble(
+            stage: .receiver, seconds: receiver.secondsSinceFirstFix ?? 0,
+            text: "The receiver's time is \(Duration.seconds(ahead).spoken) ahead of Fleet Engine's, and positions are sent "
+                + "with it; switch the receiver off and on, and if that does not help, replace its firmware or itself.")
     }
 
     private var refusals: String {

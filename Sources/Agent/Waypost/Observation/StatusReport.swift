@@ -16,6 +16,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         /// Seconds since the first one of this run.
         package var secondsSinceFirstFix: Int?
         package var timeOfFix: String?
+        /// By how much the time of the last fix was ahead of Fleet Engine's; absent when by less than a minute.
+        package var secondsAhead: Int?
         /// Of the last fix; `estimated` is dead reckoning.
         package var quality: String?
         /// Of the last fix, while that is of the last half minute: these would say nothing of now.
@@ -262,13 +264,24 @@ extension StatusReport.Receiver {
             secondsSinceFix: seconds(
                 from: [snapshot.lastFix?.at, snapshot.withheldAt].compactMap(\.self).max(), to: now),
             secondsSinceFirstFix: seconds(from: snapshot.firstFixAt, to: now),
-            timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, quality: snapshot.lastFix?.fix.quality.rawValue,
+            timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, secondsAhead: snapshot.secondsAhead, quality: snapshot.lastFix?.fix.quality.rawValue,
             accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),
             satellitesUsed: fix?.satellitesUsed ?? sky?.satellites.count(where: \.isUsed),
             satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.all),
             refusal: refusal?.description, refusalKind: refusal?.label,
             warnings: snapshot.warningsAt.filter { now - $0.value < Self.newestWarning }.map(\.key.description).sorted()
         )
+    }
+}
+
+extension AgentMonitor.Snapshot {
+    /// By how many seconds the last fix was dated after the moment at which it came, by Fleet Engine's clock; `nil` when
+    /// whole seconds and an answer's way explain it.
+    fileprivate var secondsAhead: Int? {
+        guard let lastFix, let serverTime else { return nil }
+        let present = serverTime.time.advanced(by: lastFix.at - serverTime.at)
+        let ahead = present.duration(to: lastFix.fix.timeOfFix)
+        return ahead > .seconds(60) ? Int(ahead.components.seconds) : nil
     }
 }
 

@@ -123,7 +123,7 @@ struct ReloadRejection: Error, Sendable, Hashable {
         let verb = keys.count == 1 ? "is" : "are"
         problems = [
             "\(file): \(keys.map { "\"\($0)\"" }.joined(separator: " and ")) \(verb) changed, which a reload cannot "
-                + "do; put the old value back, or type: systemctl restart waypost"
+                + "do; put the old value back and reload, or type: systemctl restart waypost"
         ]
     }
 

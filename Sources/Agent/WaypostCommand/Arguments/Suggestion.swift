@@ -38,6 +38,7 @@ enum Suggestion {
         if ["-v", "--verbose", "-q", "--quiet", "-d", "--debug", "--log-level"].contains(word) {
             return "; how much is logged is \"log.level\" of the configuration"
         }
+        if word == "--offline" { return "; without --online nothing is asked" }
         if word == "-V" || word == "--version" { return question("waypost --version") }
         if letters.count == 1 {
             let guess = names.first { $0.hasPrefix("--\(letters)") } ?? names.first { word == "-f" && $0 == "--config" }
@@ -51,6 +52,9 @@ enum Suggestion {
     /// For `word`, given to `command`, which takes options only.
     static func operand(_ word: String, of command: CommandSpec, _ given: Arguments) -> String {
         let own = ["watch": "--trip", "simulator": "--listen"][command.name]
+        if command.name == "run", word.wholeMatch(of: /.*\.(nmea|log|txt|gz)/) != nil {
+            return "; run reads the receiver of its configuration, replay \(word) plays a log"
+        }
         let isFile = word.contains("/") || word.hasSuffix(".json")
         let isConfiguration = isFile && command.options.contains { $0.name == "--config" }
         guard let option = isConfiguration ? "--config" : own, given.value(option) == nil else { return "" }

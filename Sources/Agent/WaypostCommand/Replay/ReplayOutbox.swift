@@ -18,9 +18,9 @@ struct ReplayOutbox: Sendable {
     /// The outbox at `path`, to be continued, or to be begun there.
     init(continuing path: String) { (self.path, folder) = (path, nil) }
 
-    /// What it means for a replay that the outbox is not new; `nil` when it is.
+    /// What it means for a replay that the outbox is not new, or that there was none where one was named.
     func notice(of ledger: Ledger, newest: String?) -> String? {
-        guard ledger.accepted > 0 else { return nil }
+        guard ledger.accepted > 0 else { return folder == nil ? "\(path) is a new outbox: there was none" : nil }
         let before = newest.map { "; what happened before its newest update (\($0)) is sent as past locations" } ?? ""
         return "\(path) is continued: its ledger counts \(ledger.accepted.counted("update")) of before, "
             + "\(ledger.pending) of them pending\(before)"
@@ -31,8 +31,8 @@ struct ReplayOutbox: Sendable {
         let rest = Int(ledger.pending + ledger.quarantined)
         if rest > 0 {
             return
-                "\(rest.counted("update")) not delivered, and kept: a replay with --outbox \(path) delivers what is "
-                + "pending there, too"
+                "\(rest.counted("update")) not delivered, and kept: a replay with --outbox \(path) plays its log and delivers "
+                + "what is pending there, too"
         }
         await remove()
         return nil

@@ -14,6 +14,8 @@ struct ReplaySummary: Encodable {
     var tokenFetches: Int
     var requests: Int
     var retries: Int
+    /// Updates that the outbox could not store.
+    var notStored: Int
     var bytesSent: Int
     var bytesReceived: Int
     var seconds: Double
@@ -40,6 +42,7 @@ struct ReplaySummary: Encodable {
         (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
         (evicted, quarantined) = (ledger.evicted, ledger.quarantined)
         (fixes, tokenFetches, requests, retries) = (counts.fixes, counts.tokenFetches, counts.requests, counts.retries)
+        notStored = counts.notStored
         (bytesSent, bytesReceived) = (counts.traffic.bytesSent, counts.traffic.bytesReceived)
         seconds = (duration / .milliseconds(1)).rounded() / 1000
         requestsPerSecond = (Double(counts.requests) / max(seconds, 0.001) * 10).rounded() / 10
@@ -72,6 +75,9 @@ struct ReplaySummary: Encodable {
             switch (isComplete, accepted) {
             case (true, 0): "No update was accepted, so none had to be delivered."
             case (true, 1): "The 1 accepted update was delivered."
+            case (false, 0) where notStored > 0:
+                "No update could be stored: \(notStored.counted("position")) went out from memory, or not at all; the messages "
+                    + "above say why."
             case (false, 0): "No update was accepted, though fixes were read; the messages above say why."
             case (true, _): "All \(accepted.grouped) accepted updates were delivered."
             case (false, _):
