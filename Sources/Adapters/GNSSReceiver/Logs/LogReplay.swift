@@ -123,8 +123,8 @@ package struct LogReplay: FixSource {
         throw FixSourceError(
             .notALog,
             withoutChecksum > 0
-                ? "\(name) holds no fix, but \(withoutChecksum.counted("sentence")) without checksum; if its receiver has "
-                    + "none, accept them: --accept-missing-checksum, or receiver.acceptMissingChecksum"
+                ? "\(name) holds no fix, but \(withoutChecksum.counted("sentence")) without checksum; if it is the log of a "
+                    + "receiver that sends none, accept them: --accept-missing-checksum, or receiver.acceptMissingChecksum"
                 : "\(name) holds no fix with a date; check that it is NMEA 0183 with RMC or ZDA sentences")
     }
 

@@ -35,7 +35,7 @@ struct LogDecoding: Sendable {
             .inputData,
             log.emptiness?.description
                 ?? "\(log.name) holds \(unchecked.counted("sentence")) without checksum and none with a right "
-                + "one; if its receiver has none, add --accept-missing-checksum")
+                + "one; if it is the log of a receiver that sends none, add --accept-missing-checksum")
     }
 
     /// Why logs with sentences have no fix that could be given.
