@@ -64,12 +64,12 @@ struct CheckCommand {
             with:
                 #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "FOLDER/open"}}}"#,
             line:
-                "authorization: the file for header Authorization, FOLDER/open holds a secret and is open to every user"
+                "authorization: the file for header Authorization, FOLDER/open, holds a secret and is open to every "
         ),
         Case(
             part: authorization,
             with: #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "FOLDER/open"}}"#,
-            line: "authorization: the file for authorization.body, FOLDER/open holds a secret and is open to every user"
+            line: "authorization: the file for authorization.body, FOLDER/open, holds a secret and is open to every "
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
@@ -95,7 +95,16 @@ struct CheckCommand {
         Case(
             part: authorization,
             with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "FOLDER/open"}}}"#,
-            line: "authorization: the file for variable KEY, FOLDER/open holds a secret and is open to every user"),
+            line: "authorization: the file for variable KEY, FOLDER/open, holds a secret and is open to every user"),
+        Case(
+            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/none\"",
+            line: "upload: upload.caFile FOLDER/none cannot be read: No such file or directory; check the path, and "),
+        Case(
+            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/open\"",
+            line: "upload: upload.caFile FOLDER/open has no line that begins with -----BEGIN; name a PEM file"),
+        Case(
+            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"/dev/zero\"",
+            line: "upload: upload.caFile /dev/zero is a device, not a file; name a PEM file"),
     ]
 
     private let folder: TemporaryFolder
@@ -114,6 +123,26 @@ struct CheckCommand {
         let (name, text) = row.line.cut(at: ": ")
         let expected = "FAIL  \(name.padding(to: 13))  \(text.replacing("FOLDER", with: folder.url.path))"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines), not \(expected)")
+    }
+
+    /// Making would end at the first of them.
+    @Test func findsEachCertificateFile() async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing(
+                Self.authorization,
+                with: #"""
+                    {"type": "http", "url": "https://b.internal/", "caFile": "FOLDER/none",
+                     "clientCertificateFile": "FOLDER/open", "clientKeyFile": "FOLDER/token"}
+                    """#))
+        #expect(ending == .exited(78))
+        let names = [
+            "caFile FOLDER/none cannot", "clientCertificateFile FOLDER/open has", "clientKeyFile FOLDER/token has",
+        ]
+        let found = lines.filter { $0.hasPrefix("FAIL  authorization  authorization.") }
+        #expect(found.count == names.count, "\(lines)")
+        for (line, name) in zip(found, names) {
+            #expect(line.contains(".\(name.replacing("FOLDER", with: folder.url.path)) "), "\(line)")
+        }
     }
 
     @Test func findsTheExampleUnedited() async throws {

@@ -1,6 +1,7 @@
 import FleetEngine
 import FoundationEssentials
 import GNSSReceiver
+import Glibc
 import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
@@ -202,7 +203,7 @@ import WaypostTestSupport
             "\"receiver.port\" is 70000; use a whole number from 1 to 65535"
         ),
         ("\"path\"", "\"file\"", "\"authorization.path\" is missing; write a text in quotes"),
-        ("\"file\"", "\"http\"", "\"authorization.url\" is missing; write a text in quotes"),
+        ("\"file\"", "\"http\"", "\"authorization.url\" is missing; write your token endpoint's address, in quotes"),
         (
             "{\"type\": \"file\"", "{\"type\": \"http\", \"url\": \"http://backend/\"",
             "\"authorization.url\" is \"http://backend/\", which would send to backend unencrypted; use https (http is for loopback hosts only)"
@@ -368,7 +369,8 @@ import WaypostTestSupport
             with: #"}, "consumerAuthorization": {"type": "http", "url": "https://b.example.com/{tripId}","#
                 + #" "caFile": "/nonexistent/ca.pem"}}"#)
         let lines = OfflineCheck.lines(try Self.read(text)).filter { $0.name == "consumerAuthorization" }
-        #expect(lines.contains { $0.verdict == .fail && $0.text.hasPrefix("consumerAuthorization: ") }, "\(lines)")
+        #expect(
+            lines.contains { $0.verdict == .fail && $0.text.hasPrefix("consumerAuthorization.caFile ") }, "\(lines)")
     }
 
     @Test func providersHearOfTheNetworksReturn() async throws {
@@ -450,6 +452,15 @@ import WaypostTestSupport
         ) { try Configuration(file: "/nonexistent/config.json") }
         #expect(throws: ConfigurationError(problems: ["/tmp: is a folder; name the configuration file in it"])) {
             try Configuration(file: "/tmp")
+        }
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may read everything"))
+    func aFileThatIsClosedSaysWhatToDo() throws {
+        let path = try TemporaryFolder().write("{}".utf8, to: "config.json", mode: 0o000)
+        let remedy = "check owner and mode; use sudo, or join the group waypost"
+        #expect(throws: ConfigurationError(problems: ["\(path): may not be read by this user; \(remedy)"])) {
+            try Configuration(file: path)
         }
     }
 

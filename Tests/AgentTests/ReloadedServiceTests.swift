@@ -86,7 +86,7 @@ import WaypostTestSupport
             (good.replacing(#""level""#, with: #""levle""#), "log.levle"),
             (
                 good.replacing(#""upload": {"#, with: #""upload": {"caFile": "/nowhere/ca.pem", "#),
-                "config.json: upload.caFile: "
+                "config.json: upload.caFile /nowhere/ca.pem cannot be read: "
             ),
         ]
         for (number, (text, words)) in attempts.enumerated() {

@@ -219,7 +219,7 @@ import WaypostTestSupport
         Row("no exp, but a span", answer(claims(["exp": nil]), expiry: "3600"), .doubted("has no exp"), life: 3600),
         Row(
             "no exp, over beside", answer(claims(["exp": nil]), expiry: "1767567600"),
-            .refused("had expired when it came")),
+            .refused("gave a token that was over already; let the issuer")),
         Row("no iat", answer(claims(["iat": nil])), .doubted("has no iat; let the issuer set it"), life: 3595),
         Row("no iat, host in 1970", answer(claims(["iat": nil])), .doubted("cannot be judged"), host: -1.7e9),
         Row("neither", answer(claims(["iat": nil, "exp": nil])), .doubted("has no exp")),
@@ -264,9 +264,9 @@ import WaypostTestSupport
         Row("an unreadable Date", answer(), .used, headers: [("Date", "today")]),
         Row(
             "expired by both clocks", answer(),
-            .refused("had expired when it came by the clock in its Date header; let the issuer"), date: 7200, host: 7200
-        ),
-        Row("in its last second", answer(), .refused("had expired when it came"), date: 3599, host: 3599),
+            .refused("was over already, judged by the endpoint's own clock (its Date header); let the issuer"),
+            date: 7200, host: 7200),
+        Row("in its last second", answer(), .refused("was over already"), date: 3599, host: 3599),
         Row(
             "no authorization claim", answer(claims(["authorization": nil])),
             .doubted("has no authorization claim; let the issuer put vehicleid into one")),
@@ -312,17 +312,17 @@ import WaypostTestSupport
             status: 301, headers: [("Location", "https://x.example.com/a")]),
         Row("302", "", .refused("a redirect, which is not followed"), status: 302),
         Row("400", answer(), .refused("check authorization.url, headers, body and client certificate"), status: 400),
-        Row("401", "", .refused("it rejects our credentials; check authorization.headers"), status: 401),
-        Row("403", "", .refused("check authorization.headers"), status: 403),
+        Row("401", "", .refused("no headers are configured; add authorization.headers or a client"), status: 401),
+        Row("403", "", .refused("have this vehicle's token: check vehicle.vehicleId"), status: 403),
         Row("404", "", .refused("check authorization.url"), status: 404),
         Row("405", "", .refused("check authorization.method"), status: 405),
         Row("410", "", .refused("check authorization.url"), status: 410),
         Row("422", "", .refused("check authorization.url and the backend's log"), status: 422),
         Row(
-            "429", "", .refused("asked again when its Retry-After is over"), status: 429,
+            "429", "", .refused("wants a pause (Retry-After); see the backend's log"), status: 429,
             headers: [("Retry-After", "30")]),
-        Row("500 with a token", answer(), .refused("it cannot answer now; asked again later"), status: 500),
-        Row("503", "", .refused("asked again later"), status: 503),
+        Row("500 with a token", answer(), .refused("it cannot answer now; see the backend's log"), status: 500),
+        Row("503", "", .refused("see the backend's log"), status: 503),
     ]
 
     static let rows = expiries + places + tokens + statuses
@@ -402,7 +402,8 @@ import WaypostTestSupport
     private func expectRemedy(_ words: String) {
         let remedies = [
             "let the", "Let the", "et tokenKey", "et expirationFormat", "set the ", "Set the ", "set authorization",
-            "; check ", " check that", "asked again", "look into", "cut off?", "expected the token", "expected header",
+            "; check ", " check that", ": check ", "add authorization", "see the backend's log", "look into",
+            "cut off?", "expected the token", "expected header",
             "expected an object",
         ]
         #expect(remedies.contains { words.contains($0) }, "no remedy: \(words)")

@@ -1,5 +1,6 @@
 import BackendAuthorization
 import Testing
+import TimeAndChance
 import VehicleAuthorization
 import Waypost
 import WaypostTestSupport
@@ -15,7 +16,7 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("\(claims),\(driver)", 0, 0, true, nil), ("\(claims),\(driver)", nil, -1e9, true, nil),
-            ("\(claims),\(driver)", 3600, 3600, false, "had expired when it came by the clock in its Date header; let"),
+            ("\(claims),\(driver)", 3600, 3600, false, "judged by the endpoint's own clock (its Date header); let"),
             ("\(claims),\(driver)", 7200, 60, true, "Set the clock right of whoever sends that Date"),
             ("\(claims),\(driver)", -1e9, 60, true, "the Date of its answer lies"),
             ("\(claims),\(driver)", nil, 3481, true, "have 119 s of life when they come; let the issuer give new ones"),
@@ -48,6 +49,27 @@ import WaypostTestSupport
         } else {
             #expect(said.isEmpty, "\(said)")
         }
+    }
+
+    /// The service judges no token by this host's clock; whoever looks at one should hear of it.
+    @Test(
+        arguments: [
+            (0, nil), (-600, nil), (3000, nil), (-601, "10 min ahead of this host's clock, and"),
+            (-7200, "2 h ahead of this host's clock, and Fleet Engine accepts 10 min; set the clock that is wrong"),
+        ] as [(Int64, String?)])
+    func isToldOfATokenFromTheFuture(host: Int64, words: String?) throws {
+        let configuration = try Configurations.read(Configurations.smallest)
+        let answer = try TokenAnswer(
+            Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driver)}").utf8),
+            from: .init(source: "X", issuerTime: 1_000_000_000, localTime: Double(1_000_000_000 + host)),
+            format: TokenAnswerFormat())
+        let report = TokenReport(
+            answer, configuration, hostTime: UTCTime(millisecondsSince1970: (1_000_000_000 + host) * 1000))
+        #expect(report.verdict == TokenVerdict(answer, for: AuthorizationContext(vehicleID: "v"), by: ClaimRules()))
+        #expect(report.verdict.fits && report.verdict.remarks.isEmpty)
+        let notes = report.lines.filter { $0.name == "note" }.map(\.text)
+        #expect(notes.count == (words == nil ? 0 : 1), "\(notes)")
+        #expect(words.map { notes.first?.contains($0) == true && report.summary.contains($0) } ?? true, "\(notes)")
     }
 
     @Test(arguments: [

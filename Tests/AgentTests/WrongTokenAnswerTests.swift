@@ -50,12 +50,16 @@ struct WrongTokenAnswers {
             "400 Bad Request",
             "it does not understand the request; check authorization.url, headers, body and client certificate"),
         refusal("401 Unauthorized", "it rejects our credentials; check authorization.headers"),
+        refusal(
+            "403 Forbidden",
+            "it does not let us have this vehicle's token: check vehicle.vehicleId, that the vehicle is enrolled there, "
+                + "and authorization.headers"),
         refusal("404 Not Found", "it does not know the address or the vehicle; check authorization.url"),
         refusal("405 Method Not Allowed", "it expects another method; check authorization.method"),
         refusal("422 Unprocessable", "it rejects the request; check authorization.url and the backend's log"),
-        refusal("500 Internal Server Error", "it cannot answer now; asked again later"),
+        refusal("500 Internal Server Error", "it cannot answer now; see the backend's log"),
         refusal(
-            "503 Service Unavailable", "it cannot answer now; asked again when its Retry-After is over",
+            "503 Service Unavailable", "it cannot answer now, and wants a pause (Retry-After); see the backend's log",
             "Retry-After: 7"),
         body("empty", "", "nothing; \(expected); look into the issuer's log"),
         Case(

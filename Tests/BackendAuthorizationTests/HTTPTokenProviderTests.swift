@@ -121,8 +121,9 @@ import WaypostTestSupport
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
         #expect(
             error?.description
-                == "token endpoint https://backend.example.com/t gave a token that had expired when it came by the clock "
-                + "in its Date header; let the issuer make a new one, and check its clock and cache")
+                == "token endpoint https://backend.example.com/t gave a token that was over already, judged by "
+                + "the endpoint's own clock (its Date header); let the issuer make a new one, and check its clock and cache"
+        )
         #expect(try await provider.ask(for: van7).token.lifetime == .seconds(-1))
     }
 
@@ -134,16 +135,23 @@ import WaypostTestSupport
                 "a redirect to https://login.example.com, which is not followed", nil
             ),
             (302, [:], .unusableAnswer, "a redirect, which", nil),
-            (401, [:], .refused, "check authorization.headers", nil),
-            (403, [:], .refused, "check authorization.headers", nil),
+            (
+                401, [:], .refused, "no headers are configured; add authorization.headers or a client certificate", nil
+            ),
+            (
+                403, [:], .refused,
+                "it does not let us have this vehicle's token: check vehicle.vehicleId, that the vehicle is enrolled "
+                    + "there, and authorization.headers", nil
+            ),
             (404, [:], .refused, "does not know the address", nil),
             (405, [:], .refused, "check authorization.method", nil), (408, [:], .unavailable, "cannot answer now", nil),
             (
-                429, ["Retry-After": "30"], .unavailable, "cannot answer now; asked again when its Retry-After is over",
-                30
+                429, ["Retry-After": "30"], .unavailable,
+                "it cannot answer now, and wants a pause (Retry-After); see the backend's log", 30
             ),
-            (500, [:], .unavailable, "answered 500", nil), (502, ["Retry-After": "soon"], .unavailable, "502", nil),
-            (503, ["Retry-After": "3600"], .unavailable, "asked again when its Retry-After is over", 3600),
+            (500, [:], .unavailable, "it cannot answer now; see the backend's log", nil),
+            (502, ["Retry-After": "soon"], .unavailable, "502", nil),
+            (503, ["Retry-After": "3600"], .unavailable, "wants a pause (Retry-After)", 3600),
             (400, [:], .refused, "check authorization.url, headers, body and client certificate", nil),
             (
                 503, ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
@@ -163,6 +171,38 @@ import WaypostTestSupport
         #expect(text.hasPrefix("token endpoint https://backend.example.com/t?key=…&vehicle=… answered \(status): "))
         #expect(text.contains(words), "\(text)")
         #expect(!text.contains("secret"))
+    }
+
+    /// What says who asks is named where it was rejected.
+    @Test(
+        arguments: [
+            (401, [], true, "it rejects our credentials; check authorization.clientCertificateFile"),
+            (401, ["Key"], false, "it rejects our credentials; check authorization.headers"),
+            (401, ["Key"], true, "check authorization.headers and authorization.clientCertificateFile"),
+            (403, [], true, "is enrolled there, and authorization.clientCertificateFile"),
+        ] as [(Int, [String], Bool, String)])
+    func namesTheCredentialsItSent(
+        status: Int, headers: [String], sendsCertificate: Bool, words: String
+    ) async throws {
+        let provider = try HTTPTokenProvider(
+            HTTPTokenSettings(
+                url: "https://backend.example.com/t", headers: headers.map { HeaderTemplate($0, .literal("secret")) }),
+            providerID: "p", transport: ScriptedTransport { _ in HTTPResponse(status: status) },
+            sendsCertificate: sendsCertificate, environment: [:])
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
+    }
+
+    @Test(arguments: [
+        (AuthorizationContext(tripID: "t"), "this trip's token: check whose trip it is, and authorization.headers"),
+        (AuthorizationContext(trackingID: "s"), "this shipment's token: check whose it is, and authorization.headers"),
+    ])
+    func namesWhatItMayNotFollow(context: AuthorizationContext, words: String) async throws {
+        let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
+            HTTPResponse(status: 403)
+        }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: context) }
+        #expect(error?.description.hasSuffix("it does not let us have \(words)") == true)
     }
 
     @Test(

@@ -24,7 +24,7 @@ import WaypostTestSupport
         arguments: [
             (
                 Secret.file("/nonexistent/key"),
-                "the file for header X, /nonexistent/key cannot be read: No such file or directory; check the path"
+                "the file for header X, /nonexistent/key, cannot be read: No such file or directory; check the path"
             ),
             (.file("/"), "/ is not a file"), (.file("/dev/zero"), "/dev/zero is not a file"),
             (.environment("KEY"), "environment variable KEY, which is not set"),
@@ -85,11 +85,20 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofTheSchemeBasicIsAPair() {
-        let template = HeaderTemplate("Authorization", .literal("secret"), scheme: .basic)
-        let error = #expect(throws: AuthorizationError.self) { try template.value(environment: [:]) }
-        #expect(
-            error?.description == "header Authorization has the scheme basic, whose secret must read user:password")
+    @Test func ofTheSchemeBasicIsAPair() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("secret".utf8, to: "key", mode: 0o600)
+        let environment = ["CREDENTIALS_DIRECTORY": folder.url.path, "KEY": "secret"]
+        for (secret, source) in [
+            (Secret.literal("secret"), "its text"), (.file(path), "the file \(path)"),
+            (.environment("KEY"), "the environment variable KEY"), (.credential("key"), "the credential key"),
+        ] {
+            let template = HeaderTemplate("Authorization", secret, scheme: .basic)
+            let error = #expect(throws: AuthorizationError.self) { try template.value(environment: environment) }
+            #expect(
+                error?.description
+                    == "header Authorization has the scheme basic, for which \(source) must read user:password")
+        }
     }
 
     @Test func isRefusedToEverybodyWhenSomebodyElseReadsIt() throws {

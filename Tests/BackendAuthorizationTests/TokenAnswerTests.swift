@@ -58,6 +58,14 @@ import WaypostTestSupport
             ("{", "gave 1 bytes that are not valid JSON (line 1, column 2)"), (#"{"a":"#, "not valid JSON"),
             (#"{"VEHICLE_TOKEN_KEY":"a","VEHICLE_TOKEN_KEY":"secret"}"#, "not valid JSON (line 1, column 26)"),
             ("[]", "gave an array; expected an object"), ("{}", "it has no keys. Set tokenKey"),
+            (
+                #"{"creationTimestamp":1,"expirationTimestamp":2,"jwt":"x"}"#,
+                #""expirationTimestamp", "jwt". Set "tokenShape": "onDemandSample""#
+            ),
+            (
+                #"{"creation_timestamp_ms":1,"expiration_timestamp_ms":2,"token":"x"}"#,
+                #"Set "tokenShape": "scheduledSample""#
+            ),
             (#"{"jwt":"x","b":1}"#, #"without "VEHICLE_TOKEN_KEY"; it has "b", "jwt". Set tokenKey"#),
             (
                 #"{"VEHICLE_TOKEN_KEY":7}"#,

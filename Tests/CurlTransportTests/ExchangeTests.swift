@@ -142,18 +142,4 @@ import WaypostTestSupport
         #expect(error?.code == .transportFailed)
         #expect(error?.description.contains("secret") == false)
     }
-
-    @Test func needsItsCertificateFiles() {
-        let error = #expect(throws: HTTPTransportError.self) { try Loopback.transport(caFile: "/nonexistent/ca.pem") }
-        #expect(error?.code == .transportFailed)
-        #expect(error?.description == "certificate file: open /nonexistent/ca.pem: No such file or directory")
-    }
-
-    @Test func waitsForNoWriterOfACertificate() throws {
-        let folder = try TemporaryFolder()
-        let pipe = folder.path("ca.pem")
-        try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }
-        let error = #expect(throws: HTTPTransportError.self) { try Loopback.transport(caFile: pipe) }
-        #expect(error?.description == "certificate file: \(pipe) is not a file")
-    }
 }

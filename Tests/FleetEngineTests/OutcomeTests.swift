@@ -91,6 +91,29 @@ import WaypostTestSupport
         #expect(words.contains(remedy), "\(words)")
     }
 
+    /// The token's times are a matter of clocks, whatever the key is.
+    @Test(
+        arguments: [
+            ("the token's iat lies 7200 s ahead", true), ("the token expired 60 s ago", true),
+            ("Check your iat and exp values in the JWT claim.", true), ("no such key", false),
+            ("expected a token", false),
+        ])
+    func namesTheClockFirst(message: String, isTime: Bool) throws {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
+        let body = #"{"error":{"code":401,"message":"\#(message)","status":"UNAUTHENTICATED"}}"#
+        let outcome = UploadOutcome(
+            of: HTTPResponse(status: 401, body: Array(body.utf8)), to: try Self.request(), for: vehicle)
+        let words = outcome.reason.description
+        #expect(words.contains("; check the clock of the backend") == isTime, "\(words)")
+        #expect(words.contains("let the backend sign") == !isTime && words.contains("service account of p"), "\(words)")
+    }
+
+    @Test func namesThePortOfAnEndpointWithoutHTTPS() {
+        #expect(
+            UploadOutcome(of: HTTPTransportError(.tlsFailed, "no secure connection")).reason
+                == "no secure connection; if it stays so, check that upload.endpoint names a port for https")
+    }
+
     @Test(arguments: HTTPTransportError.Code.allCases) func isNeverALossWithoutAnAnswer(code: HTTPTransportError.Code) {
         let outcome = UploadOutcome(of: HTTPTransportError(code, "words"))
         let expected: Kind =

@@ -102,7 +102,6 @@ import WaypostTestSupport
         let path = try folder.write([1, 2, 3], to: "file")
         #expect(try BoundedFile.contents(of: path, limit: 3) == [1, 2, 3])
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 2)) { try BoundedFile.contents(of: path, limit: 2) }
-        #expect(throws: BoundedFile.Refusal.tooLarge(limit: 2)) { try BoundedFile.require(path, limit: 2) }
     }
 
     /// Files of the kernel have no size and may be long.

@@ -9,6 +9,7 @@ package final class HTTPTokenProvider: TokenProvider {
     private let section: String
     private let providerID: String
     private let transport: any HTTPTransport
+    private let sendsCertificate: Bool
     private let environment: [String: String]
     private let wallClock: @Sendable () -> Double
 
@@ -17,12 +18,13 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - section: where the configuration has them, for errors.
     ///   - providerID: replaces `{providerId}`.
     ///   - transport: sends the requests; it knows the endpoint's authorities.
+    ///   - sendsCertificate: whether it sends a client certificate, for errors.
     ///   - environment: where secrets by environment come from.
     ///   - wallClock: seconds since 1970; shortens a token's life where the endpoint states no time.
     /// - Throws: `.misconfigured` when the address is not a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
-        transport: any HTTPTransport,
+        transport: any HTTPTransport, sendsCertificate: Bool = false,
         environment: [String: String] = ProcessEnvironment.variables,
         wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 }
     ) throws(AuthorizationError) {
@@ -30,6 +32,7 @@ package final class HTTPTokenProvider: TokenProvider {
         self.section = section
         self.providerID = providerID
         self.transport = transport
+        self.sendsCertificate = sendsCertificate
         self.environment = environment
         self.wallClock = wallClock
         do { _ = try url(for: AuthorizationContext(vehicleID: "vehicle", taskID: "task")) } catch {
@@ -39,7 +42,10 @@ package final class HTTPTokenProvider: TokenProvider {
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let (request, secrets) = try await request(for: context)
-        let endpoint = TokenEndpointErrors(request.url, section: section, secrets: secrets)
+        let credentials =
+            (settings.headers.isEmpty ? [] : ["headers"]) + (sendsCertificate ? ["clientCertificateFile"] : [])
+        let endpoint = TokenEndpointErrors(
+            request.url, section: section, credentials: credentials, subject: context.subject, secrets: secrets)
         let response: HTTPResponse
         do { response = try await transport.send(request) } catch { throw endpoint.failure(error) }
         if let refusal = endpoint.refusal(response) { throw refusal }

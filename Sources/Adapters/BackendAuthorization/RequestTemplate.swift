@@ -38,7 +38,8 @@ package struct HeaderTemplate: Sendable, Hashable {
         case .basic:
             guard secret.contains(":") else {
                 throw AuthorizationError(
-                    .misconfigured, "header \(name) has the scheme basic, whose secret must read user:password")
+                    .misconfigured,
+                    "header \(name) has the scheme basic, for which \(self.secret.source) must read user:password")
             }
             return ("Basic \(Base64.encoded(secret.utf8))", secret)
         }

@@ -53,6 +53,16 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
+    /// Where it stands, for messages.
+    var source: String {
+        switch self {
+        case .literal: "its text"
+        case .file(let path): "the file \(path)"
+        case .environment(let name): "the environment variable \(name)"
+        case .credential(let name): "the credential \(name)"
+        }
+    }
+
     private static func content(of path: String, as role: String) throws(AuthorizationError) -> String {
         let bytes = try SecretFile.read(path, as: role, limit: 64 * 1024).bytes
         let text = String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
@@ -88,26 +98,33 @@ package enum SecretFile {
         }
         guard content.bytes.count <= limit else {
             throw AuthorizationError(
-                .misconfigured, "\(role) \(path) is larger than \(limit) bytes; name the file that holds the secret")
+                .misconfigured,
+                "\(named(path, role)) is larger than \(limit) bytes; name the file that holds the secret")
         }
         return content
+    }
+
+    /// What begins with a comma ends with one.
+    private static func named(_ path: String, _ role: String) -> String {
+        "\(role) \(path)\(role.hasSuffix(",") ? "," : "")"
     }
 
     private static func access<Value>(
         _ path: String, _ role: String,
         _ body: (borrowing OwnedDescriptor, _ modifiedAt: Double) throws(SystemError) -> Value
     ) throws(AuthorizationError) -> Value {
+        let name = named(path, role)
         do {
             let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
             var status = stat()
             try valueOrSystemError("read \(path)") { unsafe fstat(descriptor.raw, &status) }
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw AuthorizationError(
-                    .misconfigured, "\(role) \(path) is not a file; name the file that holds the secret")
+                    .misconfigured, "\(name) is not a file; name the file that holds the secret")
             }
             guard status.st_mode & (S_IROTH | S_IWOTH) == 0 else {
                 throw AuthorizationError(
-                    .misconfigured, "\(role) \(path) holds a secret and is open to every user; run chmod o= \(path)")
+                    .misconfigured, "\(name) holds a secret and is open to every user; run chmod o= \(path)")
             }
             return try body(
                 descriptor, Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1_000_000_000)
@@ -115,9 +132,9 @@ package enum SecretFile {
             throw error
         } catch let error as SystemError {
             throw AuthorizationError(
-                .misconfigured, "\(role) \(path) cannot be read: \(error.reason); \(remedy(for: error.number))")
+                .misconfigured, "\(name) cannot be read: \(error.reason); \(remedy(for: error.number))")
         } catch {
-            throw AuthorizationError(.misconfigured, "\(role) \(path) cannot be read")
+            throw AuthorizationError(.misconfigured, "\(name) cannot be read")
         }
     }
 

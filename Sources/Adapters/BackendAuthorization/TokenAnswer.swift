@@ -123,8 +123,8 @@ package struct TokenAnswer: Sendable {
         throw AuthorizationError(
             .unusableAnswer,
             // No figure in it: a text that changes would be reported again at each try.
-            "\(source) gave a token that had expired when it came"
-                + (issuerTime == nil ? "" : " by the clock in its Date header")
+            "\(source) gave a token that was over already"
+                + (issuerTime == nil ? "" : ", judged by the endpoint's own clock (its Date header)")
                 + "; let the issuer make a new one, and check its clock and cache")
     }
 
@@ -146,7 +146,11 @@ package struct TokenAnswer: Sendable {
             throw unusable("\(answer.kind); expected an object with the token under \"\(key)\"")
         }
         guard let value = answer[path: key] else {
-            throw unusable("JSON without \"\(key)\"; it has \(names(members, secrets)). Set tokenKey")
+            let shape = TokenAnswerFormat.Shape.allCases.first { shape in
+                [shape.format.tokenKey, shape.format.expirationKey].allSatisfy { members[$0] != nil }
+            }
+            let remedy = shape.map { "\"tokenShape\": \"\($0.rawValue)\"" } ?? "tokenKey"
+            throw unusable("JSON without \"\(key)\"; it has \(names(members, secrets)). Set \(remedy)")
         }
         guard let token = value.stringValue else {
             throw unusable("\(value.kind) under \"\(key)\"; expected the token as a string. Set tokenKey")
@@ -228,6 +232,20 @@ package struct TokenAnswerFormat: Sendable, Hashable {
     /// The answer of the scheduled-tasks sample backend: `token` and `expiration_timestamp_ms`.
     package static let scheduledSample = TokenAnswerFormat(
         tokenKey: "token", expirationKey: "expiration_timestamp_ms", expirationFormat: .epochMilliseconds)
+
+    /// The answers of Google's samples by the names that `authorization.tokenShape` has for them, which are those of
+    /// `waypost simulator --token-shape`.
+    package enum Shape: String, CaseIterable {
+        case guide, onDemandSample, scheduledSample
+
+        package var format: TokenAnswerFormat {
+            switch self {
+            case .guide: TokenAnswerFormat()
+            case .onDemandSample: .onDemandSample
+            case .scheduledSample: .scheduledSample
+            }
+        }
+    }
 }
 
 /// What the bytes of an issuer's answer are, judged by how they begin.

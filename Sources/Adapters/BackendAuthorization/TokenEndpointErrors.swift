@@ -8,14 +8,23 @@ struct TokenEndpointErrors {
     let name: String
     private let origin: String
     private let section: String
+    /// The keys of the configuration under which the credentials stand that were sent.
+    private let credentials: [String]
+    private let subject: AuthorizationContext.Subject
     private let secrets: [String]
 
     /// - Parameters:
     ///   - url: the address.
     ///   - section: where the configuration has it, as `authorization`.
+    ///   - credentials: the keys of that section which say who asks, as `headers`; empty when nothing does.
+    ///   - subject: whose token is asked for.
     ///   - secrets: what the request holds and no word of the answer may repeat.
-    init(_ url: HTTPURL, section: String, secrets: [String]) {
-        (self.section, self.secrets) = (section, secrets)
+    init(
+        _ url: HTTPURL, section: String, credentials: [String], subject: AuthorizationContext.Subject,
+        secrets: [String]
+    ) {
+        (self.section, self.secrets, self.subject) = (section, secrets, subject)
+        self.credentials = credentials.map { "\(section).\($0)" }
         name = "token endpoint \(url.withoutQueryValues)"
         origin = url.origin
     }
@@ -36,17 +45,35 @@ struct TokenEndpointErrors {
         case 400:
             code = .refused
             advice = "it does not understand the request; check \(section).url, headers, body and client certificate"
-        case 401, 403:
-            (code, advice) = (.refused, "it rejects our credentials; check \(section).headers")
+        case 401 where credentials.isEmpty:
+            code = .refused
+            advice = "no headers are configured; add \(section).headers or a client certificate"
+        case 401:
+            (code, advice) = (.refused, "it rejects our credentials; check \(credentials.joined(separator: " and "))")
+        case 403: (code, advice) = (.refused, forbidden)
         case 404, 410: (code, advice) = (.refused, "it does not know the address or the vehicle; check \(section).url")
         case 405: (code, advice) = (.refused, "it expects another method; check \(section).method")
         case 408, 425, 429, 500...:
             code = .unavailable
             // No figure in it: a text that changes would be reported again at each try.
-            advice = "it cannot answer now; asked again \(retryAfter == nil ? "later" : "when its Retry-After is over")"
+            advice = "it cannot answer now\(retryAfter == nil ? "" : ", and wants a pause (Retry-After)"); \(seeLog)"
         default: (code, advice) = (.refused, "it rejects the request; check \(section).url and the backend's log")
         }
         return AuthorizationError(code, "\(name) answered \(status): \(advice)", retryAfter: retryAfter)
+    }
+
+    private var seeLog: String { "see the backend's log" }
+
+    /// Whoever asks is known, and may not have this token.
+    private var forbidden: String {
+        let keys = (credentials.isEmpty ? ["\(section).headers"] : credentials).joined(separator: " and ")
+        return switch subject {
+        case .vehicle:
+            "it does not let us have this vehicle's token: check vehicle.vehicleId, that the vehicle is enrolled "
+                + "there, and \(keys)"
+        case .trip: "it does not let us have this trip's token: check whose trip it is, and \(keys)"
+        case .shipment: "it does not let us have this shipment's token: check whose it is, and \(keys)"
+        }
     }
 
     /// The exchange brought no answer.
@@ -61,10 +88,10 @@ struct TokenEndpointErrors {
         case .certificateNotTrusted:
             (code, advice) = (.unavailable, "set \(section).caFile if its authority is your own")
         case .transportFailed: (code, advice) = (.misconfigured, "check \(section)")
-        case .nameNotResolved: (code, advice) = (.unavailable, "asked again later")
+        case .nameNotResolved: (code, advice) = (.unavailable, "it stands in \(section).url")
         case .connectionFailed: (code, advice) = (.unavailable, "check \(section).url, and that the backend runs")
         case .timedOut: (code, advice) = (.unavailable, "check the network and the backend's load")
-        case .connectionLost: (code, advice) = (.unavailable, "asked again later")
+        case .connectionLost: (code, advice) = (.unavailable, seeLog)
         case .tlsFailed:
             advice = "check that \(section).url names a port for https, and the client certificate"
             code = .unavailable

@@ -19,12 +19,8 @@ package final class CurlTransport: HTTPTransport {
 
     /// Starts the thread; connections are made when they are needed.
     ///
-    /// - Throws: `.transportFailed` when libcurl cannot be set up, or a file that `options` names cannot be read.
+    /// - Throws: `.transportFailed` when libcurl cannot be set up.
     package init(options: CurlTransportOptions) throws(HTTPTransportError) {
-        let certificate = options.clientCertificate
-        for case let path? in [options.caFile, certificate?.certificateFile, certificate?.keyFile] {
-            try Self.requireReadable(path)
-        }
         do throws(SystemError) {
             (ended, guardian) = (try EventDescriptor(), try FloodGuard())
         } catch {
@@ -59,24 +55,12 @@ package final class CurlTransport: HTTPTransport {
     }
 
     package func networkChanged() { mailbox.leave(.networkChanged) }
-
-    private static func requireReadable(_ path: String) throws(HTTPTransportError) {
-        // libcurl would wait for a pipe, and read a file of any size.
-        do throws(BoundedFile.Refusal) { try BoundedFile.require(path, limit: 16 << 20) } catch {
-            let reason =
-                switch error {
-                case .system(let cause): "\(cause)"
-                case .notAFile: "\(path) is not a file"
-                case .tooLarge: "\(path) \(error)"
-                }
-            throw HTTPTransportError(.transportFailed, "certificate file: \(reason)")
-        }
-    }
 }
 
 /// What holds for every request of one `CurlTransport`.
 ///
-/// There is no switch that turns certificate verification off, and no proxy is taken from the environment.
+/// There is no switch that turns certificate verification off, and no proxy is taken from the environment. libcurl
+/// reads the files that are named here by itself: whoever names them has seen that they are files, and not large.
 package struct CurlTransportOptions: Sendable, Hashable {
     /// What `User-Agent` says, as `waypost/1.2.0`.
     package var userAgent: String

@@ -54,7 +54,7 @@ extension UploadOutcome {
         // The server's words may be whole sentences.
         let text = reason.description
         let words = ReportedText(text.hasSuffix(".") ? text.dropLast() : text[...], limit: ReportedText.longestSentence)
-        let advised: ReportedText = "\(words); \(Self.remedy(for: response.status, vehicle))"
+        let advised: ReportedText = "\(words); \(Self.remedy(for: response.status, vehicle, reason: text))"
         switch self {
         case .tokenRefused: self = .tokenRefused(reason: advised)
         case .hold: self = .hold(reason: advised)
@@ -66,8 +66,13 @@ extension UploadOutcome {
     }
 
     /// Who has to do what about a status that was answered to an update, for one who has never heard of it.
-    private static func remedy(for status: Int, _ vehicle: VehicleName) -> ReportedText {
+    private static func remedy(for status: Int, _ vehicle: VehicleName, reason: String) -> ReportedText {
         switch status {
+        case 401 where namesTime(reason):
+            """
+            check the clock of the backend, and that it makes a new token each time (waypost token shows what it \
+            signs); let it sign with a key of a service account of \(vehicle.providerID)
+            """
         case 401:
             """
             let the backend sign with a key of a service account of \(vehicle.providerID), and check its clock \
@@ -88,6 +93,11 @@ extension UploadOutcome {
         case 408, 409, 499, 500...: "it passes by itself"
         default: "it is tried again; if it stays so, check upload.endpoint"
         }
+    }
+
+    /// Whether a token was rejected for its times, as far as the server's words tell.
+    private static func namesTime(_ reason: String) -> Bool {
+        reason.lowercased().split { !$0.isLetter }.contains { ["iat", "exp", "nbf", "expired", "clock"].contains($0) }
     }
 
     /// Judges an answer that must name `resource`; the table is `Outcome` in the tests.
@@ -123,8 +133,11 @@ extension UploadOutcome {
     package init(of error: HTTPTransportError) {
         switch error.code {
         case .transportFailed: self = .hold(reason: error.detail)
-        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed:
+        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost:
             self = .unreachable(reason: error.detail)
+        case .tlsFailed:
+            self = .unreachable(
+                reason: "\(error.detail); if it stays so, check that upload.endpoint names a port for https")
         case .certificateNotTrusted:
             self = .intercepted(
                 reason: "\(error.detail); a captive portal or a proxy in the way, or this machine's clock is wrong")

@@ -20,7 +20,7 @@ public struct ClaimRules: Sendable, Hashable {
     public var vehicleClaim: VehicleClaim?
 
     /// How far the clocks of issuer and server may be apart (Google: `iat` tolerates ten minutes).
-    private static let skew = 600.0
+    package static let skew = 600.0
 
     /// The rules of Fleet Engine's tokens.
     public init(audience: String = "https://fleetengine.googleapis.com/", vehicleClaim: VehicleClaim? = nil) {

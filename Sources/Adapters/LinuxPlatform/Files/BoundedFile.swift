@@ -25,11 +25,6 @@ package enum BoundedFile {
         }
     }
 
-    /// Refuses what `contents` would, for files that a library reads by itself.
-    package static func require(_ path: String, limit: Int) throws(Refusal) {
-        _ = try open(path, limit: limit)
-    }
-
     private static func open(_ path: String, limit: Int) throws(Refusal) -> OwnedDescriptor {
         // Looked at before it is opened, for opening wakes some devices; and after, for it may be another by then.
         try judge(refused { () throws(SystemError) in try FileStatus(behind: path) }, limit: limit)

@@ -43,14 +43,20 @@ package enum OfflineCheck {
     private static func proofs(_ configuration: Configuration) -> [CheckLine] {
         let log = LogWriter(level: .error, format: .text)
         var lines: [CheckLine] = []
-        func prove(_ name: String, _ body: () throws(AgentError) -> Void) {
+        func prove(_ name: String, _ files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
+            // Each of them, where making ends at the first.
+            let problems = files?.problems ?? []
+            lines += problems.map { CheckLine(.fail, name, $0) }
+            guard problems.isEmpty else { return }
             do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
         }
         prove("outbox") { () throws(AgentError) in try configuration.proveOutbox() }
         prove("status") { () throws(AgentError) in try configuration.proveStatusSocket() }
-        prove("upload") { () throws(AgentError) in _ = try configuration.makeTransport() }
-        prove("authorization") { () throws(AgentError) in _ = try configuration.makeProvider(log: log) }
-        prove("consumerAuthorization") { () throws(AgentError) in
+        prove("upload", configuration.uploadFiles) { () throws(AgentError) in _ = try configuration.makeTransport() }
+        prove("authorization", configuration.tokenFiles) { () throws(AgentError) in
+            _ = try configuration.makeProvider(log: log)
+        }
+        prove("consumerAuthorization", configuration.forConsumers?.tokenFiles) { () throws(AgentError) in
             _ = try configuration.forConsumers?.makeProvider(log: log)
         }
         return lines

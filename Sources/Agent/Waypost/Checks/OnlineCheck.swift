@@ -214,6 +214,8 @@ extension OnlineCheck {
             guard outcome == .delivered else { return CheckLine(.fail, "Fleet Engine", outcome.reason.description) }
             return CheckLine(
                 .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
+        } catch let error as HTTPTransportError {
+            return CheckLine(.fail, "Fleet Engine", UploadOutcome(of: error).reason.description)
         } catch { return CheckLine(.fail, "Fleet Engine", "\(error)") }
     }
 }

@@ -60,11 +60,23 @@ package struct TokenReport: Sendable {
         verdict = TokenVerdict(answer, for: context, by: configuration.claimRules)
     }
 
+    /// What the service would report and use it all the same, and what this host's clock says of it, by which the
+    /// service judges nothing.
+    private var remarks: [String] {
+        let ahead = Duration.seconds((answer.parsed.timeOfIssue ?? hostTime) - hostTime)
+        let accepted = Duration.seconds(ClaimRules.skew)
+        guard ahead > accepted else { return verdict.remarks }
+        return verdict.remarks + [
+            "the token is issued \(ahead.spoken) ahead of this host's clock, and Fleet Engine accepts "
+                + "\(accepted.spoken); set the clock that is wrong"
+        ]
+    }
+
     /// One line, as `check --online` shows it.
     package var summary: String {
         if let problem = verdict.problem { return shown(problem) }
         let life = answer.token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
-        return shown("\(role), \(life)\(verdict.remarks.map { "; note: \($0)" }.joined())")
+        return shown("\(role), \(life)\(remarks.map { "; note: \($0)" }.joined())")
     }
 
     /// Claims are the issuer's words, and may be another secret of its.
@@ -85,7 +97,7 @@ package struct TokenReport: Sendable {
         lines += ClaimText.lines(of: parsed.claims).map { ("claim", $0) }
         let signature = token.value.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count * 3 / 4
         lines.append(("signed", "\(signature) bytes, not shown"))
-        lines += verdict.remarks.map { ("note", $0) }
+        lines += remarks.map { ("note", $0) }
         lines.append(verdict.problem.map { ("FAIL", $0) } ?? ("ok", "fits \(subject)"))
         return lines.map { ($0.name, shown($0.text)) }
     }

@@ -90,8 +90,10 @@ extension HTTPTokenSettings {
 
     init(_ section: inout ConfigurationSection) {
         // The placeholders are not allowed in a URL; what is left without them must be one.
-        let url = section.url("url", "the token endpoint, in which placeholders are filled in") {
-            (text) throws(HTTPURL.Problem) in
+        let url = section.url(
+            "url", ifMissing: "write your token endpoint's address, in quotes",
+            "the token endpoint, in which placeholders are filled in"
+        ) { (text) throws(HTTPURL.Problem) in
             _ = try HTTPURL(text.replacing(/\{[^{}]*\}/, with: "x"))
             return text
         }
@@ -125,19 +127,6 @@ extension ConfigurationSection {
 }
 
 extension TokenAnswerFormat {
-    /// The answers of Google's samples by the names that `waypost simulator --token-shape` has for them.
-    private enum Shape: String, CaseIterable {
-        case guide, onDemandSample, scheduledSample
-
-        var format: TokenAnswerFormat {
-            switch self {
-            case .guide: TokenAnswerFormat()
-            case .onDemandSample: .onDemandSample
-            case .scheduledSample: .scheduledSample
-            }
-        }
-    }
-
     /// A ready-made shape, and single keys that differ from it.
     init(_ section: inout ConfigurationSection) {
         let shape = section.choice(
@@ -210,10 +199,10 @@ extension ConfigurationSection {
 
     /// A URL, of which problems show neither credentials nor the values of its query.
     mutating func url<Value>(
-        _ key: String, default fallback: String? = nil, _ about: String,
+        _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
         _ convert: (String) throws(HTTPURL.Problem) -> Value
     ) -> Value? {
-        converted(key, default: fallback, shownAs: Self.withoutSecrets, about, convert)
+        converted(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
     }
 
     private static func withoutSecrets(_ url: String) -> String {

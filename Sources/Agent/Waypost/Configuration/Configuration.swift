@@ -63,7 +63,7 @@ extension Configuration {
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
                     "there is no such file; \(remedy)"
                 case .system(let cause) where cause.number == EACCES:
-                    "may not be read by this user; check owner and mode"
+                    "may not be read by this user; check owner and mode; use sudo, or join the group waypost"
                 case .system: "\(error)"
                 case .notAFile(.folder): "is a folder; name the configuration file in it"
                 case .notAFile, .tooLarge: "\(error); name the configuration file, in JSON"

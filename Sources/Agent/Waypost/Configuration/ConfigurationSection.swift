@@ -42,7 +42,8 @@ struct ConfigurationSection {
     mutating func string(
         _ key: String, default fallback: String? = nil, as example: String? = nil, _ about: String
     ) -> String {
-        requiredText(key, default: fallback, as: example, about)?.text ?? ""
+        requiredText(key, default: fallback, ifMissing: example.map { "write a text in quotes, as \"\($0)\"" }, about)?
+            .text ?? ""
     }
 
     /// A text that is not empty, if there is one.
@@ -52,10 +53,12 @@ struct ConfigurationSection {
     ///
     /// `shown` leaves the secrets out that such a text may hold; it is given for keys whose texts may.
     mutating func converted<Value, Failure: Error & CustomStringConvertible>(
-        _ key: String, default fallback: String? = nil, shownAs shown: ((String) -> String)? = nil, _ about: String,
-        _ convert: (String) throws(Failure) -> Value
+        _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil,
+        shownAs shown: ((String) -> String)? = nil, _ about: String, _ convert: (String) throws(Failure) -> Value
     ) -> Value? {
-        guard let found = requiredText(key, default: fallback, shownAs: shown, about) else { return nil }
+        guard let found = requiredText(key, default: fallback, ifMissing: advice, shownAs: shown, about) else {
+            return nil
+        }
         do { return try convert(found.text) } catch {
             let says =
                 found.reference.map { "takes from \($0) a value that \(error)" }
@@ -285,12 +288,10 @@ struct ConfigurationSection {
 
     /// The text under `key`, which is a problem if it is missing and there is no `fallback`.
     private mutating func requiredText(
-        _ key: String, default fallback: String?, as example: String? = nil, shownAs shown: ((String) -> String)? = nil,
-        _ about: String
+        _ key: String, default fallback: String?, ifMissing advice: String?,
+        shownAs shown: ((String) -> String)? = nil, _ about: String
     ) -> FoundText? {
-        if fallback == nil, !has(key) {
-            missing(key, "write a text in quotes" + (example.map { ", as \"\($0)\"" } ?? ""))
-        }
+        if fallback == nil, !has(key) { missing(key, advice ?? "write a text in quotes") }
         return text(key, default: fallback, isRequired: fallback == nil, shownAs: shown, about)
     }
 

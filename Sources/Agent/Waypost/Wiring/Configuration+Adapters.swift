@@ -13,7 +13,7 @@ package import VehicleAuthorization
 extension Configuration {
     /// The transport to Fleet Engine, with so many connections at most; `nil` for what one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
-        try Self.transport(caFile: upload.caFile, key: "upload.caFile", connections: connections)
+        try Self.transport(uploadFiles, connections: connections)
     }
 
     /// The receiver that is configured; a live one is heard by `tap`.
@@ -76,14 +76,9 @@ extension Configuration {
         do {
             switch authorization {
             case .http(let settings, let trust):
-                if let keyFile = trust.clientKeyFile {
-                    try SecretFile.require(keyFile, as: "\(section).clientKeyFile")
-                }
-                let transport = try Self.transport(
-                    caFile: trust.caFile, certificateFile: trust.clientCertificateFile, keyFile: trust.clientKeyFile,
-                    key: section)
                 return try HTTPTokenProvider(
-                    settings, section: section, providerID: vehicle.providerID, transport: transport)
+                    settings, section: section, providerID: vehicle.providerID,
+                    transport: try Self.transport(tokenFiles), sendsCertificate: trust.clientKeyFile != nil)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
                     arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
@@ -99,15 +94,16 @@ extension Configuration {
     }
 
     private static func transport(
-        caFile: String?, certificateFile: String? = nil, keyFile: String? = nil, key: String, connections: Int? = nil
+        _ files: CertificateFiles, connections: Int? = nil
     ) throws(AgentError) -> any HTTPTransport {
-        var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: caFile)
+        if let problem = files.problems.first { throw AgentError(.configuration, problem) }
+        var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.authorities)
         if let connections { options.mostConnections = connections }
-        if let certificateFile, let keyFile {
+        if let certificateFile = files.certificate, let keyFile = files.key {
             options.clientCertificate = CurlClientCertificate(certificateFile: certificateFile, keyFile: keyFile)
         }
         do { return try CurlTransport(options: options) } catch {
-            throw AgentError(.configuration, "\(key): \(error)")
+            throw AgentError(.configuration, "\(files.section): \(error)")
         }
     }
 }

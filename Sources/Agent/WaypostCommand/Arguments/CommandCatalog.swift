@@ -46,7 +46,7 @@ enum CommandCatalog {
                 .value("--first-vehicle", "N", "number of the first one (default 1)"),
                 .value("--spread-seconds", "N", "let them start over this time (default reporting.intervalSeconds)"),
                 .value("--spread-meters", "N", "move each one's drive by up to so much, by its number (default 0)"),
-                .value("--outbox", "FILE", "continue this outbox with what is pending in it, or begin it there"),
+                .value("--outbox", "FILE", "continue this outbox, or begin it there; the log is played again"),
                 .flag("--yes", "to a Fleet Engine on another machine: the vehicle is there for tests"),
                 .flag("--json", "print the summary as one JSON object on standard output"),
             ],
@@ -91,7 +91,9 @@ enum CommandCatalog {
                     "--format", "FORMAT", "jsonl (default), csv, gpx or geojson",
                     choices: FixesFormat.allCases.map(\.rawValue)),
                 .flag("--summary", "print one page about the logs instead"),
-                .value("--explain", "LINE", "say what became of one line and why: its number in LOG, or its text"),
+                .value(
+                    "--explain", "LINE", "say what became of one line and why: its number, or its text in single quotes"
+                ),
                 .flag("--follow", "wait for more at the end of the last LOG, until stopped"),
                 acceptMissingChecksum,
             ],
