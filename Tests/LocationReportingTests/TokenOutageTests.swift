@@ -107,7 +107,7 @@ import WaypostTestSupport
         }
         let transport = ScriptedTransport { [clock, seen] request in
             let body = String(decoding: request.body, as: UTF8.self)
-            let seconds = body.matches(of: /T(\d\d):(\d\d):(\d\d)\.000Z/).map { match in
+            let seconds = body.matches(of: /T(\d\d):(\d\d):(\d\d)Z/).map { match in
                 (Int(match.1) ?? 0) * 3600 + (Int(match.2) ?? 0) * 60 + (Int(match.3) ?? 0) - 36_000
             }
             guard Self.isSignedByKnownKey(request) else {

@@ -72,17 +72,18 @@ import WaypostTestSupport
         #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == row.told)
     }
 
-    @Test func keepWhatTheirFixSaid() throws {
+    @Test func tellWhereAndWhenAlone() throws {
         var shape = ShapePoints(meters: 5)
         var fixes = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
         fixes[5].headingDegrees = 45
         fixes[5].speedMetersPerSecond = 14
-        fixes[5].quality = .estimated
+        fixes[5].horizontalAccuracyMeters = 3
+        (fixes[5].altitudeMeters, fixes[5].geoidSeparationMeters) = (20, 40)
         for fix in fixes {
             shape.add(fix)
             if fix == fixes[0] { _ = shape.take() }
         }
-        #expect(shape.take() == [LocationUpdate(fixes[5])])
+        #expect(shape.take() == [LocationUpdate(placeOf: fixes[5])])
     }
 
     /// A receiver whose clock was wrong: nothing of what it said goes out with what is right.

@@ -66,6 +66,15 @@ struct Thinning {
                 + straight(20..<30, from: 500) { _ in 5 },
             kept: [0, 9, 10, 19, 20, 29]),
         Case(
+            "a stop, and in it and on the way shape points, which tell no speed",
+            (straight(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
+                + straight(20..<30, from: 500) { _ in 5 }).enumerated().map { index, update in
+                    var update = update
+                    if [3, 4, 13, 16, 17, 25].contains(index) { update.speedMetersPerSecond = nil }
+                    return update
+                },
+            kept: [0, 9, 10, 19, 20, 29]),
+        Case(
             "the fastest and the slowest of a leg", straight(0..<20) { $0 == 6 ? 8 : $0 == 13 ? 2 : 5 },
             kept: [0, 6, 13, 19]),
         Case(

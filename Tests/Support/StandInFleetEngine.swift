@@ -64,12 +64,13 @@ package final class StandInFleetEngine: Sendable {
     /// The seconds since ten o'clock of the positions in an update, the last location first: keys are sorted.
     package static func seconds(of body: [UInt8]) -> [Int] {
         func number(_ start: Int) -> Int { Int(body[start]) * 10 + Int(body[start + 1]) - 48 * 11 }
-        // 2026-01-05T10:00:00.000Z
+        // 2026-01-05T10:00:00Z, by its T
         return body.indices.filter { index in
-            index >= 24 && body[index] == UInt8(ascii: "Z") && body[index - 4] == UInt8(ascii: ".")
-                && body[index - 13] == UInt8(ascii: "T")
-        }.map { end in
-            ((number(end - 15) - 5) * 24 + number(end - 12) - 10) * 3600 + number(end - 9) * 60 + number(end - 6)
+            index >= 10 && index + 9 < body.count && body[index] == UInt8(ascii: "T")
+                && body[index - 3] == UInt8(ascii: "-") && body[index + 3] == UInt8(ascii: ":")
+        }.map { middle in
+            ((number(middle - 2) - 5) * 24 + number(middle + 1) - 10) * 3600 + number(middle + 4) * 60
+                + number(middle + 7)
         }
     }
 }

@@ -15,6 +15,14 @@ import TimeAndChance
     ])
     func areReadFromRFC3339(text: String, time: String?) { #expect(UTCTime(rfc3339: text)?.description == time) }
 
+    @Test(arguments: [
+        ("2026-03-31T10:30:23Z", "2026-03-31T10:30:23Z"), ("2026-03-31T10:30:23.100Z", "2026-03-31T10:30:23.100Z"),
+        ("2026-03-31T10:30:20.001Z", "2026-03-31T10:30:20.001Z"), ("1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00Z"),
+    ])
+    func leaveOutAFractionThatIsZero(text: String, shortest: String) {
+        #expect(UTCTime(rfc3339: text)?.shortestDescription == shortest)
+    }
+
     /// Times that no calendar has come of no addition, however long it is or from wherever.
     @Test(
         arguments: [

@@ -56,8 +56,10 @@ package struct VehicleUpdate: Sendable, Hashable {
     package var body: [UInt8] {
         var resource: [String: JSONValue] = [:]
         resource["vehicleState"] = (state?.rawValue).map(JSONValue.string)
-        resource["lastLocation"] = lastLocation?.message
-        if !pastLocations.isEmpty { resource["pastLocations"] = .array(pastLocations.map(\.message)) }
+        resource["lastLocation"] = lastLocation?.message(namesSensor: true)
+        if !pastLocations.isEmpty {
+            resource["pastLocations"] = .array(pastLocations.map { $0.message(namesSensor: false) })
+        }
         return Array(JSONValue.object(resource).text.utf8)
     }
 }
@@ -89,14 +91,16 @@ package struct VehicleLocation: Sendable, Hashable {
 }
 
 extension VehicleLocation {
-    fileprivate var message: JSONValue {
+    /// `namesSensor`: Fleet Engine takes a supplemental location that names none for the same, and there may be many.
+    fileprivate func message(namesSensor: Bool) -> JSONValue {
         var message: [String: JSONValue] = [
             "supplementalLocation": .object([
                 "latitude": Self.rounded(latitude, 1e7), "longitude": Self.rounded(longitude, 1e7),
             ]),
-            "supplementalLocationTime": .string(UTCTime(millisecondsSince1970: timeMillisecondsSince1970).description),
-            "supplementalLocationSensor": .string("CUSTOMER_SUPPLIED_LOCATION"),
+            "supplementalLocationTime": .string(
+                UTCTime(millisecondsSince1970: timeMillisecondsSince1970).shortestDescription),
         ]
+        if namesSensor { message["supplementalLocationSensor"] = .string("CUSTOMER_SUPPLIED_LOCATION") }
         message["supplementalLocationAccuracy"] = accuracyMeters.map { Self.rounded($0, 1e2) }
         message["heading"] = headingDegrees.map { .integer(Int64($0)) }
         message["speed"] = speedMetersPerSecond.map { Self.rounded($0, 1e2) }

@@ -6,7 +6,10 @@ extension UTCTime {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the same to a buffer that the caller keeps.
+    /// The same without a fraction of a second that is zero, as `2026-01-05T10:15:30Z`.
+    package var shortestDescription: String { description.replacing(".000Z", with: "Z") }
+
+    /// Appends `description` to a buffer that the caller keeps.
     package func append(to bytes: inout [UInt8]) {
         func append(_ value: Int, _ width: Int, _ end: Unicode.Scalar) {
             var divisor = width == 4 ? 1000 : width == 3 ? 100 : 10

@@ -22,13 +22,12 @@ enum TrackThinning {
     /// The indices that stay whatever the tolerance.
     static func landmarks(of updates: [LocationUpdate]) -> Set<Int> {
         var landmarks: Set<Int> = [0, updates.count - 1]
+        let standing = standing(updates)
         var start = 0
         for index in updates.indices {
             let isLast = index == updates.count - 1
-            if isLast || isBreak(updates[index], updates[index + 1])
-                || isStanding(updates[index]) != isStanding(updates[index + 1])
-            {
-                landmarks.formUnion(marks(ofRun: start...index, updates))
+            if isLast || isBreak(updates[index], updates[index + 1]) || standing[index] != standing[index + 1] {
+                landmarks.formUnion(marks(ofRun: start...index, isStanding: standing[index], updates))
                 start = index + 1
             }
         }
@@ -36,8 +35,10 @@ enum TrackThinning {
     }
 
     /// Of a stop, or of a drive's leg between two: beginning and end belong to a stop, and to a drive where it breaks.
-    private static func marks(ofRun run: ClosedRange<Int>, _ updates: [LocationUpdate]) -> Set<Int> {
-        if isStanding(updates[run.lowerBound]) { return [run.lowerBound, run.upperBound] }
+    private static func marks(
+        ofRun run: ClosedRange<Int>, isStanding: Bool, _ updates: [LocationUpdate]
+    ) -> Set<Int> {
+        if isStanding { return [run.lowerBound, run.upperBound] }
         var marks: Set<Int> = []
         if run.lowerBound > 0, isBreak(updates[run.lowerBound - 1], updates[run.lowerBound]) {
             marks.insert(run.lowerBound)
@@ -56,8 +57,13 @@ enum TrackThinning {
         return span <= .zero || span > TrackSimplification.longestSpan
     }
 
-    private static func isStanding(_ update: LocationUpdate) -> Bool {
-        update.speedMetersPerSecond.map { $0 < Motion.standingSpeed } ?? false
+    /// Whether the vehicle stood at each; an update without speed, as a shape point is, belongs to the run before it.
+    private static func standing(_ updates: [LocationUpdate]) -> [Bool] {
+        var isStanding = false
+        return updates.map { update in
+            if let speed = update.speedMetersPerSecond { isStanding = speed < Motion.standingSpeed }
+            return isStanding
+        }
     }
 }
 

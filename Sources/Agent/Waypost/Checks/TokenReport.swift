@@ -119,7 +119,7 @@ package struct TokenReport: Sendable {
 
     private func moment(_ time: Double, ago: String, ahead: String) -> String {
         guard abs(time) < 253_402_300_800 else { return "\(time), which is no time in seconds since 1970" }
-        let text = UTCTime(millisecondsSince1970: Int64(time) * 1000).description.replacing(".000Z", with: "Z")
+        let text = UTCTime(millisecondsSince1970: Int64(time) * 1000).shortestDescription
         let difference = Duration.milliseconds(Int64((time - hostTime) * 1000))
         return "\(text), \(difference.spoken) \(difference > .zero ? ahead : ago)"
     }

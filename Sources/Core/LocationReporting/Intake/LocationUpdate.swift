@@ -30,15 +30,20 @@ extension LocationUpdate {
     /// 359.6 degrees round to 0; altitude is above the ellipsoid, so it needs the receiver's geoid separation (Fleet
     /// Engine `VehicleLocation`).
     package init(_ fix: Fix) {
-        self.init(
-            timeOfFix: fix.timeOfFix, latitude: Self.toTheCentimeter(fix.latitude),
-            longitude: Self.toTheCentimeter(fix.longitude))
+        self.init(placeOf: fix)
         speedMetersPerSecond = fix.speedMetersPerSecond
         horizontalAccuracyMeters = fix.horizontalAccuracyMeters
         if let altitude = fix.altitudeMeters, let separation = fix.geoidSeparationMeters {
             altitudeMeters = altitude + separation
         }
         headingDegrees = fix.headingDegrees.map { Int($0.rounded()) % 360 }
+    }
+
+    /// Where and when alone.
+    package init(placeOf fix: Fix) {
+        self.init(
+            timeOfFix: fix.timeOfFix, latitude: Self.toTheCentimeter(fix.latitude),
+            longitude: Self.toTheCentimeter(fix.longitude))
     }
 
     /// 1e-7 degrees are a centimetre, the best that a receiver gives; more digits are bytes on the disk and on the air.

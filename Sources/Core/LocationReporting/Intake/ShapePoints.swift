@@ -2,7 +2,8 @@ import GNSS
 import TimeAndChance
 
 /// Collects what has to be told between two updates, so that the told track stays within a distance of every fix: a
-/// corner, a stop, the end of a tunnel.
+/// corner, a stop, the end of a tunnel. A point tells where and when, no more: the way from one to the next has the
+/// speed and heading between them.
 ///
 /// The ends are the update before and the one after as they are told; between them the vehicle is taken to have moved
 /// straight and evenly (`TrackSimplification`). Over a gap or a jump nothing is promised, but the last fix before it
@@ -42,15 +43,15 @@ package struct ShapePoints: Sendable {
     /// Takes a fix as it would be reported.
     mutating func add(_ fix: Fix) {
         guard let tolerance else { return }
-        let update = LocationUpdate(fix)
+        let point = LocationUpdate(placeOf: fix)
         if case .onward = continuity.step(to: fix), !window.isEmpty {
             if window.count == Self.longestWindow { settleMost(tolerance) }
         } else {
             if window.count > 1 { settle(kept(tolerance).dropFirst().map { window[$0] }) }
-            settle([update])
+            settle([point])
             window.removeAll(keepingCapacity: true)
         }
-        window.append(update)
+        window.append(point)
     }
 
     /// The points that go with the last fix, which becomes an update; the next ones begin with it.

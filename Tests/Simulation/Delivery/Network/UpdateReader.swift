@@ -35,13 +35,15 @@ enum UpdateReader {
             try require(["ONLINE", "OFFLINE"].contains(state.stringValue), "the state is \(state)")
         }
         var update = Update(past: [])
-        if let last = body["lastLocation"] { update.last = try location(last) }
-        for past in body["pastLocations"]?.arrayValue ?? [] { update.past.append(try location(past)) }
+        if let last = body["lastLocation"] { update.last = try location(last, namesSensor: true) }
+        for past in body["pastLocations"]?.arrayValue ?? [] {
+            update.past.append(try location(past, namesSensor: false))
+        }
         try require(update.past.isEmpty || update.last != nil, "there are past locations without a last one")
         return update
     }
 
-    private static func location(_ value: JSONValue) throws(Problem) -> UpdateKey {
+    private static func location(_ value: JSONValue, namesSensor: Bool) throws(Problem) -> UpdateKey {
         guard let members = value.objectValue else { throw Problem(words: "a location is no object") }
         for (name, value) in members { try check(name, value) }
         guard let place = members["supplementalLocation"], let latitude = place["latitude"]?.doubleValue,
@@ -50,7 +52,8 @@ enum UpdateReader {
         guard let time = members["supplementalLocationTime"]?.stringValue.flatMap(UTCTime.init(rfc3339:)) else {
             throw Problem(words: "a location has no time")
         }
-        try require(members["supplementalLocationSensor"] != nil, "a location names no sensor")
+        try require(
+            (members["supplementalLocationSensor"] != nil) == namesSensor, "the last location names its sensor alone")
         return UpdateKey(time: time, latitude: latitude, longitude: longitude)
     }
 
