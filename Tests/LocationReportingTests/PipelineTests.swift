@@ -79,7 +79,7 @@ import WaypostTestSupport
         try await pipeline.run()
         #expect(!transport.requests.isEmpty)
         let last = String(decoding: try #require(transport.requests.last).body, as: UTF8.self)
-        #expect(last.contains("10:01:30.000"))
+        #expect(last.contains("10:01:30Z"))
         #expect(try await outbox.ledger() == Ledger())
         #expect(observer.events.contains { if case .notStored = $0 { true } else { false } })
     }
