@@ -24,19 +24,21 @@ import WaypostTestSupport
     }
 
     @Test func deliverEverythingEachWithATokenOfItsOwn() async throws {
+        // A sanitizer slows all of them.
+        let count = Sanitizer.isActive ? 30 : 300
         let bench = try ServiceBench()
         let (ending, errors, summary) = try await replay(
-            "--vehicles 300 --vehicle-id van-%03d --spread-meters 500", bench: bench)
+            "--vehicles \(count) --vehicle-id van-%03d --spread-meters 500", bench: bench)
         #expect(ending == .exited(0) && errors.isEmpty, "\(errors)")
         let record = await bench.simulator.record
-        #expect(record.vehicles.count == 300)
+        #expect(record.vehicles.count == count)
         #expect(Set(record.vehicles.keys.map(\.id)).contains("van-007"))
-        #expect(record.tokensIssued == 300)
+        #expect(record.tokensIssued == count)
         #expect(record.vehicles.values.allSatisfy { $0.fixTimes.count == 43 && $0.lastLocationsBackInTime == 0 })
         #expect(record.vehicles.values.allSatisfy { $0.pastLocationsOutOfOrder == 0 })
-        #expect(Set(record.vehicles.values.compactMap(\.latest?.latitude)).count > 250, "they are in one place")
-        for (key, value) in [("vehicles", 300), ("accepted", 12_900), ("delivered", 12_900), ("tokenFetches", 300)] {
-            #expect(summary?[key]?.integerValue == Int64(value), "\(key)")
+        #expect(Set(record.vehicles.values.compactMap(\.latest?.latitude)).count > count * 5 / 6, "they are in one place")
+        for (key, each) in [("vehicles", 1), ("accepted", 43), ("delivered", 43), ("tokenFetches", 1)] {
+            #expect(summary?[key]?.integerValue == Int64(each * count), "\(key)")
         }
         for key in ["requestsPerSecond", "answerSecondsP50", "answerSecondsP99", "longestWaitSeconds"] {
             #expect(summary?[key]?.doubleValue ?? 0 > 0, "\(key)")
