@@ -73,7 +73,8 @@ import WaypostTestSupport
         let outbox = temporary.path("\(folder)/outbox.sqlite")
         let kept = try #require(await stopped.errors.line(saying: " not delivered, and kept: "))
         let count = try #require(kept.text.firstMatch(of: /(\d+) updates? not/).flatMap { Int($0.1) })
-        #expect(kept.text.hasSuffix("a replay with --outbox \(outbox) plays its log and delivers what is pending there, too"))
+        let remedy = "a replay with --outbox \(outbox) plays its log and delivers what is pending there, too"
+        #expect(kept.text.hasSuffix(remedy))
 
         let bench = try ServiceBench()
         let (ending, _, output) = try await replay(["--outbox", outbox], try bench.configure { $0.level = "error" })

@@ -101,11 +101,13 @@ import WaypostTestSupport
     static let receiverCases = [
         Case(
             events: [
-                (0, receiving), (1, .fix(fix)), (2, .serverTime(now.advanced(by: .seconds(-365 * 86_400)))), (2, delivered),
+                (0, receiving), (1, .fix(fix)), (2, .serverTime(now.advanced(by: .seconds(-365 * 86_400)))),
+                (2, delivered),
             ], until: 5,
             text:
                 "The receiver's time is 365 days ahead of Fleet Engine's, and positions are sent with it; switch the "
-                + "receiver off and on, and if that does not help, replace its firmware or itself. No update is pending."),
+                + "receiver off and on, and if that does not help, replace its firmware or itself. No update is pending."
+        ),
         Case(
             events: [
                 (0, receiving), (1, .fix(fix)), (2, .serverTime(now.advanced(by: .seconds(-59)))), (2, delivered),

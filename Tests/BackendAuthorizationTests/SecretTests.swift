@@ -26,7 +26,7 @@ import WaypostTestSupport
                 Secret.file("/nonexistent/key"),
                 "the file for header X, /nonexistent/key, cannot be read: No such file or directory; check the path"
             ),
-            (.file("/"), "/ is not a file"), (.file("/dev/zero"), "/dev/zero is not a file"),
+            (.file("/"), "/, is not a file"), (.file("/dev/zero"), "/dev/zero, is not a file"),
             (.environment("KEY"), "environment variable KEY, which is not set"),
             (.environment("EMPTY"), "environment variable EMPTY, which is not set"),
             (

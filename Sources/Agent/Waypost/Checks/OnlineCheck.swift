@@ -73,7 +73,8 @@ extension OnlineCheck {
         }
         if let free = FileSystem.freeBytes(at: FileSystem.parent(of: path)), free < roomToWork {
             return CheckLine(
-                .fail, "outbox", "only \(free / 1000) kB are free beside \(path), so that nothing can be stored; free some")
+                .fail, "outbox",
+                "only \(free / 1000) kB are free beside \(path), so that nothing can be stored; free some")
         }
         do {
             let outbox = try await SQLiteOutbox.open(configuration.outbox)
@@ -119,7 +120,8 @@ extension OnlineCheck {
         if let ahead = receiver.secondsAhead {
             return CheckLine(
                 .fail, "receiver",
-                "\(receiver.state); its time is \(Duration.seconds(ahead).spoken) ahead of Fleet Engine's: switch it off and on")
+                "\(receiver.state); its time is \(Duration.seconds(ahead).spoken) ahead of Fleet Engine's: switch it off and on"
+            )
         }
         let fix = "the service had its last fix \(seconds) s ago"
         // A receiver that is well gives one each second or so.

@@ -40,7 +40,8 @@ package struct RunningService: Sendable {
                 let words = ReportedText(bytes: body, limit: 200)
                 throw AgentError(
                     .unavailable,
-                    "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; it says: \(words)")
+                    "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; it says: \(words)"
+                )
             }
             return (report, body)
         }

@@ -29,7 +29,8 @@ extension StatusReport {
     /// What keeps positions from arriving, or from being kept: the one that began first comes first.
     package func troubles(at now: UTCTime) -> [Trouble] {
         let found = [
-            receiverTrouble(at: now), receiverClockTrouble, outboxTrouble(at: now), renewalTrouble(at: now), deliveryTrouble(at: now),
+            receiverTrouble(at: now), receiverClockTrouble, outboxTrouble(at: now), renewalTrouble(at: now),
+            deliveryTrouble(at: now),
         ].compactMap(\.self)
         return found.enumerated().sorted { ($1.element.seconds, $0.offset) < ($0.element.seconds, $1.offset) }
             .map(\.element)
@@ -108,7 +109,8 @@ extension StatusReport {
         guard let ahead = receiver.secondsAhead else { return nil }
         return Trouble(
             stage: .receiver, seconds: receiver.secondsSinceFirstFix ?? 0,
-            text: "The receiver's time is \(Duration.seconds(ahead).spoken) ahead of Fleet Engine's, and positions are sent "
+            text:
+                "The receiver's time is \(Duration.seconds(ahead).spoken) ahead of Fleet Engine's, and positions are sent "
                 + "with it; switch the receiver off and on, and if that does not help, replace its firmware or itself.")
     }
 

@@ -264,7 +264,8 @@ extension StatusReport.Receiver {
             secondsSinceFix: seconds(
                 from: [snapshot.lastFix?.at, snapshot.withheldAt].compactMap(\.self).max(), to: now),
             secondsSinceFirstFix: seconds(from: snapshot.firstFixAt, to: now),
-            timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, secondsAhead: snapshot.secondsAhead, quality: snapshot.lastFix?.fix.quality.rawValue,
+            timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, secondsAhead: snapshot.secondsAhead,
+            quality: snapshot.lastFix?.fix.quality.rawValue,
             accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),
             satellitesUsed: fix?.satellitesUsed ?? sky?.satellites.count(where: \.isUsed),
             satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.all),
@@ -275,8 +276,8 @@ extension StatusReport.Receiver {
 }
 
 extension AgentMonitor.Snapshot {
-    /// By how many seconds the last fix was dated after the moment at which it came, by Fleet Engine's clock; `nil` when
-    /// whole seconds and an answer's way explain it.
+    /// By how many seconds the last fix was dated after the moment at which it came, by Fleet Engine's clock; `nil`
+    /// when whole seconds and an answer's way explain it.
     fileprivate var secondsAhead: Int? {
         guard let lastFix, let serverTime else { return nil }
         let present = serverTime.time.advanced(by: lastFix.at - serverTime.at)

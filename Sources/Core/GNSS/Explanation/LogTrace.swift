@@ -139,7 +139,9 @@ extension LogTrace {
         if !lines.isEmpty { return lines }
         if hasComment { return ["a comment: not looked at"] }
         if hasBinary { return ["bytes of a UBX or RTCM frame, which is skipped by its length"] }
-        return ["nothing here begins like a sentence, with $ or !; a shell takes the $ unless the line stands in single quotes"]
+        return [
+            "nothing here begins like a sentence, with $ or !; a shell takes the $ unless the line stands in single quotes"
+        ]
     }
 
     /// Whether a sentence on the wanted lines was rejected for want of a checksum.
