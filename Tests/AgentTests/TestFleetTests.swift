@@ -8,7 +8,11 @@ import WaypostTestSupport
 @testable import WaypostCommand
 
 /// Many vehicles in one process, against the simulator.
-@Suite(.timeLimit(.minutes(2))) struct TestFleets {
+@Suite(
+    .timeLimit(.minutes(2)),
+    .enabled(if: !Sanitizer.isActive, "hundreds of vehicles in one process take minutes under a sanitizer")
+)
+struct TestFleets {
     private let log = Fixtures.url("nmea/tunnel.nmea").path
 
     private func replay(
@@ -24,8 +28,7 @@ import WaypostTestSupport
     }
 
     @Test func deliverEverythingEachWithATokenOfItsOwn() async throws {
-        // A sanitizer slows all of them.
-        let count = Sanitizer.isActive ? 30 : 300
+        let count = 300
         let bench = try ServiceBench()
         let (ending, errors, summary) = try await replay(
             "--vehicles \(count) --vehicle-id van-%03d --spread-meters 500", bench: bench)
