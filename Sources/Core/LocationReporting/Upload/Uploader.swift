@@ -93,7 +93,7 @@ package actor Uploader {
         }
     }
 
-    // Inlined, what these three handle would lie in the frame of `run`, 15 KB for as long as a vehicle drives.
+    // Inlined, these three would make the frame of `run`, which lasts as long as a drive does, 15 KB in place of 12.
     @inline(never) private func take(_ event: UploadEvent) {
         let step = state.handle(event, at: clock.now, jitter: jitter())
         for report in step.reports { observer.observe(report) }
