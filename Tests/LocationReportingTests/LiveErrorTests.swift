@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 /// What a policy costs, and how far off it leaves a follower who knows only what was told, and lets the last of it
 /// drive on with its speed and heading.
-@Suite struct LiveErrors {
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread")) struct LiveErrors {
     /// One drive under one policy.
     struct Score {
         var updates = 0

@@ -27,7 +27,7 @@ extension StoreFolder {
 }
 
 /// Stores of older and of newer versions of the schema.
-@Suite struct Migration {
+@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread")) struct Migration {
     enum Old: CaseIterable {
         /// As the first release wrote it: `fixtures/outbox`.
         case first
