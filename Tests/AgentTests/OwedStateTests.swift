@@ -1,9 +1,7 @@
-import FleetEngine
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import Testing
-import VehicleAuthorization
 import WaypostTestSupport
 
 @testable import Waypost

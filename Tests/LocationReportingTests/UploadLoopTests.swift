@@ -3,7 +3,6 @@ import HTTPMessages
 import ReportedText
 import Testing
 import VehicleAuthorization
-import WaypostTestSupport
 
 @testable import LocationReporting
 

@@ -4,7 +4,6 @@ import LocationReporting
 import LyingDisk
 import TimeAndChance
 
-@testable import SQLiteOutbox
 
 /// Drives as a gateway reports them, and how far one that was thinned is from the whole.
 enum Drives {

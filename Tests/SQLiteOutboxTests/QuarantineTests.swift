@@ -1,10 +1,8 @@
 import FoundationEssentials
-import GNSS
 import LocationReporting
 import ReportedText
 import Testing
 import TimeAndChance
-import WaypostTestSupport
 
 @testable import SQLiteOutbox
 

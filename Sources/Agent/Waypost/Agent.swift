@@ -195,9 +195,9 @@ public struct Agent: Sendable {
             group.addTask { await reload() }
             group.addTask {
                 // Once the service is up, and once more when connections and tokens have been set up.
-                ResidentCode.giveBack()
+                ResidentMemory.giveBackCode()
                 await clock.sleep(for: .seconds(30))
-                ResidentCode.giveBack()
+                ResidentMemory.giveBackCode()
             }
             group.addTask {
                 do throws(SystemError) { try await watchdog.run(clock: clock) } catch {

@@ -1,4 +1,3 @@
-import FleetEngine
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting

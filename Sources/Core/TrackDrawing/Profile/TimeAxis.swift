@@ -1,4 +1,3 @@
-import GNSS
 import TimeAndChance
 
 /// Time from left to right: runs at one scale, the pauses between them as long as they were, or cut where they would

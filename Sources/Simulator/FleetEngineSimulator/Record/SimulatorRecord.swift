@@ -1,4 +1,3 @@
-import FleetEngine
 import LinuxPlatform
 import StrictJSON
 package import TimeAndChance
