@@ -194,11 +194,11 @@ private struct FirstDelivery {
         case .accepted, .notStored:
             update = fix
             firstUpdate = firstUpdate ?? fix
-        case .uploading(let batch): sent = update?.time == batch.last.update.timeOfFix ? update : nil
+        case .uploading(let batch): sent = update?.time == batch.last.timeOfFix ? update : nil
         case .delivered(let batch, _, _):
             isTold = true
             // One that a newer one has overtaken on its way is of this run all the same.
-            let isOfThisRun = firstUpdate.map { $0.time <= batch.last.update.timeOfFix } ?? false
+            let isOfThisRun = firstUpdate.map { $0.time <= batch.last.timeOfFix } ?? false
             let origin = isOfThisRun ? "" : ", one of the run before"
             let delay = sent.map { ", \(Self.text(now - $0.at)) after its fix" } ?? origin
             let others = batch.pending.count - (batch.lastIsPending ? 1 : 0)

@@ -159,7 +159,7 @@ package final class AgentMonitor: ReportingObserver {
                 if let present = state.presentByFix(at: now) {
                     for stored in batch.pending { state.delays.add(stored.update.timeOfFix.duration(to: present)) }
                 }
-                state.lastDelivery = (batch.last.update.timeOfFix, now)
+                state.lastDelivery = (batch.last.timeOfFix, now)
                 state.trouble = nil
             case .failed(let outcome, _):
                 state.delivery(meets: DeliveryTrouble.Kind(outcome), outcome.reason, at: now)
