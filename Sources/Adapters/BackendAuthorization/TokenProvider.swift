@@ -42,14 +42,6 @@ package struct TokenAnswer: Sendable {
         var localTime: Double
         /// What was sent to the issuer and must not be shown.
         var secrets: [String] = []
-
-        package init(
-            source: String, mediaType: String? = nil, issuerTime: Double? = nil, localTime: Double,
-            secrets: [String] = []
-        ) {
-            (self.source, self.mediaType, self.issuerTime) = (source, mediaType, issuerTime)
-            (self.localTime, self.secrets) = (localTime, secrets)
-        }
     }
 
     /// - Parameters:

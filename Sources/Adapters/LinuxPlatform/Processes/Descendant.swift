@@ -6,13 +6,9 @@ struct Descendant: Hashable {
     let processID: pid_t
     let parent: pid_t
     /// The letter of proc(5), as `S` for one that sleeps; `nil` where only its number is known.
-    let state: Character?
+    var state: Character?
     /// In ticks since the start of the system; with the number it identifies a process: numbers are used again.
-    let startTime: UInt64?
-
-    init(processID: pid_t, parent: pid_t, state: Character? = nil, startTime: UInt64? = nil) {
-        (self.processID, self.parent, self.state, self.startTime) = (processID, parent, state, startTime)
-    }
+    var startTime: UInt64?
 
     /// From a line of `/proc/PID/stat`; the program's name in it may hold anything.
     init?(status line: String) {

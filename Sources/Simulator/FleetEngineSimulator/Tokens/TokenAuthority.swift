@@ -124,22 +124,13 @@ package struct TokenClaims: Sendable, Hashable {
 
     package var issuer: String
     package var subject: String
-    package var audience: String
+    package var audience = Self.fleetEngineAudience
     package var issuedAt: Int64
     package var expiry: Int64
     /// The private claims, as `vehicleid`.
     package var authorization: [String: String]
     /// The tasks of a delivery driver's token, which are a list of their own.
-    package var taskIDs: [String]
-
-    package init(
-        issuer: String, subject: String, audience: String = fleetEngineAudience, issuedAt: Int64, expiry: Int64,
-        authorization: [String: String], taskIDs: [String] = []
-    ) {
-        (self.issuer, self.subject, self.audience) = (issuer, subject, audience)
-        (self.issuedAt, self.expiry) = (issuedAt, expiry)
-        (self.authorization, self.taskIDs) = (authorization, taskIDs)
-    }
+    package var taskIDs: [String] = []
 
     /// Reads the payload; `nil` when a claim is missing or of another type.
     init?(_ json: JSONValue) {
