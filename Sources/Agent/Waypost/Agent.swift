@@ -272,7 +272,6 @@ public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { detail }
 }
 
-/// Which release this is.
 package enum Release {
     package static let version = "0.1.0"
     /// When this release was made: no live receiver can truthfully state an earlier time.

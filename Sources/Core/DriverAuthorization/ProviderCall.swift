@@ -26,7 +26,6 @@ final class ProviderCall: Sendable {
         (answers, taker) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
-    /// Whether the provider has been called.
     var wasMade: Bool { hasBegun.load(ordering: .acquiring) }
 
     /// Whether its turn has not come, or the provider has not returned from it.
@@ -69,7 +68,6 @@ final class ProviderCall: Sendable {
     /// The caller has stopped waiting; an answer that comes later is ignored.
     func end(with error: any Error) { give(.failure(error)) }
 
-    /// Waits for the answer.
     func answer() async -> Answer {
         for await answer in answers { return answer }
         return .failure(CancellationError())

@@ -99,7 +99,6 @@ struct PositionWatch: Sendable, Hashable {
     /// The line is open, perhaps not for the first time: its receiver may have to start.
     mutating func lineOpened() { since = nil }
 
-    /// Sentences have arrived.
     mutating func sentencesArrived(withPosition: Bool, at now: Duration) {
         if withPosition { hasPosition = true }
         if withPosition || since == nil { since = now }

@@ -15,7 +15,6 @@ package protocol ReceiverTap: Sendable {
     func received(_ bytes: Span<UInt8>)
     /// A fix was made of what was received so far.
     func fixMade(_ fix: Fix)
-    /// The line was closed.
     func lineClosed()
 }
 

@@ -7,7 +7,6 @@ import Glibc
 /// of ours. Whatever ends it, nothing of its group is left; nor of what left the group, where this process may adopt
 /// orphans (`ChildTable`). Its time limit always holds: another process that holds its output is not waited for.
 package struct ChildProcess: Sendable {
-    /// How it ended.
     package enum Ending: Sendable, Hashable {
         case exited(CInt)
         case signalled(CInt)

@@ -186,7 +186,6 @@ private struct FirstDelivery {
 
     init(isTold: Bool) { self.isTold = isTold }
 
-    /// The line for the log, once.
     mutating func line(after event: ReportingEvent, at now: Duration) -> String? {
         guard !isTold else { return nil }
         switch event {

@@ -249,7 +249,6 @@ package struct DeliveryCounts: Sendable, Hashable {
 
     package init() {}
 
-    /// Adds one event.
     package mutating func count(_ event: ReportingEvent) {
         switch event {
         case .fix: fixes += 1

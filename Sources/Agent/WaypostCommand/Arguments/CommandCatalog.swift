@@ -1,6 +1,5 @@
 import Waypost
 
-/// Every command there is.
 enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
         "--accept-missing-checksum", "accept sentences without a checksum, as old receivers send them")
@@ -234,7 +233,6 @@ enum CommandCatalog {
             examples: ["help replay", "help outbox"]),
     ]
 
-    /// The command of that name.
     static func command(named name: String) throws(UsageError) -> CommandSpec {
         if let command = commands.first(where: { $0.name == name }) { return command }
         throw UsageError("there is no command \"\(name)\"\(Suggestion.command(for: name))")
@@ -285,7 +283,6 @@ struct CommandSpec: Sendable {
     }
 }
 
-/// One option of a command.
 struct OptionSpec: Sendable {
     /// With its dashes, as `--config`.
     let name: String
@@ -300,7 +297,6 @@ struct OptionSpec: Sendable {
     /// The heading under which the help shows it, with those before and after that have the same.
     var group: String?
 
-    /// An option with a value.
     static func value(
         _ name: String, _ valueName: String, _ help: String, isRequired: Bool = false, isRepeatable: Bool = false,
         choices: [String] = []
@@ -310,7 +306,6 @@ struct OptionSpec: Sendable {
             choices: choices)
     }
 
-    /// An option without a value.
     static func flag(_ name: String, _ help: String) -> Self {
         Self(name: name, valueName: nil, help: help, isRequired: false, isRepeatable: false)
     }

@@ -43,7 +43,6 @@ package struct LogTrace {
     /// The epochs that they count to, by serial number.
     var epochs: [Int: TracedEpoch] { record.epochs }
 
-    /// Takes the next bytes of the log.
     package mutating func take(_ bytes: Span<UInt8>) {
         for position in bytes.indices { buffer.append(bytes[position]) }
         while buffer.count - index > Self.lookahead, step(isFinal: false) {}
@@ -131,7 +130,6 @@ package struct LogTrace {
     }
 }
 
-/// A trace in words.
 extension LogTrace {
     /// What became of everything on the wanted lines, a group of lines for each sentence, the first at the margin.
     package var explanation: [String] {
@@ -183,7 +181,6 @@ struct TracedEpoch {
     struct Veto {
         let source: PositionSource
         let place: SentencePlace
-        /// Its flags, in words.
         let flags: String
     }
 
