@@ -6,10 +6,7 @@ import VehicleAuthorization
 /// One call of a provider: takes the first of its answers, whenever and wherever they come, and notes what is wrong
 /// with them.
 final class ProviderCall: Sendable {
-    typealias Answer = Result<String, any Error>
-
-    private let answers: AsyncStream<Answer>
-    private let taker: AsyncStream<Answer>.Continuation
+    private let first = FirstAnswer()
     private let breaches: ContractBreaches
     private let callbacks = Atomic(0)
     /// Whether the caller has stopped waiting.
@@ -20,11 +17,7 @@ final class ProviderCall: Sendable {
     private let thread = Atomic(0)
     private let lacksCompletionForm = Atomic(false)
 
-    init(_ breaches: ContractBreaches) {
-        self.breaches = breaches
-        // The oldest is kept: a second answer goes nowhere.
-        (answers, taker) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
-    }
+    init(_ breaches: ContractBreaches) { self.breaches = breaches }
 
     var wasMade: Bool { hasBegun.load(ordering: .acquiring) }
 
@@ -62,21 +55,18 @@ final class ProviderCall: Sendable {
         if thread.load(ordering: .acquiring) == Self.currentThread { breaches.note(.calledBackAtOnce) }
         // The token is judged like any other, by its claims and its life; a good one must not be lost.
         if token != nil, error != nil { breaches.note(.gaveTokenAndError) }
-        give(token.map(Answer.success) ?? .failure(error ?? ProviderContractError.emptyAnswer))
+        isOver.store(true, ordering: .releasing)
+        first.give(token, error)
     }
 
     /// The caller has stopped waiting; an answer that comes later is ignored.
-    func end(with error: any Error) { give(.failure(error)) }
-
-    func answer() async -> Answer {
-        for await answer in answers { return answer }
-        return .failure(CancellationError())
+    func end(with error: any Error) {
+        isOver.store(true, ordering: .releasing)
+        first.give(nil, error)
     }
 
-    private func give(_ answer: Answer) {
-        isOver.store(true, ordering: .releasing)
-        taker.yield(answer)
-        taker.finish()
+    func answer() async -> Result<String, any Error> {
+        do { return .success(try await first.value()) } catch { return .failure(error) }
     }
 
     private static var currentThread: Int { ObjectIdentifier(Thread.current).hashValue | 1 }
@@ -93,11 +83,7 @@ final class FirstAnswer: Sendable {
     }
 
     func give(_ token: String?, _ error: (any Error)?) {
-        if let token {
-            taker.yield(.success(token))
-        } else {
-            taker.yield(.failure(error ?? ProviderContractError.emptyAnswer))
-        }
+        taker.yield(token.map { .success($0) } ?? .failure(error ?? ProviderContractError.emptyAnswer))
         taker.finish()
     }
 

@@ -93,7 +93,7 @@ actor SerializedProvider {
         call.end(with: AuthorizationError(.unavailable, words))
     }
 
-    private static func outcome(of answer: ProviderCall.Answer) -> Outcome {
+    private static func outcome(of answer: Result<String, any Error>) -> Outcome {
         do {
             let value = try answer.get()
             guard !value.isEmpty else { throw ProviderContractError.emptyAnswer }

@@ -127,16 +127,10 @@ struct GPSDSession: Sendable {
     }
 
     /// What the receiver's dates have been found guilty of since the last call.
-    mutating func takeWarning() -> ReceiverWarning? {
-        defer { warning = nil }
-        return warning
-    }
+    mutating func takeWarning() -> ReceiverWarning? { warning.take() }
 
     /// The satellites that the receiver sees, if gpsd has listed them since the last call.
-    mutating func takeSky() -> Sky? {
-        defer { seen = nil }
-        return seen
-    }
+    mutating func takeSky() -> Sky? { seen.take() }
 
     /// See `ReportAssembler`.
     var idleDeadline: Duration? { assembler.idleDeadline }

@@ -3,6 +3,7 @@ import TimeAndChance
 
 /// The store's file and those beside it.
 struct StoreFiles: Sendable {
+    /// The database.
     let path: String
     /// Where all of them lie.
     let disk: any StoreDisk

@@ -109,11 +109,7 @@ package final class EventLog: ReportingObserver {
     }
 
     private func tellAcceptance() {
-        let refused = state.withLock { state in
-            defer { state.refused = nil }
-            return state.refused
-        }
-        guard let refused, refused.last - refused.first >= Self.longestGlitch else { return }
+        guard let refused = state.withLock({ $0.refused.take() }), refused.last - refused.first >= Self.longestGlitch else { return }
         log.write(.info, "fixes are accepted again, after \(refused.count.grouped) were rejected")
     }
 

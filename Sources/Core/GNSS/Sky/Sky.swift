@@ -21,6 +21,7 @@ package struct Sky: Sendable, Hashable {
 package struct Satellite: Sendable, Hashable, Identifiable {
     package struct ID: Sendable, Hashable, Comparable {
         package let system: SatelliteSystem
+        /// As the receiver numbers it.
         package let number: Int
 
         package init(_ system: SatelliteSystem, _ number: Int) { (self.system, self.number) = (system, number) }
