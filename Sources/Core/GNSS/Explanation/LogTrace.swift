@@ -18,7 +18,6 @@ package struct LogTrace {
     private var index = 0
     private var line = 1
     private var isAtLineStart = true
-    private var hasEnded = false
     private var ordinal = 0
     private var prefix: [UInt8] = []
 

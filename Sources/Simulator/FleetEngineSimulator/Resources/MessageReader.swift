@@ -186,8 +186,6 @@ package struct WireTime: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Below the millisecond, 0..<1,000,000.
     private let nanoseconds: Int
 
-    package init(_ time: UTCTime) { (self.time, nanoseconds) = (time, 0) }
-
     /// Reads `2026-01-05T10:15:30.25Z` or with an offset; `nil` for anything else.
     package init?(_ text: String) {
         guard let read = RFC3339Time(text), !read.isLeapSecond else { return nil }
