@@ -2,7 +2,6 @@ import FoundationEssentials
 import Testing
 import WaypostTestSupport
 
-
 /// The same receiver read through the real gpsd and read directly: the same fixes.
 @Suite(
     .timeLimit(.minutes(5)), .enabled(if: GPSDaemon.program != nil, "gpsd is not installed"),

@@ -83,7 +83,7 @@ final class FirstAnswer: Sendable {
     }
 
     func give(_ token: String?, _ error: (any Error)?) {
-        taker.yield(token.map { .success($0) } ?? .failure(error ?? ProviderContractError.emptyAnswer))
+        taker.yield(token.map(Result.success) ?? .failure(error ?? ProviderContractError.emptyAnswer))
         taker.finish()
     }
 

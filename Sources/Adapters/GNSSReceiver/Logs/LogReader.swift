@@ -13,6 +13,8 @@ package actor LogReader {
         /// What the operator calls it.
         package let name: String
         package let statistics: DecoderStatistics
+
+        package init(name: String, statistics: DecoderStatistics) { (self.name, self.statistics) = (name, statistics) }
     }
 
     /// What a part of a log held.

@@ -9,7 +9,9 @@ struct Descendant: Hashable {
     var state: Character?
     /// In ticks since the start of the system; with the number it identifies a process: numbers are used again.
     var startTime: UInt64?
+}
 
+extension Descendant {
     /// From a line of `/proc/PID/stat`; the program's name in it may hold anything.
     init?(status line: String) {
         guard let start = line.firstIndex(of: "("), let end = line.lastIndex(of: ")"),
@@ -31,9 +33,7 @@ struct Descendant: Hashable {
     /// Whether it starts no process: it is stopped, traced or dead, or waits in the kernel, where a signal that was
     /// sent comes before a fork. Where the state is not shown it counts as still.
     var isStill: Bool { state.map { "TtZXxD".contains($0) } ?? true }
-}
 
-extension Descendant {
     /// Those of `processes` that descend from process `root`, each behind its parent.
     static func all(of root: pid_t, among processes: some Sequence<Descendant>) -> [Descendant] {
         let children = Dictionary(grouping: processes, by: \.parent)

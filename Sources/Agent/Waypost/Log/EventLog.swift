@@ -109,7 +109,8 @@ package final class EventLog: ReportingObserver {
     }
 
     private func tellAcceptance() {
-        guard let refused = state.withLock({ $0.refused.take() }), refused.last - refused.first >= Self.longestGlitch else { return }
+        guard let refused = state.withLock({ $0.refused.take() }), refused.last - refused.first >= Self.longestGlitch
+        else { return }
         log.write(.info, "fixes are accepted again, after \(refused.count.grouped) were rejected")
     }
 

@@ -130,7 +130,8 @@ package enum JSONLinesFormat {
         }
         bytes.append("\"")
         bytes.append(
-            ",\"derivedSpeedMetersPerSecond\":", fix.derivedSpeedMetersPerSecond, decimals: FixPrecision.metersPerSecond)
+            ",\"derivedSpeedMetersPerSecond\":", fix.derivedSpeedMetersPerSecond, decimals: FixPrecision.metersPerSecond
+        )
         bytes.append(",\"derivedHeadingDegrees\":", fix.derivedHeadingDegrees, decimals: FixPrecision.headingDegrees)
         bytes.append("}\n")
     }

@@ -107,7 +107,9 @@ package struct TokenClaims: Sendable, Hashable {
     package var authorization: [String: String]
     /// The tasks of a delivery driver's token, which are a list of their own.
     package var taskIDs: [String] = []
+}
 
+extension TokenClaims {
     /// Reads the payload; `nil` when a claim is missing or of another type.
     init?(_ json: JSONValue) {
         guard let issuer = json["iss"]?.stringValue, let subject = json["sub"]?.stringValue,
