@@ -103,9 +103,7 @@ public final class AgentTripTokenProvider: NSObject, GMTCAuthorization, Sendable
     ) {
         // The completion style has no task to wait in.
         Task {
-            do {
-                completion(try await fetchToken(with: authorizationContext), nil)
-            } catch {
+            do { completion(try await fetchToken(with: authorizationContext), nil) } catch {
                 completion(nil, error)
             }
         }

@@ -133,9 +133,7 @@ actor QueuedProvider {
         guard call.enter() else { return }
         forms.completing(context) { call.callBack($0, $1) }
         guard !call.returned() else { return }
-        do {
-            call.callBack(try await forms.asynchronous(context), nil)
-        } catch {
+        do { call.callBack(try await forms.asynchronous(context), nil) } catch {
             call.callBack(nil, error, isFinal: true)
         }
     }
