@@ -1,3 +1,5 @@
+import LinuxPlatform
+
 /// Space that is given back when the disk is full, so that what was accepted can still be delivered and written down.
 final class DiskReserve {
     private let files: StoreFiles
