@@ -2,11 +2,8 @@ import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
 import LinuxPlatform
-import LocationReporting
 import ReceiverSimulator
 import Testing
-import TimeAndChance
-import Waypost
 import WaypostTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BundleCommands {

@@ -1,5 +1,3 @@
-import FleetEngine
-import GNSS
 import Glibc
 import LinuxPlatform
 import LocationReporting

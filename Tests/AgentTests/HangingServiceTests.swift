@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GNSS
 import Glibc
 import LinuxPlatform
 import LocationReporting
@@ -7,7 +6,6 @@ import ReceiverSimulator
 import SQLiteOutbox
 import Testing
 import TimeAndChance
-import Waypost
 import WaypostTestSupport
 
 /// `waypost run` beside a world that hangs: it is alive, says what it waits for, and feeds the service manager.

@@ -1,4 +1,3 @@
-import FleetEngine
 import LocationReporting
 import Testing
 import TimeAndChance

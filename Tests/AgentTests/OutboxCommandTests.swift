@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GNSS
 import LinuxPlatform
 import LocationReporting
 import ReportedText
@@ -7,7 +6,6 @@ import SQLiteOutbox
 import StrictJSON
 import Testing
 import TimeAndChance
-import Waypost
 import WaypostTestSupport
 
 /// `waypost outbox` as an operator uses it, beside the service and without it.

@@ -1,9 +1,7 @@
-import FleetEngine
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import Testing
-import VehicleAuthorization
 import WaypostTestSupport
 
 @testable import Waypost
@@ -26,8 +24,8 @@ import WaypostTestSupport
         return try await VehicleAgent(
             try Configuration(file: config),
             VehicleAgent.Parts(
-                source: NoSource(), authorization: ScriptedAuthorization(), transport: transport, earliestFix: nil,
-                expectedFix: nil, spacing: .live, latestFix: { nil }, clock: MonotonicClock(clock),
+                source: NoSource(), authorization: ScriptedAuthorization(), transport: transport, expectedFix: nil,
+                spacing: .live, latestFix: { nil }, clock: MonotonicClock(clock),
                 log: LogWriter(level: .error, format: .text), monitor: monitor))
     }
 

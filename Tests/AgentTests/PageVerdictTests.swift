@@ -1,12 +1,10 @@
 import FleetEngine
-import GNSS
 import HTTPMessages
 import LocationReporting
 import ReportedText
 import SQLiteOutbox
 import Testing
 import TimeAndChance
-import VehicleAuthorization
 @testable import Waypost
 import WaypostTestSupport
 

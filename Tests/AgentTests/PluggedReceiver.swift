@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import LinuxPlatform
 import ReceiverSimulator
 import WaypostTestSupport
 

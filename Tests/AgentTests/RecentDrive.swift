@@ -1,7 +1,6 @@
 import LinuxPlatform
 import ReceiverSimulator
 import TimeAndChance
-import Waypost
 
 /// A drive on a motorway that ended a minute ago, or so much later by its receiver's word, seen every 5 s, so that each
 /// of its epochs is due as an update.

@@ -2,7 +2,6 @@ import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
 import Testing
-import TimeAndChance
 import VehicleAuthorization
 import Waypost
 import WaypostTestSupport

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import LinuxPlatform
-import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 

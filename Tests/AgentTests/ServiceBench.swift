@@ -2,7 +2,6 @@ import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
 import HTTPMessages
-import LinuxPlatform
 import ReceiverSimulator
 import WaypostTestSupport
 

@@ -1,4 +1,3 @@
-import LinuxPlatform
 import Testing
 import WaypostTestSupport
 

@@ -1,6 +1,4 @@
 import FoundationEssentials
-import LinuxPlatform
-import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 

@@ -2,7 +2,6 @@ import FleetEngineSimulator
 import Glibc
 import HTTPService
 import LinuxPlatform
-import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
-import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 

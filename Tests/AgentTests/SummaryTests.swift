@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GNSS
 import GNSSReceiver
 import Testing
 import WaypostTestSupport

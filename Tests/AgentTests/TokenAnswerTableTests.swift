@@ -2,7 +2,6 @@ import BackendAuthorization
 import HTTPMessages
 import LinuxPlatform
 import ReportedText
-import StrictJSON
 import Testing
 import TimeAndChance
 import VehicleAuthorization

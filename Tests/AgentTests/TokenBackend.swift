@@ -1,4 +1,3 @@
-import FleetEngine
 import FleetEngineSimulator
 import HTTPMessages
 import HTTPService

@@ -1,9 +1,10 @@
-import BackendAuthorization
 import Testing
 import TimeAndChance
 import VehicleAuthorization
 import Waypost
 import WaypostTestSupport
+
+@testable import BackendAuthorization
 
 /// What is said of a token that was fetched.
 @Suite struct TokenVerdicts {

@@ -1,7 +1,6 @@
 import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
-import GNSS
 import Glibc
 import HTTPMessages
 import HTTPService

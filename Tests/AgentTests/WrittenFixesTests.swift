@@ -5,7 +5,6 @@ import LinuxPlatform
 import LocationReporting
 import Testing
 import TimeAndChance
-import Waypost
 import WaypostTestSupport
 
 @testable import WaypostCommand

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import HTTPMessages
 import LinuxPlatform
 import Testing
 import WaypostTestSupport

@@ -78,7 +78,7 @@ extension Rule {
 
     /// Where bytes become text that is read further, and never shown as it is.
     private static let mayDecode: Set<String> = [
-        "Sources/Adapters/BackendAuthorization/TokenAnswer.swift",
+        "Sources/Adapters/BackendAuthorization/TokenProvider.swift",
         "Sources/Adapters/BackendAuthorization/SecretFile.swift",
         "Sources/Adapters/CurlTransport/CurlTransfer.swift", "Sources/Adapters/HTTPService/HTTPRequestParser.swift",
         "Sources/Adapters/HTTPService/ServedRequest.swift", "Sources/Adapters/LinuxPlatform/Processes/Descendant.swift",
@@ -93,20 +93,20 @@ extension Rule {
         "Sources/Core/VehicleAuthorization/SecretText.swift",
         // Paths and names of errors, from the C library.
         "Sources/Adapters/LinuxPlatform/Files/FolderTrust.swift",
-        "Sources/Adapters/LinuxPlatform/Processes/ProcessStart.swift",
+        "Sources/Adapters/LinuxPlatform/Service/ProcessStart.swift",
         "Sources/Adapters/LinuxPlatform/Files/SystemError.swift",
         "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
         "Sources/Adapters/GNSSReceiver/Network/NetworkAddress.swift",
         // Digits and letters that were written there, and the name of the status code in an answer.
-        "Sources/Core/TimeAndChance/RFC3339.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
+        "Sources/Core/TimeAndChance/UTCTime.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
         "Sources/Agent/Waypost/Observation/RunningService.swift",
         "Sources/Agent/WaypostCommand/Commands/StatusCommand.swift",
     ]
 
     /// What goes to a terminal or a log as it is: our words, and foreign ones that are a `ReportedText` already.
     private static let mayClean: Set<String> = [
-        "Sources/Adapters/LinuxPlatform/Processes/StandardOutput.swift",
-        "Sources/Agent/Waypost/Observation/LogWriter.swift",
+        "Sources/Adapters/LinuxPlatform/Terminal/StandardOutput.swift",
+        "Sources/Agent/Waypost/Log/LogWriter.swift",
         "Sources/Agent/WaypostCommand/Live/LiveScreen.swift",
         "Sources/Agent/WaypostCommand/Output/Terminal.swift",
         // Figures of a number, and no other character.

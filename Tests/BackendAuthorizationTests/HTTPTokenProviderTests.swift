@@ -1,5 +1,4 @@
 import HTTPMessages
-import LinuxPlatform
 import ReportedText
 import Testing
 import VehicleAuthorization

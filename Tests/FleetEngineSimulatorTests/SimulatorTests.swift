@@ -31,7 +31,7 @@ import WaypostTestSupport
             ).text
             #expect(update.hasPrefix("HTTP/1.1 200 OK\r\n"))
             let van = ResourceName(provider: "p", service: .onDemandTrips, id: "van")
-            #expect(await simulator.record.fixTimes(of: van) == [WireTime("2026-01-05T10:15:30Z")])
+            #expect(await simulator.record.vehicles[van]?.fixTimes.map(\.description) == ["2026-01-05T10:15:30.000Z"])
             let page = await RawExchange.send(["GET / HTTP/1.0\r\n\r\n"], to: address).text
             #expect(page.contains("<!doctype html>"))
             #expect(!page.contains("http://") || page.contains("http://www.w3.org/2000/svg"), "no file from outside")

@@ -170,7 +170,7 @@ private let wrongLocationFields: [(String, String)] = [
         #expect(status == 200)
         #expect(json["pastLocations"] == nil, "input only")
         let name = ResourceName(provider: "p", service: service, id: "van")
-        let times = await backend.engine.record.fixTimes(of: name).map(\.description)
+        let times = await backend.engine.record.vehicles[name]?.fixTimes.map(\.description)
         #expect(times == ["2026-01-05T10:14:29.250Z", "2026-01-05T10:15:29.250Z"])
         let record = try await backend.get("/record.json")
         #expect(record["vehicles"]?[name.description]?["fixTimes"]?.arrayValue?.count == 2)
@@ -181,10 +181,8 @@ private let wrongLocationFields: [(String, String)] = [
         let backend = try SimulatedBackend()
         let (status, _, _) = try await backend.update("{\"lastLocation\":\(Self.location)}", mask: "vehicleState")
         #expect(status == 200)
-        #expect(
-            await backend.engine.record.fixTimes(of: ResourceName(provider: "p", service: .onDemandTrips, id: "van"))
-                .isEmpty
-        )
+        let name = ResourceName(provider: "p", service: .onDemandTrips, id: "van")
+        #expect(await backend.engine.record.vehicles[name]?.fixTimes ?? [] == [])
     }
 
     @Test func countsBrokenOrder() async throws {

@@ -1,9 +1,6 @@
 import FoundationEssentials
-import GNSS
 import Testing
 import WaypostTestSupport
-
-@testable import GNSSReceiver
 
 /// The same receiver read through the real gpsd and read directly: the same fixes.
 @Suite(

@@ -1,5 +1,4 @@
 import GNSS
-import LocationReporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport

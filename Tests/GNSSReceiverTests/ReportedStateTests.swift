@@ -1,7 +1,5 @@
-import GNSS
 import Glibc
 import LinuxPlatform
-import LocationReporting
 import Testing
 import WaypostTestSupport
 

@@ -1,7 +1,5 @@
 import FoundationEssentials
-import GNSS
 import LinuxPlatform
-import LocationReporting
 import Testing
 import WaypostTestSupport
 

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GNSS
 import Testing
 import TimeAndChance
 import WaypostTestSupport

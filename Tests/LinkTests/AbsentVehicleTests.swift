@@ -2,7 +2,6 @@ import HTTPService
 import LinuxPlatform
 import LocationReporting
 import Testing
-import VehicleAuthorization
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct AbsentVehicle {

@@ -1,12 +1,8 @@
 import CurlTransport
 import FleetEngine
-import GNSS
 import HTTPMessages
-import LinuxPlatform
 import LocationReporting
 import ReportedText
-import TimeAndChance
-import VehicleAuthorization
 import WaypostTestSupport
 
 /// The real uploader over the real libcurl; the outbox is in memory and the clock moves when the uploader waits.

@@ -2,7 +2,6 @@ import LinuxPlatform
 import LocationReporting
 import Testing
 import TimeAndChance
-import WaypostTestSupport
 
 /// A hundred outages of 1 s to 10 min, in simulated time: how soon the first fresh position is accepted when the link
 /// is back.

@@ -1,7 +1,6 @@
 import LinuxPlatform
 import LocationReporting
 import Testing
-import WaypostTestSupport
 
 /// A backlog of 600 positions and a new one every five seconds, over links of every speed.
 @Suite(.timeLimit(.minutes(2))) struct SlowLink {

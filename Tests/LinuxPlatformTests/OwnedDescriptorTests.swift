@@ -1,7 +1,6 @@
 import Glibc
 import LinuxPlatform
 import Testing
-import WaypostTestSupport
 
 /// A pipe: its ends for reading and for writing, to be closed by the caller.
 private func makePipe() throws(SystemError) -> (CInt, CInt) {

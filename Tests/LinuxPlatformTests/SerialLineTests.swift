@@ -1,8 +1,9 @@
 import CLinux
 import Glibc
-import LinuxPlatform
 import Testing
 import WaypostTestSupport
+
+@testable import LinuxPlatform
 
 @Suite struct SerialLines {
     private let terminal: PseudoTerminal

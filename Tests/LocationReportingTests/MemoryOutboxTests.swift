@@ -20,14 +20,14 @@ import WaypostTestSupport
         let outbox = outbox()
         for second: Int64 in [10, 20, 30, 40] { try await outbox.append(Self.update(second)) }
         let batch = try #require(await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true))
-        #expect(batch.last.sequence == 4 && batch.lastIsPending && batch.past.map(\.sequence) == [1, 2])
+        #expect(batch.stored?.sequence == 4 && batch.lastIsPending && batch.past.map(\.sequence) == [1, 2])
         clock.advance(by: .seconds(3))
         try await outbox.acknowledge(batch)
         #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 3, pending: 1))
         #expect(await outbox.longestWait == .seconds(3))
         // What has been delivered leads still, so that no older position takes its place.
         let rest = try #require(await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true))
-        #expect(rest.last.sequence == 4 && !rest.lastIsPending && rest.past.map(\.sequence) == [3])
+        #expect(rest.stored?.sequence == 4 && !rest.lastIsPending && rest.past.map(\.sequence) == [3])
         try await outbox.acknowledge(rest)
         #expect(try await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true) == nil)
         #expect(try await outbox.newest()?.sequence == 4)

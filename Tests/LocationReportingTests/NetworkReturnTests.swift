@@ -1,11 +1,9 @@
 import FleetEngine
-import GNSS
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReportedText
 import Testing
-import VehicleAuthorization
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct NetworkReturn {

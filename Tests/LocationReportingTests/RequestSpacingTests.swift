@@ -123,7 +123,7 @@ import WaypostTestSupport
                         guard now >= actionSince + answer.after else { break steps }
                         sent += 1
                         if answer.isTaken, batch.lastIsPending || seconds == nil {
-                            requests.append((actionSince, Int(batch.last.sequence ?? 0) - 10_000))
+                            requests.append((actionSince, Int(batch.stored?.sequence ?? 0) - 10_000))
                         }
                         take(
                             answer.isTaken

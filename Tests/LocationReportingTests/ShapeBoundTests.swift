@@ -2,7 +2,6 @@ import FoundationEssentials
 import GNSS
 import Testing
 import TimeAndChance
-import WaypostTestSupport
 
 @testable import LocationReporting
 

@@ -1,10 +1,8 @@
 import FleetEngine
-import GNSS
 import HTTPMessages
 import ReportedText
 import Testing
 import VehicleAuthorization
-import WaypostTestSupport
 
 @testable import LocationReporting
 

@@ -3,7 +3,6 @@ import HTTPMessages
 import ReportedText
 import Testing
 import VehicleAuthorization
-import WaypostTestSupport
 
 @testable import LocationReporting
 
@@ -81,7 +80,7 @@ import WaypostTestSupport
                 Row(1, .tokenReceived(token), send(light)),
                 Row(2, answered(.delivered), .acknowledge(light)),
                 Row(2, .told, read(8)),
-                Row(2, found(nil, newest: light.last.stored), .wait, due: 62),
+                Row(2, found(nil, newest: light.stored), .wait, due: 62),
                 Row(10, .updateAccepted, read(8)),
             ]),
         Table(
@@ -89,13 +88,13 @@ import WaypostTestSupport
             exchanging(light) + [
                 Row(2, answered(.delivered), .acknowledge(light)),
                 Row(2, .told, read(8)),
-                Row(2, found(nil, newest: light.last.stored), .wait, due: 62),
+                Row(2, found(nil, newest: light.stored), .wait, due: 62),
                 Row(61, .timeReached, nil, due: 62),
                 Row(62, .timeReached, read(8)),
-                Row(62, found(nil, newest: light.last.stored), .fetchToken),
+                Row(62, found(nil, newest: light.stored), .fetchToken),
                 Row(62, .tokenReceived(token), send(repetition, 61)),
                 Row(63, answered(.delivered), read(8)),
-                Row(63, found(nil, newest: light.last.stored), .wait, due: 123),
+                Row(63, found(nil, newest: light.stored), .wait, due: 123),
             ]),
         Table(
             "no position yet: the outbox is read every second once a heartbeat is due",
@@ -179,7 +178,7 @@ import WaypostTestSupport
     ]
 
     private static func newer(_ sequence: Int64) -> UploadBatch {
-        UploadBatch(last: .sample(sequence), lastIsPending: true, past: [light.last.stored].compactMap(\.self))
+        UploadBatch(last: .sample(sequence), lastIsPending: true, past: [light.stored].compactMap(\.self))
     }
 
     /// What comes during a long wait for a token is in front of the one request that ends it.

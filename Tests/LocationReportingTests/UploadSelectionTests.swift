@@ -1,5 +1,4 @@
 import FleetEngine
-import GNSS
 import HTTPMessages
 import ReportedText
 import Testing
@@ -87,7 +86,7 @@ import WaypostTestSupport
 
     @Test func keepADeliveredUnstoredPositionInFrontOfWhatIsOlder() {
         offer(12)
-        #expect(selected(nil)?.last.update == Self.update(12))
+        #expect(selected(nil)?.last == Self.update(12))
         deliver()
         let rest = selected(Self.batch)
         #expect(rest == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
@@ -96,7 +95,7 @@ import WaypostTestSupport
         upload.now = .seconds(59)
         #expect(selected(nil) == nil)
         upload.now = .seconds(60)
-        #expect(selected(nil)?.last.update == Self.update(12))
+        #expect(selected(nil)?.last == Self.update(12))
         loseAnswer()
         let newer = UploadBatch(last: .sample(13), lastIsPending: true, past: [])
         #expect(selected(newer, newest: .sample(13)) == newer)
@@ -104,7 +103,7 @@ import WaypostTestSupport
         reject()
         upload.take(.told)
         upload.now += .seconds(60)
-        #expect(selected(nil)?.last.update == Self.update(12))
+        #expect(selected(nil)?.last == Self.update(12))
     }
 
     /// As many as a batch of the outbox may carry: eight at first, none for a probe.
@@ -141,7 +140,7 @@ import WaypostTestSupport
         offer(12)
         deliver()
         upload.take(.told)
-        #expect(selectedWithoutOutbox()?.last.update == Self.update(12))
+        #expect(selectedWithoutOutbox()?.last == Self.update(12))
     }
 
     /// The outbox could not be told that its newest is wrong.
@@ -153,28 +152,28 @@ import WaypostTestSupport
             deliver()
             upload.take(.told)
             for _ in 1...2 {
-                #expect(selected(Self.batch)?.last.update == Self.update(second))
+                #expect(selected(Self.batch)?.last == Self.update(second))
                 deliver()
                 upload.take(.told)
             }
         }
         upload.take(.forgetUnstored)
-        #expect(selected(Self.batch)?.last.update == Self.newest.update)
+        #expect(selected(Self.batch)?.last == Self.newest.update)
         offer(3)
         deliver()
         upload.take(.told)
-        #expect(selected(Self.batch)?.last.update == Self.newest.update)
+        #expect(selected(Self.batch)?.last == Self.newest.update)
     }
 
     @Test func forgetAnUnstoredPositionThatIsRejectedOrOverruled() throws {
         for (isDelivered, isRejected) in [(false, false), (false, true), (true, false), (true, true)] {
             let table = try Self()
             table.offer(12)
-            #expect(table.selected(nil)?.last.update == Self.update(12))
+            #expect(table.selected(nil)?.last == Self.update(12))
             if isDelivered {
                 table.deliver()
                 table.upload.now = .seconds(60)
-                #expect(table.selected(nil)?.last.update == Self.update(12))
+                #expect(table.selected(nil)?.last == Self.update(12))
             }
             if isRejected {
                 table.reject()

@@ -1,5 +1,4 @@
 import FleetEngine
-import GNSS
 import HTTPMessages
 @testable import LocationReporting
 import ReportedText

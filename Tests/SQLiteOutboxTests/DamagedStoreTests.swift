@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GNSS
 import LocationReporting
 import LyingDisk
 import Testing

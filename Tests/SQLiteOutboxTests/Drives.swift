@@ -4,8 +4,6 @@ import LocationReporting
 import LyingDisk
 import TimeAndChance
 
-@testable import SQLiteOutbox
-
 /// Drives as a gateway reports them, and how far one that was thinned is from the whole.
 enum Drives {
     /// Ten seconds an update: legs with turns at 5 to 14 m/s, stops of a minute or two, now and then an engine off for

@@ -161,7 +161,7 @@ import WaypostTestSupport
     @Test func thatIsAFolderIsNotRemoved() throws {
         try plant(.folder)
         try expectToStore()
-        #expect(try FileSystem.entry(at: place) == .folder)
+        #expect(try FileSystem.entry(at: place)?.kind == .folder)
     }
 
     /// Each time that it comes and goes.

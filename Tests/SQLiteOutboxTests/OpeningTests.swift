@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GNSS
 import LocationReporting
 import LyingDisk
 import Testing
@@ -140,7 +139,7 @@ import Testing
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50))
         let (reads, pages) = (disk.counts[.read] ?? 0, try folder.read("outbox.sqlite").count / 1024)
         #expect(reads > 0 && reads < pages / 100)
-        #expect(batch.last.sequence == 100_000)
+        #expect(batch.stored?.sequence == 100_000)
         #expect(batch.past.map(\.sequence) == Array(1...50))
         #expect(try outbox.ledger() == Ledger(accepted: 100_000, pending: 100_000))
         try outbox.acknowledge(batch)

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import LocationReporting
 import LyingDisk
 import Testing
 import WaypostTestSupport

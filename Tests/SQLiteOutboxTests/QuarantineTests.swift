@@ -1,10 +1,8 @@
 import FoundationEssentials
-import GNSS
 import LocationReporting
 import ReportedText
 import Testing
 import TimeAndChance
-import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
@@ -33,7 +31,7 @@ import WaypostTestSupport
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 2, quarantined: 1))
         #expect(try outbox.summary().quarantined == UpdateTally(count: 1, timesOfFix: range(6, 6)))
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 5))
-        #expect(batch.last.sequence == 10 && batch.lastIsPending, "it is the newest again")
+        #expect(batch.stored?.sequence == 10 && batch.lastIsPending, "it is the newest again")
         #expect(batch.past.map(\.sequence) == [4])
         try outbox.acknowledge(batch)
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 9, quarantined: 1))

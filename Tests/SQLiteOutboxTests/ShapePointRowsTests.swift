@@ -2,7 +2,6 @@ import LinuxPlatform
 import LocationReporting
 import LyingDisk
 import Testing
-import WaypostTestSupport
 
 @testable import SQLiteOutbox
 

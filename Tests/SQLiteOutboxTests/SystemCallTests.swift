@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
-import LocationReporting
 import LyingDisk
 import Testing
 import WaypostTestSupport

@@ -3,7 +3,6 @@
 /// Bytes, answers and times come in, decisions are read off; sockets are left to `ServiceLoop`. Times are those of a
 /// monotonic clock, counted from any fixed moment. One request at a time: bytes behind it wait in the parser.
 struct HTTPConnection {
-    /// How the connection ends.
     enum Ending: Sendable, Hashable {
         /// An orderly end (FIN).
         case close

@@ -68,7 +68,6 @@ private func percentDecoded(_ text: Substring) -> String? {
     return String(validating: bytes, as: UTF8.self)
 }
 
-/// The value of a hexadecimal digit.
 func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

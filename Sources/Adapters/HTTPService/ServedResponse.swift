@@ -49,7 +49,8 @@ package struct ServedResponse: Sendable, Hashable {
 /// `Content-Length`, `Connection` and, unless the handler set one, `Date` are added; the body stays away for HEAD.
 func renderedResponse(_ response: HTTPResponse, to method: HTTPMethod?, keepsAlive: Bool, date: String) -> [UInt8] {
     let hasBody = response.status >= 200 && response.status != 204 && response.status != 304
-    var head = "HTTP/1.1 \(response.status) \(reasonPhrase(response.status))\r\n"
+    let phrase = reasonPhrases[response.status] ?? "Status \(response.status)"
+    var head = "HTTP/1.1 \(response.status) \(phrase)\r\n"
     if response.headers["Date"] == nil { head += "Date: \(date)\r\n" }
     for field in response.headers.fields {
         // A line end in a value would let its author write headers of his own.
@@ -60,32 +61,11 @@ func renderedResponse(_ response: HTTPResponse, to method: HTTPMethod?, keepsAli
     return Array(head.utf8) + (hasBody && method != .head ? response.body : [])
 }
 
-private func reasonPhrase(_ status: Int) -> String {
-    switch status {
-    case 200: "OK"
-    case 201: "Created"
-    case 204: "No Content"
-    case 302: "Found"
-    case 304: "Not Modified"
-    case 400: "Bad Request"
-    case 401: "Unauthorized"
-    case 403: "Forbidden"
-    case 404: "Not Found"
-    case 405: "Method Not Allowed"
-    case 408: "Request Timeout"
-    case 409: "Conflict"
-    case 411: "Length Required"
-    case 413: "Content Too Large"
-    case 414: "URI Too Long"
-    case 421: "Misdirected Request"
-    case 429: "Too Many Requests"
-    case 431: "Request Header Fields Too Large"
-    case 500: "Internal Server Error"
-    case 501: "Not Implemented"
-    case 502: "Bad Gateway"
-    case 503: "Service Unavailable"
-    case 504: "Gateway Timeout"
-    case 505: "HTTP Version Not Supported"
-    default: "Status \(status)"
-    }
-}
+private let reasonPhrases = [
+    200: "OK", 201: "Created", 204: "No Content", 302: "Found", 304: "Not Modified", 400: "Bad Request",
+    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout",
+    409: "Conflict", 411: "Length Required", 413: "Content Too Large", 414: "URI Too Long", 421: "Misdirected Request",
+    429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
+    501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
+    505: "HTTP Version Not Supported",
+]

@@ -114,7 +114,6 @@ package struct RecordedNumber: Sendable, Hashable, Codable, ExpressibleByInteger
         try container.encode(value)
     }
 
-    /// As milliseconds.
     package var duration: Duration { .milliseconds(value) }
 }
 

@@ -220,7 +220,6 @@ private struct RecordingBacklog: Sendable {
     /// Whether there is nothing to write.
     var isEmpty: Bool { lines.isEmpty && read == nil }
 
-    /// Adds what was read at `now`.
     mutating func add(_ bytes: [UInt8], at now: Duration) {
         if let read, now - read.at > RecordingSettings.readWindow { closeRead() }
         guard receiver.count + lines.count + bytes.count < RecordingSettings.longestBacklog else {
@@ -238,7 +237,6 @@ private struct RecordingBacklog: Sendable {
         write(RecordingEntry(at: RecordedNumber(read.at), .read(bytes: RecordedNumber(read.bytes))))
     }
 
-    /// Adds an entry.
     mutating func add(_ entry: RecordingEntry) {
         closeRead()
         guard receiver.count + lines.count < RecordingSettings.longestBacklog else {

@@ -195,9 +195,9 @@ public struct Agent: Sendable {
             group.addTask { await reload() }
             group.addTask {
                 // Once the service is up, and once more when connections and tokens have been set up.
-                ResidentCode.giveBack()
+                ResidentMemory.giveBackCode()
                 await clock.sleep(for: .seconds(30))
-                ResidentCode.giveBack()
+                ResidentMemory.giveBackCode()
             }
             group.addTask {
                 do throws(SystemError) { try await watchdog.run(clock: clock) } catch {
@@ -272,7 +272,6 @@ public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { detail }
 }
 
-/// Which release this is.
 package enum Release {
     package static let version = "0.1.0"
     /// When this release was made: no live receiver can truthfully state an earlier time.

@@ -1,14 +1,12 @@
 import Foundation
+import ReportedText
 import Synchronization
 import VehicleAuthorization
 
 /// One call of a provider: takes the first of its answers, whenever and wherever they come, and notes what is wrong
 /// with them.
 final class ProviderCall: Sendable {
-    typealias Answer = Result<String, any Error>
-
-    private let answers: AsyncStream<Answer>
-    private let taker: AsyncStream<Answer>.Continuation
+    private let first = FirstAnswer()
     private let breaches: ContractBreaches
     private let callbacks = Atomic(0)
     /// Whether the caller has stopped waiting.
@@ -19,13 +17,8 @@ final class ProviderCall: Sendable {
     private let thread = Atomic(0)
     private let lacksCompletionForm = Atomic(false)
 
-    init(_ breaches: ContractBreaches) {
-        self.breaches = breaches
-        // The oldest is kept: a second answer goes nowhere.
-        (answers, taker) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
-    }
+    init(_ breaches: ContractBreaches) { self.breaches = breaches }
 
-    /// Whether the provider has been called.
     var wasMade: Bool { hasBegun.load(ordering: .acquiring) }
 
     /// Whether its turn has not come, or the provider has not returned from it.
@@ -62,22 +55,18 @@ final class ProviderCall: Sendable {
         if thread.load(ordering: .acquiring) == Self.currentThread { breaches.note(.calledBackAtOnce) }
         // The token is judged like any other, by its claims and its life; a good one must not be lost.
         if token != nil, error != nil { breaches.note(.gaveTokenAndError) }
-        give(token.map(Answer.success) ?? .failure(error ?? ProviderContractError.emptyAnswer))
+        isOver.store(true, ordering: .releasing)
+        first.give(token, error)
     }
 
     /// The caller has stopped waiting; an answer that comes later is ignored.
-    func end(with error: any Error) { give(.failure(error)) }
-
-    /// Waits for the answer.
-    func answer() async -> Answer {
-        for await answer in answers { return answer }
-        return .failure(CancellationError())
+    func end(with error: any Error) {
+        isOver.store(true, ordering: .releasing)
+        first.give(nil, error)
     }
 
-    private func give(_ answer: Answer) {
-        isOver.store(true, ordering: .releasing)
-        taker.yield(answer)
-        taker.finish()
+    func answer() async -> Result<String, any Error> {
+        do { return .success(try await first.value()) } catch { return .failure(error) }
     }
 
     private static var currentThread: Int { ObjectIdentifier(Thread.current).hashValue | 1 }
@@ -94,11 +83,7 @@ final class FirstAnswer: Sendable {
     }
 
     func give(_ token: String?, _ error: (any Error)?) {
-        if let token {
-            taker.yield(.success(token))
-        } else {
-            taker.yield(.failure(error ?? ProviderContractError.emptyAnswer))
-        }
+        taker.yield(token.map(Result.success) ?? .failure(error ?? ProviderContractError.emptyAnswer))
         taker.finish()
     }
 
@@ -171,4 +156,60 @@ public enum ProviderContractError: Error, Sendable, Hashable, CustomStringConver
         case .emptyAnswer: "the provider called back with neither a token nor an error; give one of them"
         }
     }
+}
+
+/// What a provider failed with, in words for the operator: an error of the app's, of `URLSession` or of any other part
+/// of Foundation. What it carries beside its kind could hold anything, a token too, and is not shown.
+struct ProviderFailure: CustomStringConvertible {
+    let description: String
+
+    init(_ error: any Error) {
+        let plain = error as NSError
+        if plain.domain == NSURLErrorDomain {
+            let known = Self.urlErrors[plain.code]
+            description = known.map { "\($0.words) (URLError.\($0.name))" } ?? "URLError, code \(plain.code)"
+            return
+        }
+        let mirror = Mirror(reflecting: error)
+        if mirror.displayStyle == .enum {
+            // A case without values prints its name; one with values is labelled with it.
+            let name = mirror.children.first.map { $0.label ?? "" } ?? "\(error)"
+            description = ReportedText("\(type(of: error)).\(name)").description
+        } else {
+            description = "\(ReportedText(plain.domain)), code \(plain.code)"
+        }
+    }
+
+    /// The codes of `URLError` that a fetch can end with.
+    private static let urlErrors: [Int: (name: String, words: String)] = [
+        -999: ("cancelled", "the request was cancelled"),
+        -1000: ("badURL", "the URL is malformed"),
+        -1001: ("timedOut", "the request timed out"),
+        -1002: ("unsupportedURL", "the URL's scheme is not supported"),
+        -1003: ("cannotFindHost", "the host's name cannot be resolved"),
+        -1004: ("cannotConnectToHost", "the host cannot be connected to"),
+        -1005: ("networkConnectionLost", "the connection was lost"),
+        -1006: ("dnsLookupFailed", "the host's name cannot be resolved"),
+        -1007: ("httpTooManyRedirects", "there were too many redirects"),
+        -1008: ("resourceUnavailable", "the resource is unavailable"),
+        -1009: ("notConnectedToInternet", "this machine is not connected to the Internet"),
+        -1010: ("redirectToNonExistentLocation", "a redirect leads nowhere"),
+        -1011: ("badServerResponse", "the server's answer is malformed"),
+        -1012: ("userCancelledAuthentication", "the authentication was cancelled"),
+        -1013: ("userAuthenticationRequired", "the server asks for credentials"),
+        -1014: ("zeroByteResource", "the answer is empty"),
+        -1015: ("cannotDecodeRawData", "the answer cannot be decoded"),
+        -1016: ("cannotDecodeContentData", "the answer cannot be decoded"),
+        -1017: ("cannotParseResponse", "the answer cannot be parsed"),
+        -1020: ("dataNotAllowed", "the network allows no data"),
+        -1022: ("appTransportSecurityRequiresSecureConnection", "the URL must be one of https"),
+        -1103: ("dataLengthExceedsMaximum", "the answer is too large"),
+        -1200: ("secureConnectionFailed", "no TLS connection could be made"),
+        -1201: ("serverCertificateHasBadDate", "the server's certificate has expired; check the clock too"),
+        -1202: ("serverCertificateUntrusted", "the server's certificate is not trusted"),
+        -1203: ("serverCertificateHasUnknownRoot", "the authority of the server's certificate is not known"),
+        -1204: ("serverCertificateNotYetValid", "the server's certificate is not valid yet; check the clock"),
+        -1205: ("clientCertificateRejected", "the server rejected the client's certificate"),
+        -1206: ("clientCertificateRequired", "the server asks for a client's certificate"),
+    ]
 }

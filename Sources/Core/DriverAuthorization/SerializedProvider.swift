@@ -93,7 +93,7 @@ actor SerializedProvider {
         call.end(with: AuthorizationError(.unavailable, words))
     }
 
-    private static func outcome(of answer: ProviderCall.Answer) -> Outcome {
+    private static func outcome(of answer: Result<String, any Error>) -> Outcome {
         do {
             let value = try answer.get()
             guard !value.isEmpty else { throw ProviderContractError.emptyAnswer }
@@ -133,9 +133,7 @@ actor QueuedProvider {
         guard call.enter() else { return }
         forms.completing(context) { call.callBack($0, $1) }
         guard !call.returned() else { return }
-        do {
-            call.callBack(try await forms.asynchronous(context), nil)
-        } catch {
+        do { call.callBack(try await forms.asynchronous(context), nil) } catch {
             call.callBack(nil, error, isFinal: true)
         }
     }

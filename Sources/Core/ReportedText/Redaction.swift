@@ -39,7 +39,6 @@ struct Redaction: Sendable {
     }
 }
 
-/// Which bytes are struck out.
 struct StruckBytes {
     private var isStruck: [Bool]
 

@@ -131,8 +131,6 @@ private struct DecodedElements: UnkeyedDecodingContainer {
     let codingPath: [any CodingKey] = []
     private(set) var currentIndex = 0
 
-    init(elements: [JSONValue]) { self.elements = elements }
-
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex >= elements.count }
 

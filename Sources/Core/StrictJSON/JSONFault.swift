@@ -114,8 +114,7 @@ struct JSONFault {
         switch byte {
         case "=": "JSON writes \":\" between key and value, not \"=\""
         case ",", "}": "the key before has no value; write \":\" and a value"
-        default:
-            isAttachedToQuote ? Self.strayQuote : "\":\" is missing after the key before"
+        default: isAttachedToQuote ? Self.strayQuote : "\":\" is missing after the key before"
         }
     }
 

@@ -2,7 +2,6 @@
 package struct JSONPlaces: Sendable {
     private var lines: [String: Int] = [:]
 
-    /// Of no document.
     package init() {}
 
     /// Of a document that has been read; of any other text what it finds.

@@ -85,8 +85,7 @@ public struct ClaimRules: Sendable, Hashable {
         guard let claims = token.authorization else { return nil }
         return switch context.subject {
         case .vehicle(let id, let taskID): problem(of: claims, forVehicle: id, taskID: taskID)
-        case .trip(let id):
-            Self.problem(of: claims.tripID, for: id, kind: "trip", claim: "tripid")
+        case .trip(let id): Self.problem(of: claims.tripID, for: id, kind: "trip", claim: "tripid")
         case .shipment(let trackingID):
             Self.problem(of: claims.trackingID, for: trackingID, kind: "shipment", claim: "trackingid")
         }

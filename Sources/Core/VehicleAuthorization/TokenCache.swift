@@ -7,7 +7,6 @@ package struct TokenCache: Sendable {
 
     /// What to do for a caller.
     package enum Answer: Sendable, Hashable {
-        /// Hand this token out.
         case use(AuthorizationToken)
         /// Hand this token out and fetch its successor meanwhile.
         case useAndRefresh(AuthorizationToken)

@@ -37,9 +37,6 @@ package struct FleetEngineSimulator: Sendable {
     /// Ends what `beginOutage` began; an outage from the plan continues.
     package func endOutage() async { await engine.setOutage(false) }
 
-    /// Gives the service account a new key: tokens that were issued before are rejected from now on.
-    package func rotateKey() async { await engine.rotateKey() }
-
     /// Everything up to now.
     package var record: SimulatorRecord { get async { await engine.record } }
 

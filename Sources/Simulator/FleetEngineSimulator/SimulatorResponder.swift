@@ -58,6 +58,7 @@ actor SimulatorResponder {
         outageSince = isOn ? now : nil
     }
 
+    /// Gives the service account a new key: tokens that were issued before are rejected from now on.
     func rotateKey() { extraRotations += 1 }
 
     func respond(to request: ServedRequest) -> ServedResponse {
@@ -226,14 +227,8 @@ actor SimulatorResponder {
         if let update = outcome.update {
             record.add(update, at: now)
             do {
-                switch recordFile {
-                case .some(let file): try file.append(update, at: now)
-                case .none: break
-                }
-                switch uploadsFile {
-                case .some(let file): try file.append(update, at: now)
-                case .none: break
-                }
+                try recordFile?.append(update, at: now)
+                try uploadsFile?.append(update, at: now)
             } catch { recordFailure = "the record's file: \(error)" }
         }
         return answer(outcome.answer)

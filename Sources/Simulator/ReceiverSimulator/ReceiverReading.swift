@@ -80,8 +80,7 @@ extension ReceiverReading {
         if hasFix { writer.number(speed, decimals: 3) } else { writer.empty() }
         writer.text("N")
         if hasFix { writer.number((speed * 1852 + 500) / 1000, decimals: 3) } else { writer.empty() }
-        writer.text("K")
-        writer.text(hasFix ? "A" : "N")
+        writer.text("K", hasFix ? "A" : "N")
         writer.end()
     }
 
@@ -98,9 +97,7 @@ extension ReceiverReading {
             writer.number(Self.geoidSeparation, decimals: 1)
             writer.text("M")
         } else {
-            writer.text("0")
-            writer.text("00")
-            writer.text("99.99")
+            writer.text("0", "00", "99.99")
             writer.empty(4)
         }
         writer.empty(2)
@@ -109,8 +106,7 @@ extension ReceiverReading {
 
     private func writeSolution(_ writer: inout SentenceWriter) {
         writer.begin("GNGSA")
-        writer.text("A")
-        writer.text(hasFix ? "3" : "1")
+        writer.text("A", hasFix ? "3" : "1")
         for index in 0..<12 {
             if hasFix, index < satellitesUsed { writer.number(Int64(2 + index * 2), width: 2) } else { writer.empty() }
         }
@@ -119,7 +115,7 @@ extension ReceiverReading {
             writer.number(hdop, decimals: 2)
             writer.number(hdop * 14 / 10, decimals: 2)
         } else {
-            for _ in 0..<3 { writer.text("99.99") }
+            writer.text("99.99", "99.99", "99.99")
         }
         writer.end()
     }
@@ -145,8 +141,7 @@ extension ReceiverReading {
         writer.begin("GNGLL")
         writeCoordinates(&writer)
         writer.time(time)
-        writer.text(hasFix ? "A" : "V")
-        writer.text(hasFix ? "A" : "N")
+        writer.text(hasFix ? "A" : "V", hasFix ? "A" : "N")
         writer.end()
     }
 

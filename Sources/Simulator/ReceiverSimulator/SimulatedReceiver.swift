@@ -113,9 +113,12 @@ package struct SentenceWriter {
         for _ in 0..<count { bytes.append(UInt8(ascii: ",")) }
     }
 
-    package mutating func text(_ text: StaticString) {
-        empty()
-        text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+    /// Fields of text.
+    package mutating func text(_ texts: StaticString...) {
+        for text in texts {
+            empty()
+            text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+        }
     }
 
     /// A number given in units of its last decimal, with at least `width` digits before the point.

@@ -1,6 +1,4 @@
 import BenchmarkReport
-import HTTPMessages
-import LinuxPlatform
 import WaypostTestSupport
 
 /// From the last byte of an epoch on the line to the request at the server: decoded, judged, durable, packed, sent.

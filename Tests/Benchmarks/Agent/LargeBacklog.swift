@@ -1,6 +1,5 @@
 import BenchmarkReport
 import FoundationEssentials
-import GNSS
 import LocationReporting
 import SQLiteOutbox
 import TimeAndChance

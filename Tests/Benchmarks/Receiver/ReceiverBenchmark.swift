@@ -1,5 +1,4 @@
 import BenchmarkReport
-import LinuxPlatform
 import ReceiverSimulator
 
 /// How long the receiver's last useful byte is under way to the fix, on a serial line whose bytes take their time.

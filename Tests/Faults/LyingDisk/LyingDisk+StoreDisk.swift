@@ -3,7 +3,7 @@ import SQLiteOutbox
 
 /// What the outbox does with files itself.
 extension LyingDisk {
-    package func entry(at path: String) throws(SystemError) -> FileSystem.Entry? {
+    package func entry(at path: String) throws(SystemError) -> FileStatus? {
         if isOff { throw failure(.open, path, DiskErrno.inputOutput) }
         return try FileSystem.entry(at: path)
     }
@@ -20,7 +20,7 @@ extension LyingDisk {
     }
 
     package func createFolder(at path: String) throws(SystemError) {
-        if case .folder = try entry(at: path) { return }
+        if try entry(at: path)?.kind == .folder { return }
         try perform(.open, path) { _ throws(SystemError) in try FileSystem.createFolder(at: path) }
     }
 

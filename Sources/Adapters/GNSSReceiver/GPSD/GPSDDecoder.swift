@@ -1,4 +1,6 @@
 import GNSS
+import ReportedText
+import TimeAndChance
 
 /// gpsd's JSON objects, a line each; sentences between them are passed over.
 struct GPSDDecoder: LineDecoder {
@@ -49,4 +51,148 @@ struct LineSplitter: Sendable {
             }
         }
     }
+}
+
+/// What gpsd's reports come to on one connection: whose fixes are taken, which go out, and what keeps them from coming.
+///
+/// gpsd reports on all of its receivers. The first that has a fix is taken and kept while it has one, for fixes of two
+/// antennas in turn would make a vehicle jump.
+struct GPSDSession: Sendable {
+    /// How long the receiver that was taken may be without a fix before another one takes its place.
+    private static let loyalty = Duration.seconds(10)
+
+    private static let noPosition = "has no position yet; check the antenna's view of the sky"
+    private static let wrongDate = "states dates in the past: its fixes wait for a correct date"
+
+    /// The only one to take, when it is configured.
+    private let wantedDevice: String?
+    private let dates: NMEADecoderOptions.Dates
+    /// By path, whether gpsd has them open; `nil` until it has told.
+    private var devices: [String: Bool]?
+    private var chosen: String?
+    private var lastFixAt = Duration.zero
+    /// The newest of the chosen receiver, or of any while none is chosen.
+    private var sky: (device: String, hdop: Double?, satellitesUsed: Int?)?
+    /// The satellites that have been listed since they were last taken.
+    private var seen: Sky?
+    private var errors: (device: String, time: UTCTime, radiusMeters: Double)?
+    private var assembler = ReportAssembler()
+    /// The receiver that gpsd has closed or lost, and that none has replaced.
+    private var lost: String?
+    private var refusal: ReportedText?
+    /// What the dates of the last report were found guilty of.
+    private var warning: ReceiverWarning?
+    /// The receiver that has reported, but nothing that can be a fix, and why.
+    private var unfixed: (device: String, reason: String)?
+
+    /// `device` is the path by which gpsd knows the receiver; any will do when it is `nil`.
+    init(device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated) {
+        (wantedDevice, self.dates) = (device, dates)
+    }
+
+    /// Takes the next report; `true` when it proves that there is a receiver.
+    mutating func take(_ report: GPSDReport, at now: Duration, _ emit: (Fix) -> Void) -> Bool {
+        switch report {
+        case .devices(let all):
+            devices = all
+            return false
+        case .device(let path, let isOpen):
+            note(path, isOpen: isOpen, emit)
+            return false
+        case .refusal(let words):
+            refusal = words.shown
+            return false
+        case .position(let device, let time, let fix):
+            guard isWanted(device) else { return false }
+            refusal = nil
+            let meant = fix.map { dates.instant(meantBy: $0.timeOfFix) }
+            warning = meant?.warning ?? warning
+            if let fix, let time = meant?.instant {
+                take(fix, meantAt: time, of: device, at: now, emit)
+            } else {
+                if device == chosen { assembler.takeBack(at: time, emit) }
+                unfixed = (device, fix == nil ? Self.noPosition : Self.wrongDate)
+            }
+        case .sky(let device, let hdop, let satellitesUsed, let satellites):
+            guard isWanted(device) else { return false }
+            guard chosen == nil || chosen == device else { return true }
+            sky = (device, hdop, satellitesUsed)
+            seen = satellites ?? seen
+        case .errors(let device, let time, let radiusMeters):
+            guard isWanted(device) else { return false }
+            if chosen == nil || chosen == device { errors = (device, time, radiusMeters) }
+        case .other(let device): return isWanted(device)
+        }
+        return true
+    }
+
+    /// What the receiver's dates have been found guilty of since the last call.
+    mutating func takeWarning() -> ReceiverWarning? { warning.take() }
+
+    /// The satellites that the receiver sees, if gpsd has listed them since the last call.
+    mutating func takeSky() -> Sky? { seen.take() }
+
+    /// See `ReportAssembler`.
+    var idleDeadline: Duration? { assembler.idleDeadline }
+    mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { assembler.lineIsIdle(at: now, emit) }
+    mutating func finish(_ emit: (Fix) -> Void) { assembler.complete(emit) }
+
+    /// What keeps fixes from coming, as far as gpsd has told; `nil` once one has come.
+    var complaint: String? {
+        if let refusal { return "rejects the request: \(refusal); check its version (gpsd -V)" }
+        guard chosen == nil, let devices else { return nil }
+        if let lost { return "has lost \(lost.shown); plug it in, or add it again (gpsdctl add)" }
+        if let unfixed { return "\(unfixed.device.shown) \(unfixed.reason)" }
+        let names = devices.keys.sorted().map(\.shown.description).joined(separator: " and ")
+        if let wantedDevice, devices[wantedDevice] == nil {
+            let others = names.isEmpty ? "nor any other receiver; plug it in" : "but \(names); correct receiver.device"
+            return "does not have \(wantedDevice), \(others), or add it to gpsd (gpsdctl add \(wantedDevice))"
+        }
+        if devices.isEmpty {
+            return "has no receiver; plug it in, name it in /etc/default/gpsd, or add it (gpsdctl add)"
+        }
+        guard !devices.contains(where: { isWanted($0.key) && $0.value }) else { return nil }
+        return "cannot open \(wantedDevice ?? names); check that it is plugged in and gpsd may read it"
+    }
+
+    private func isWanted(_ device: String) -> Bool { wantedDevice == nil || wantedDevice == device }
+
+    private mutating func note(_ path: String, isOpen: Bool, _ emit: (Fix) -> Void) {
+        var known = devices ?? [:]
+        if isOpen, known.count < GPSDReport.mostDevices || known[path] != nil {
+            known[path] = true
+        } else if !isOpen {
+            known[path] = nil
+        }
+        devices = known
+        if isOpen, lost == path { lost = nil }
+        if !isOpen, unfixed?.device == path { unfixed = nil }
+        if !isOpen, chosen == path {
+            assembler.complete(emit)
+            (assembler, chosen, sky, errors, lost) = (ReportAssembler(), nil, nil, nil, path)
+        }
+    }
+
+    private mutating func take(
+        _ fix: Fix, meantAt time: UTCTime, of device: String, at now: Duration, _ emit: (Fix) -> Void
+    ) {
+        if device != chosen {
+            guard chosen == nil || now - lastFixAt >= Self.loyalty else { return }
+            assembler.complete(emit)
+            (assembler, chosen) = (ReportAssembler(), device)
+        }
+        (lastFixAt, lost, unfixed) = (now, nil, nil)
+        var fix = fix
+        if let errors, errors.device == device, errors.time == fix.timeOfFix {
+            fix.horizontalAccuracyMeters = errors.radiusMeters
+        }
+        if let sky, sky.device == device { (fix.hdop, fix.satellitesUsed) = (sky.hdop, sky.satellitesUsed) }
+        fix.timeOfFix = time
+        assembler.take(fix, at: now, emit)
+    }
+}
+
+extension String {
+    /// Fit for a log line, whoever has sent it.
+    fileprivate var shown: ReportedText { ReportedText(self, limit: 100) }
 }

@@ -132,16 +132,11 @@ extension Satellite {
 extension SatelliteSystem {
     /// As u-blox and gpsd number them; `nil` for those of no use on a road.
     fileprivate init?(gpsdNumber: Int64) {
-        switch gpsdNumber {
-        case 0: self = .gps
-        case 1: self = .sbas
-        case 2: self = .galileo
-        case 3: self = .beiDou
-        case 5: self = .qzss
-        case 6: self = .glonass
-        case 7: self = .navIC
-        default: return nil
-        }
+        let systems: [Int64: Self] = [
+            0: .gps, 1: .sbas, 2: .galileo, 3: .beiDou, 5: .qzss, 6: .glonass, 7: .navIC,
+        ]
+        guard let system = systems[gpsdNumber] else { return nil }
+        self = system
     }
 }
 

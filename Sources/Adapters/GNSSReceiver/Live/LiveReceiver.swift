@@ -33,9 +33,7 @@ package struct LiveReceiver: FixSource {
         await withTaskCancellationHandler {
             async let reading: Void = onThread(named: "gnss-receiver") {
                 var loop = ReceiverLoop(receiver: self, stop: stop, mailbox: mailbox)
-                do throws(FixSourceError) {
-                    try loop.run()
-                } catch {
+                do throws(FixSourceError) { try loop.run() } catch {
                     failure.withLock { $0 = error }
                 }
                 tap?.ended()
@@ -57,9 +55,7 @@ package struct LiveReceiver: FixSource {
 extension EventDescriptor {
     /// The signal by which a receiver is stopped.
     static func forReceiver() throws(FixSourceError) -> EventDescriptor {
-        do throws(SystemError) {
-            return try EventDescriptor()
-        } catch {
+        do throws(SystemError) { return try EventDescriptor() } catch {
             throw FixSourceError(.cannotOpen, "cannot start the receiver: \(error)")
         }
     }
@@ -109,19 +105,15 @@ private struct ReceiverLoop {
         while true {
             tap?.turned()
             switch attempt() {
-            case .stopped:
-                return
-            case .endOfInput where !endpoint.canReopen:
-                return report(.ended(source: endpoint.name))
+            case .stopped: return
+            case .endOfInput where !endpoint.canReopen: return report(.ended(source: endpoint.name))
             case .lost(let reason) where !endpoint.canReopen:
                 throw FixSourceError(.readFailed, "\(endpoint.name): \(reason)")
             case .overdue:
                 isSecondChance = true
                 continue
-            case .endOfInput:
-                report(complaint: "closed by the other side; it is opened again")
-            case .lost(let reason):
-                report(complaint: reason)
+            case .endOfInput: report(complaint: "closed by the other side; it is opened again")
+            case .lost(let reason): report(complaint: reason)
             }
             isSecondChance = false
             guard waitForReturn() else { return }
@@ -130,18 +122,14 @@ private struct ReceiverLoop {
 
     /// False when stopped.
     private mutating func waitForReturn() -> Bool {
-        do throws(SystemError) {
-            return try reopening.wait(for: endpoint, unless: stop)
-        } catch {
+        do throws(SystemError) { return try reopening.wait(for: endpoint, unless: stop) } catch {
             return true  // a wait that fails has no reason to fail again
         }
     }
 
     /// From one opening to the end of the line; it is closed when this returns.
     private mutating func attempt() -> Ending {
-        do throws(ReceiverOpenError) {
-            return receive(from: try endpoint.open(unless: stop))
-        } catch {
+        do throws(ReceiverOpenError) { return receive(from: try endpoint.open(unless: stop)) } catch {
             switch error {
             case .notNow(let reason): return .lost(reason)
             case .stopped: return .stopped
@@ -255,9 +243,7 @@ private struct ReceiverLoop {
     }
 
     private func wait(on line: (any ReceiverLine)?, for timeout: Duration) -> Result<PollOutcome, SystemError> {
-        do throws(SystemError) {
-            return .success(try poll(line?.raw, within: timeout, unless: stop))
-        } catch {
+        do throws(SystemError) { return .success(try poll(line?.raw, within: timeout, unless: stop)) } catch {
             return .failure(error)
         }
     }

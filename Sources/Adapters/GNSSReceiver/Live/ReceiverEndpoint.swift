@@ -58,7 +58,6 @@ extension ReceiverLine {
     var trial: RateTrial? { nil }
 }
 
-/// What one read from a line gave.
 enum LineRead: Sendable, Hashable {
     case bytes(Int)
     case nothingYet

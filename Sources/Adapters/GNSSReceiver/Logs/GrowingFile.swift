@@ -49,7 +49,6 @@ final class GrowingFile {
     private var file: OpenFile
     private(set) var offset: Int64 = 0
 
-    /// Opens what is at `path`.
     init(path: String, from beginning: Beginning) throws(SystemError) {
         self.path = path
         ticker = try Ticker(every: Self.interval)

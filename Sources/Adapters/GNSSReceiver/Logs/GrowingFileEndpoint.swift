@@ -21,8 +21,6 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
     /// Where the next opening begins: what was in the file before us is of the past, what comes later is not.
     private let beginning = Locked(GrowingFile.Beginning.end)
 
-    init(path: String) { self.path = path }
-
     var name: String { path }
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {

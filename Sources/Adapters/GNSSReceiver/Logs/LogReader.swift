@@ -9,7 +9,6 @@ import ReportedText
 /// It has a thread of its own, for the disk is slow and decoding is work. Each log gets its own decoder, so that no
 /// date is carried over.
 package actor LogReader {
-    /// What one log came to.
     package struct Outcome: Sendable {
         /// What the operator calls it.
         package let name: String

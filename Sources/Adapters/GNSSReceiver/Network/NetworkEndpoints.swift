@@ -56,9 +56,7 @@ private struct UDPEndpoint: ReceiverEndpoint {
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let addresses = try HostLookup(host: host, port: port, isPassive: true).addresses(unless: stop)
-        do throws(ReceiverOpenError) {
-            return try SocketLine.listen(on: addresses)
-        } catch {
+        do throws(ReceiverOpenError) { return try SocketLine.listen(on: addresses) } catch {
             throw error.explained { "cannot listen: \($0); check that the address is this machine's and the port free" }
         }
     }

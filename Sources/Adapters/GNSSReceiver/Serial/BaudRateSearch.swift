@@ -50,10 +50,8 @@ struct BaudRateSearch: Sendable, Hashable {
     /// How long the line is open at `rate` before it is closed without a sentence.
     var trial: Duration { rate == lastGood ? usualTrial * 2 : usualTrial }
 
-    /// The time of one round.
     fileprivate static var roundTime: Duration { longEnough * (candidates.count + 1) }
 
-    /// A sentence has come.
     mutating func sentenceArrived() {
         lastGood = rate
         beginRound()

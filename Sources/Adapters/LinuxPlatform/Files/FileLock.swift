@@ -102,9 +102,7 @@ package struct FileLock: ~Copyable, Sendable {
 
 /// The command name that the kernel keeps for a process; `nil` when there is no such process.
 package func commandName(ofProcess processID: Int32) -> String? {
-    guard let descriptor = try? OwnedDescriptor(opening: "/proc/\(processID)/comm", O_RDONLY) else { return nil }
-    var bytes = [UInt8](repeating: 0, count: 64)
-    let count = unsafe read(descriptor.raw, &bytes, bytes.count)
-    let name = ReportedText(bytes: bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") })
+    guard let bytes = try? FileSystem.read(64, at: 0, of: "/proc/\(processID)/comm") else { return nil }
+    let name = ReportedText(bytes: bytes.prefix { $0 != UInt8(ascii: "\n") })
     return name.isEmpty ? nil : name.description
 }

@@ -16,9 +16,9 @@ package final class FileReplacement: Sendable {
     package init(at path: String, mode: UInt32 = 0o666) throws(SystemError) {
         // What is made in the folder is made under a new name and renamed: others may write there too.
         target = try FolderTrust.destination(of: path, .any)
-        switch try FileSystem.entry(at: path) {
+        switch try FileSystem.entry(at: path)?.kind {
         case .folder: throw SystemError(call: "write \(path)", number: EISDIR)
-        case .other:
+        case .link, .socket, .fifo, .device:
             temporary = Locked(nil)
             descriptor = try OwnedDescriptor(device: path)
         case .file, nil:

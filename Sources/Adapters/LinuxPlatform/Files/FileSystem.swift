@@ -3,26 +3,11 @@ import Glibc
 
 /// What programs that must survive a power cut do with files: each call names its path when it fails.
 package enum FileSystem {
-    /// What lies at a path.
-    package enum Entry: Sendable, Hashable {
-        case file(bytes: Int64)
-        case folder
-        /// A device, socket or pipe.
-        case other
-    }
-
     /// What lies at `path`, links followed; `nil` when nothing does.
-    package static func entry(at path: String) throws(SystemError) -> Entry? {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else {
-            let number = errno
-            if number == ENOENT || number == ENOTDIR { return nil }
-            throw SystemError(call: "stat \(path)", number: number)
-        }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return .file(bytes: Int64(status.st_size))
-        case S_IFDIR: return .folder
-        default: return .other
+    package static func entry(at path: String) throws(SystemError) -> FileStatus? {
+        do throws(SystemError) { return try FileStatus(behind: path) } catch {
+            guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
+            return nil
         }
     }
 
@@ -57,8 +42,8 @@ package enum FileSystem {
 
     /// The size of a file in bytes; 0 when there is none.
     package static func fileSize(at path: String) throws(SystemError) -> Int64 {
-        guard case .file(let bytes) = try entry(at: path) else { return 0 }
-        return bytes
+        guard let status = try entry(at: path), status.kind == .file else { return 0 }
+        return status.bytes
     }
 
     /// How much may still be written to the file system of `path`, without what is kept for root; `nil` when it does

@@ -76,9 +76,8 @@ extension OwnedDescriptor {
     /// Opens what a user has named for output: a file is written at its end, a device or pipe as it is.
     package init(appendingTo path: String) throws(SystemError) {
         let entry = try FileSystem.entry(at: path)
-        var isWrittenAsItIs = entry == .other
-        if case .file = entry { isWrittenAsItIs = Self.isHandedOver(try FileStatus(behind: path)) }
-        if isWrittenAsItIs {
+        let isDevice = entry.map { $0.kind != .file && $0.kind != .folder } ?? false
+        if let entry, isDevice || entry.kind == .file && Self.isHandedOver(entry) {
             try self.init(device: path)
         } else {
             try self.init(writing: path, O_WRONLY | O_CREAT | O_APPEND)
@@ -131,4 +130,11 @@ extension OwnedDescriptor {
         FileSystem.visibleNames(inFolder: "/proc/self/fd")
             .contains { (try? FileStatus(behind: "/proc/self/fd/\($0)"))?.identity == status.identity }
     }
+}
+
+/// How many files and sockets this process may have open.
+package enum DescriptorLimit {
+    /// Raises what is allowed to `count`, as far as the system's administrator lets a process; gives what is allowed
+    /// then.
+    package static func raise(to count: Int) -> Int { clinux_raise_descriptor_limit(count) }
 }

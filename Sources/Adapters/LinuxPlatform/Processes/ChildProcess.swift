@@ -7,7 +7,6 @@ import Glibc
 /// of ours. Whatever ends it, nothing of its group is left; nor of what left the group, where this process may adopt
 /// orphans (`ChildTable`). Its time limit always holds: another process that holds its output is not waited for.
 package struct ChildProcess: Sendable {
-    /// How it ended.
     package enum Ending: Sendable, Hashable {
         case exited(CInt)
         case signalled(CInt)
@@ -53,7 +52,7 @@ package struct ChildProcess: Sendable {
     }
 
     /// Whether there is `/dev/null`, which every program has as its standard input.
-    package static var hasNullDevice: Bool { (try? FileSystem.entry(at: "/dev/null")).flatMap(\.self) != nil }
+    package static var hasNullDevice: Bool { (try? FileStatus(behind: "/dev/null")) != nil }
 
     /// Runs and waits on a thread of its own; cancelling the task ends the program.
     ///
@@ -166,13 +165,13 @@ struct StartedProcess: ~Copyable {
         var isRefused = false
         if ended != nil {
             _ = signal(SIGTERM)
-            waitForEnd()
+            _ = hasEnded(within: 500)
             isRefused = signal(SIGKILL)
-            waitForEnd()
+            _ = hasEnded(within: 500)
         }
         kill(-processID, SIGKILL)  // whatever it left in its group; the id is free only after reaping
         let remains: ChildTable.Remains
-        if hasEnded {
+        if hasEnded(within: 0) {
             let status = Self.reap(processID)
             ended = ended ?? status
             remains = ChildTable.endOrphans(of: program)
@@ -193,15 +192,9 @@ struct StartedProcess: ~Copyable {
         return isRefused
     }
 
-    /// For half a second at most.
-    private borrowing func waitForEnd() {
+    private borrowing func hasEnded(within milliseconds: CInt) -> Bool {
         var watched = pollfd(fd: exit.raw, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&watched, 1, 500)
-    }
-
-    private var hasEnded: Bool {
-        var watched = pollfd(fd: exit.raw, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&watched, 1, 0) > 0
+        return unsafe poll(&watched, 1, milliseconds) > 0
     }
 
     /// Takes what is there without waiting, a bounded part of it, so that one who writes without end does not keep the

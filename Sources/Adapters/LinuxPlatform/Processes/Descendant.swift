@@ -6,14 +6,12 @@ struct Descendant: Hashable {
     let processID: pid_t
     let parent: pid_t
     /// The letter of proc(5), as `S` for one that sleeps; `nil` where only its number is known.
-    let state: Character?
+    var state: Character?
     /// In ticks since the start of the system; with the number it identifies a process: numbers are used again.
-    let startTime: UInt64?
+    var startTime: UInt64?
+}
 
-    init(processID: pid_t, parent: pid_t, state: Character? = nil, startTime: UInt64? = nil) {
-        (self.processID, self.parent, self.state, self.startTime) = (processID, parent, state, startTime)
-    }
-
+extension Descendant {
     /// From a line of `/proc/PID/stat`; the program's name in it may hold anything.
     init?(status line: String) {
         guard let start = line.firstIndex(of: "("), let end = line.lastIndex(of: ")"),
@@ -35,9 +33,7 @@ struct Descendant: Hashable {
     /// Whether it starts no process: it is stopped, traced or dead, or waits in the kernel, where a signal that was
     /// sent comes before a fork. Where the state is not shown it counts as still.
     var isStill: Bool { state.map { "TtZXxD".contains($0) } ?? true }
-}
 
-extension Descendant {
     /// Those of `processes` that descend from process `root`, each behind its parent.
     static func all(of root: pid_t, among processes: some Sequence<Descendant>) -> [Descendant] {
         let children = Dictionary(grouping: processes, by: \.parent)

@@ -7,8 +7,6 @@ package struct DeviceHolder: Sendable, Hashable, CustomStringConvertible {
     /// The command name that the kernel keeps; `nil` when the process has gone meanwhile.
     package let command: String?
 
-    package init(processID: Int32, command: String?) { (self.processID, self.command) = (processID, command) }
-
     /// As `gpsd (process 812)`.
     package var description: String { "\(command ?? "a process") (process \(processID))" }
 

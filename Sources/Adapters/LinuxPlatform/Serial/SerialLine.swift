@@ -117,17 +117,14 @@ package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible
                 + "use \(rates.dropLast().joined(separator: ", ")) or \(rates.last ?? "")"
         case .baudRateNotTaken(_, let baudRate):
             return "does not take \(baudRate) baud; choose a rate that its driver supports"
-        case .missing:
-            return "not there; plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"
+        case .missing: return "not there; plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"
         case .permissionDenied:
             return "not for this user to open; add it to the group that owns the device "
                 + "(usermod -aG dialout USER) and start again"
         case .busy(let path, let holders):
             return "held by \(DeviceHolder.explanation(of: holders, for: path))"
-        case .notASerialLine:
-            return "not a serial line; name a device such as /dev/ttyUSB0"
-        case .system(_, let error):
-            return "\(error)"
+        case .notASerialLine: return "not a serial line; name a device such as /dev/ttyUSB0"
+        case .system(_, let error): return "\(error)"
         }
     }
 

@@ -49,7 +49,6 @@ package final class ListeningSocket: Sendable {
         throw SystemError(call: "accept on \(address)", number: number)
     }
 
-    /// Stops listening.
     package func close() {
         let wasOpen = descriptor.withLock { descriptor in
             let wasOpen = descriptor != nil

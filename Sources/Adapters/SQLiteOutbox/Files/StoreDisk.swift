@@ -8,7 +8,7 @@ package protocol StoreDisk: Sendable {
     /// The SQLite VFS (sqlite.org/vfs.html) that databases are opened through; `nil`: SQLite's default.
     var databaseFileSystem: String? { get }
 
-    func entry(at path: String) throws(SystemError) -> FileSystem.Entry?
+    func entry(at path: String) throws(SystemError) -> FileStatus?
     func names(inFolder path: String) throws(SystemError) -> [String]
     /// At most `count` bytes from `offset` on; fewer where the file ends.
     func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8]
@@ -35,8 +35,8 @@ extension StoreDisk {
 
     /// The size of a file in bytes; 0 when there is none.
     package func fileSize(at path: String) throws(SystemError) -> Int64 {
-        guard case .file(let bytes) = try entry(at: path) else { return 0 }
-        return bytes
+        guard let status = try entry(at: path), status.kind == .file else { return 0 }
+        return status.bytes
     }
 }
 
@@ -46,7 +46,7 @@ package struct SystemDisk: StoreDisk {
 
     package init() {}
 
-    package func entry(at path: String) throws(SystemError) -> FileSystem.Entry? { try FileSystem.entry(at: path) }
+    package func entry(at path: String) throws(SystemError) -> FileStatus? { try FileSystem.entry(at: path) }
 
     package func names(inFolder path: String) throws(SystemError) -> [String] {
         try FileSystem.names(inFolder: path)

@@ -1,5 +1,4 @@
 import LinuxPlatform
-import LocationReporting
 import TimeAndChance
 
 /// The store's file and those beside it.

@@ -1,6 +1,5 @@
 import Glibc
 import LinuxPlatform
-import LocationReporting
 
 /// What makes this process the one that writes a store: a lock on the store's own file, which holds by whichever name
 /// it is opened, and the lock beside it, which is there before any store is and which older releases know.

@@ -1,4 +1,3 @@
-import GNSS
 import LocationReporting
 package import TimeAndChance
 

@@ -1,5 +1,3 @@
-import LocationReporting
-
 /// What a damaged store's own tables still say, when SQLite finds their structure sound and the count agrees.
 struct IntactTables {
     let ledger: LedgerRecord

@@ -1,6 +1,5 @@
 import Glibc
 import LinuxPlatform
-import LocationReporting
 
 /// Finds records in a file by their form and checksum alone: no header, no tree, no page has to be right.
 ///

@@ -1,4 +1,3 @@
-import LinuxPlatform
 import LocationReporting
 
 /// Opens the store for its owner, and checks it before anything is written.

@@ -1,4 +1,3 @@
-import LinuxPlatform
 import LocationReporting
 import ReportedText
 

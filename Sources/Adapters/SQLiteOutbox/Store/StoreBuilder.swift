@@ -1,4 +1,3 @@
-import LinuxPlatform
 import LocationReporting
 
 /// Makes a complete store under another name, so that a power cut never leaves a half-made one in its place.

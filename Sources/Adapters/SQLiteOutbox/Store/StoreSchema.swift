@@ -189,12 +189,13 @@ struct StoreHeader: Sendable, Hashable {
     /// - Throws: `damaged` when no store begins there; `newerSchema`.
     init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(StoreError) {
         let disk = files.disk
-        switch try withSystem(path, disk.entry(at: path)) {
-        case .file(let bytes): fileBytes = bytes
-        case .folder: throw StoreError(.unusable, path: path, reason: "it is a folder, not a file")
-        case .other: throw StoreError(.unusable, path: path, reason: "it is not a file")
-        case nil: throw StoreError(.damaged, path: path, reason: "the database is missing")
+        guard let status = try withSystem(path, disk.entry(at: path)) else {
+            throw StoreError(.damaged, path: path, reason: "the database is missing")
         }
+        guard status.kind == .file else {
+            throw StoreError(.unusable, path: path, reason: "it is \(status.kind.rawValue), not a file")
+        }
+        fileBytes = status.bytes
         let bytes = try withSystem(path, disk.read(100, at: 0, of: path))
         guard !bytes.isEmpty else { throw StoreError(.damaged, path: path, reason: "it is empty") }
         guard bytes.count == 100, bytes.starts(with: "SQLite format 3\0".utf8) else {

@@ -1,4 +1,3 @@
-import GNSS
 import LocationReporting
 import TimeAndChance
 

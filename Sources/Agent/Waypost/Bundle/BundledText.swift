@@ -56,7 +56,7 @@ struct BundledText {
         switch value {
         case .string(let text):
             guard Self.plainKeys.contains(key) || Self.addresses.contains(key) else { return .string(Self.struck) }
-            let shown = Self.addresses.contains(key) ? Self.withoutSecrets(text) : text
+            let shown = Self.addresses.contains(key) ? ConfigurationSection.withoutSecrets(text) : text
             return .string(line(ReportedText(shown, limit: Self.longestLine).description))
         case .array(let values):
             // A command: the program is told, its arguments may hold a key.
@@ -73,14 +73,5 @@ struct BundledText {
                     }))
         case .null, .bool, .integer, .number: return value
         }
-    }
-
-    private static func withoutSecrets(_ url: String) -> String {
-        var shown = url
-        if let mark = shown.firstIndex(where: { $0 == "?" || $0 == "#" }) { shown.replaceSubrange(mark..., with: "?…") }
-        guard let at = shown.lastIndex(of: "@") else { return shown }
-        let start = shown.firstRange(of: "://")?.upperBound ?? shown.startIndex
-        if start < at { shown.replaceSubrange(start..<at, with: struck) }
-        return shown
     }
 }

@@ -12,7 +12,6 @@ package import TimeAndChance
 ///
 /// What cannot be had (a service that does not answer, a journal that may not be read) is named, and the rest is there.
 package struct SupportBundle: Sendable {
-    /// What a bundle is made of.
     package struct Sources: Sendable {
         /// Where the service is, and what is checked; `nil` when it cannot be read.
         package var configuration: Configuration?
@@ -160,7 +159,6 @@ package struct SupportBundle: Sendable {
     }
 }
 
-/// What it is made of.
 extension SupportBundle {
     private static func limited<Value: Sendable>(
         on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Result<Value, Absence>

@@ -205,13 +205,13 @@ extension ConfigurationSection {
         converted(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
     }
 
-    private static func withoutSecrets(_ url: String) -> String {
+    /// An address, or what was meant as one, without its credentials and whatever follows its path.
+    static func withoutSecrets(_ url: String) -> String {
         var shown = url
-        if let at = shown.lastIndex(of: "@") {
-            let start = shown.firstRange(of: "://")?.upperBound ?? shown.startIndex
-            if start < at { shown.replaceSubrange(start..<at, with: "…") }
-        }
-        if let mark = shown.firstIndex(of: "?") { shown.replaceSubrange(mark..., with: "?…") }
+        if let mark = shown.firstIndex(where: { $0 == "?" || $0 == "#" }) { shown.replaceSubrange(mark..., with: "?…") }
+        guard let at = shown.lastIndex(of: "@") else { return shown }
+        let start = shown.firstRange(of: "://")?.upperBound ?? shown.startIndex
+        if start < at { shown.replaceSubrange(start..<at, with: "…") }
         return shown
     }
 }

@@ -311,7 +311,6 @@ package struct UploadConfiguration: Sendable, Hashable {
     }
 }
 
-/// What goes to the log.
 package struct LogConfiguration: Sendable, Hashable {
     package var level: LogLevel
     package var format: LogFormat

@@ -11,7 +11,6 @@ final class ConfigurationReading {
     private(set) var keys: [ConfigurationKey] = []
     private(set) var settings: [ConfigurationSetting] = []
 
-    /// The problems, a line each.
     var lines: [String] { problems.map { "\(file): \"\($0.path)\" \($0.says)" } }
 
     init(file: String, places: JSONPlaces = JSONPlaces(), environment: [String: String] = [:]) {

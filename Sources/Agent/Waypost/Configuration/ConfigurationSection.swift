@@ -70,48 +70,41 @@ struct ConfigurationSection {
 
     /// A whole number within `range`.
     mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int, _ about: String) -> Int {
-        var value = fallback
-        switch member(key) {
-        case .integer(let number)? where range.contains(Int(number)): value = Int(number)
-        case nil: break
-        case let other?: wrong(key, other, "use a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        note(key, .integer(range), .integer(Int64(value)), default: .integer(Int64(fallback)), about)
-        return value
+        let advice = "use a whole number from \(range.lowerBound) to \(range.upperBound)"
+        return number(key, .integer(range), where: range.contains, default: fallback, advice, about) ?? fallback
     }
 
     /// One of the whole numbers in `choices`, or `nil` for `word`, which stands in their place.
     mutating func integer(
         _ key: String, among choices: [Int], or word: String, default fallback: Int, _ about: String
     ) -> Int? {
-        var value: Int? = fallback
-        switch member(key) {
-        case .integer(let number)? where choices.contains(Int(number)): value = Int(number)
-        case .string(word)?: value = nil
-        case nil: break
-        case let other?:
-            wrong(key, other, "use \(Self.alternatives(choices.map(String.init) + ["\"\(word)\""]))")
-        }
-        note(
-            key, .number(choices, orWord: word), value.map { .integer(Int64($0)) } ?? .string(word),
-            default: .integer(Int64(fallback)), about)
-        return value
+        let advice = "use \(Self.alternatives(choices.map(String.init) + ["\"\(word)\""]))"
+        return number(
+            key, .number(choices, orWord: word), where: choices.contains, or: word, default: fallback, advice, about)
     }
 
     /// A whole number within `range`, or `nil` for `word`; the default stands in the place of a missing one.
     mutating func integer(
         _ key: String, in range: ClosedRange<Int>, default fallback: Int?, or word: String, _ about: String
     ) -> Int? {
+        let advice = "use a whole number from \(range.lowerBound) to \(range.upperBound), or \"\(word)\""
+        return number(
+            key, .integer(range, orWord: word), where: range.contains, or: word, default: fallback, advice, about)
+    }
+
+    private mutating func number(
+        _ key: String, _ form: ConfigurationKey.Form, where isRight: (Int) -> Bool, or word: String? = nil,
+        default fallback: Int?, _ advice: String, _ about: String
+    ) -> Int? {
         var value = fallback
         switch member(key) {
-        case .integer(let number)? where range.contains(Int(number)): value = Int(number)
-        case .string(word)?: value = nil
+        case .integer(let number)? where isRight(Int(number)): value = Int(number)
+        case .string(let text)? where text == word: value = nil
         case nil: break
-        case let other?:
-            wrong(key, other, "use a whole number from \(range.lowerBound) to \(range.upperBound), or \"\(word)\"")
+        case let other?: wrong(key, other, advice)
         }
-        func told(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .string(word) }
-        note(key, .integer(range, orWord: word), told(value), default: told(fallback), about)
+        func told(_ value: Int?) -> JSONValue? { value.map { .integer(Int64($0)) } ?? word.map(JSONValue.string) }
+        note(key, form, told(value), default: told(fallback), about)
         return value
     }
 

@@ -2,7 +2,6 @@ package import GNSSReceiver
 
 /// Where the receiver's bytes come from, and what is made of them.
 package struct ReceiverConfiguration: Sendable, Hashable {
-    /// The kinds of receiver.
     package enum Source: Sendable, Hashable {
         case serial(device: String, baudRate: BaudRate)
         /// A recorded log, or, with `follows`, one that another program still writes.

@@ -159,7 +159,7 @@ package final class AgentMonitor: ReportingObserver {
                 if let present = state.presentByFix(at: now) {
                     for stored in batch.pending { state.delays.add(stored.update.timeOfFix.duration(to: present)) }
                 }
-                state.lastDelivery = (batch.last.update.timeOfFix, now)
+                state.lastDelivery = (batch.last.timeOfFix, now)
                 state.trouble = nil
             case .failed(let outcome, _):
                 state.delivery(meets: DeliveryTrouble.Kind(outcome), outcome.reason, at: now)
@@ -249,7 +249,6 @@ package struct DeliveryCounts: Sendable, Hashable {
 
     package init() {}
 
-    /// Adds one event.
     package mutating func count(_ event: ReportingEvent) {
         switch event {
         case .fix: fixes += 1
@@ -304,5 +303,26 @@ struct ReportingObservers: ReportingObserver {
 
     func observe(_ event: ReportingEvent) {
         for observer in observers { observer.observe(event) }
+    }
+}
+
+/// How long updates take from the arrival of their fix to Fleet Engine's acknowledgement, counted since the start.
+package struct DeliveryDelays: Sendable, Hashable, Codable {
+    /// Upper ends in seconds, but for the last of `counts`: within these a passenger's map, an outage and a night
+    /// without a network are told apart.
+    package static let bounds = [1, 2, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400]
+
+    /// Deliveries by delay: within each of `bounds` and above the one before; the last counts those above all.
+    package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
+    /// Of all delays together.
+    package private(set) var sumMilliseconds: Int64 = 0
+
+    package init() {}
+
+    /// Counts one; a clock that was set back makes no delay negative.
+    package mutating func add(_ delay: Duration) {
+        let delay = max(.zero, delay)
+        counts[Self.bounds.firstIndex { delay <= .seconds($0) } ?? Self.bounds.count] += 1
+        sumMilliseconds += Int64(delay / .milliseconds(1))
     }
 }

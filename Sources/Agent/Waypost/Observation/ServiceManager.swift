@@ -15,9 +15,6 @@ final class ServiceManager: Sendable {
 
     init(_ notification: ServiceNotification, log: LogWriter) { (self.notification, self.log) = (notification, log) }
 
-    /// Whether anyone listens.
-    var isThere: Bool { notification.isEnabled }
-
     /// Tells `assignments`, as `["READY=1", "STATUS=receiving"]`, and what is still owed.
     func tell(_ assignments: [String]) {
         let owed = state.withLock { state in

@@ -1,4 +1,3 @@
-import GNSS
 import LocationReporting
 
 extension StatusReport {
@@ -13,6 +12,9 @@ extension StatusReport {
                 text += "waypost_\(name)\(sample.labels.isEmpty ? "" : "{\(sample.labels)}") \(sample.value)\n"
             }
         }
+        func counter(_ name: String, _ help: String, _ value: any Numeric) {
+            family(name, "counter", help, [("", value)])
+        }
         /// Absent while the figure is not known.
         func gauge(_ name: String, _ help: String, _ value: (any Numeric)?) {
             if let value { family(name, "gauge", help, [("", value)]) }
@@ -20,32 +22,28 @@ extension StatusReport {
         family(
             "build_info", "gauge", "Always 1; which release reports which vehicle.",
             [("version=\"\(version.labelValue)\",vehicle=\"\(vehicleID.labelValue)\"", 1)])
-        family(
-            "updates_accepted_total", "counter", "Updates accepted since the outbox was created.",
-            [("", Int(ledger.accepted))])
-        family(
-            "updates_delivered_total", "counter", "Updates delivered since the outbox was created.",
-            [("", Int(ledger.delivered))])
+        counter("updates_accepted_total", "Updates accepted since the outbox was created.", ledger.accepted)
+        counter("updates_delivered_total", "Updates delivered since the outbox was created.", ledger.delivered)
         family(
             "updates", "gauge", "Updates in the outbox, by state.",
             [("state=\"pending\"", Int(ledger.pending)), ("state=\"quarantined\"", Int(ledger.quarantined))])
         family(
             "updates_evicted_total", "counter", "Updates evicted since the outbox was created, by reason.",
             evictions.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", Int($0.value.count)) })
-        family("fixes_total", "counter", "Fixes that were not rejected.", [("", fixes)])
+        counter("fixes_total", "Fixes that were not rejected.", fixes)
         family(
             "fixes_refused_total", "counter", "Fixes that were rejected, by reason.",
             refusedFixes.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", $0.value) })
         family(
             "receiver_warnings_total", "counter", "Warnings of the receiver, by kind.",
             receiverWarnings.sorted { $0.key < $1.key }.map { ("kind=\"\($0.key)\"", $0.value) })
-        family("updates_not_stored_total", "counter", "Updates that the outbox could not store.", [("", notStored)])
-        family("requests_total", "counter", "Requests sent to Fleet Engine.", [("", requests)])
-        family("retries_total", "counter", "Failed requests, except those that put delivery on hold.", [("", retries)])
-        family("token_fetches_total", "counter", "Tokens asked of the issuer.", [("", tokenFetches)])
-        family("sent_bytes_total", "counter", "Bytes of requests to Fleet Engine.", [("", bytesSent)])
-        family("received_bytes_total", "counter", "Bytes of answers from Fleet Engine.", [("", bytesReceived)])
-        family("uptime_seconds", "gauge", "Seconds since the start.", [("", uptimeSeconds)])
+        counter("updates_not_stored_total", "Updates that the outbox could not store.", notStored)
+        counter("requests_total", "Requests sent to Fleet Engine.", requests)
+        counter("retries_total", "Failed requests, except those that put delivery on hold.", retries)
+        counter("token_fetches_total", "Tokens asked of the issuer.", tokenFetches)
+        counter("sent_bytes_total", "Bytes of requests to Fleet Engine.", bytesSent)
+        counter("received_bytes_total", "Bytes of answers from Fleet Engine.", bytesReceived)
+        gauge("uptime_seconds", "Seconds since the start.", uptimeSeconds)
         family(
             "receiver_state", "gauge", "1 for the state that the receiver is in.",
             ReceiverState.Kind.allCases.map { ("state=\"\($0.rawValue)\"", $0.rawValue == receiver.kind ? 1 : 0) })

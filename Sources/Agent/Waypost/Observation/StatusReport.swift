@@ -36,7 +36,6 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var warnings: [String]
     }
 
-    /// The satellites of one system.
     package struct SystemInView: Sendable, Hashable, Codable {
         package struct SatelliteInView: Sendable, Hashable, Codable {
             package let number: Int
@@ -72,7 +71,6 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var oldestPendingSeconds: Int?
     }
 
-    /// The machine.
     package struct Host: Sendable, Hashable, Codable {
         /// Memory of the service.
         package var residentBytes: Int64?

@@ -19,7 +19,6 @@ struct RecentHistory: Sendable {
         var pending: Int64?
     }
 
-    /// A line of the log.
     struct Line: Sendable, Hashable {
         let at: Duration
         let level: LogLevel

@@ -6,7 +6,6 @@ import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
 import LocationReporting
-import ReportedText
 import TimeAndChance
 package import VehicleAuthorization
 

@@ -3,7 +3,6 @@ import LinuxPlatform
 import LocationReporting
 import ReportedText
 import RunRecording
-import TimeAndChance
 import VehicleAuthorization
 
 /// Who asks a running service to read its configuration anew, and from where.

@@ -1,4 +1,3 @@
-import FleetEngine
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
@@ -62,8 +61,7 @@ struct ServiceParts: Sendable {
         let isRecording = configuration.readsRecording
         var parts = VehicleAgent.Parts(
             source: source(configuration), authorization: authorization, transport: try transport(configuration),
-            earliestFix: isRecording ? nil : Release.date, expectedFix: isRecording ? nil : UTCTime.system,
-            spacing: isRecording ? .recordedLog : .live,
+            expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor,
             observers: [progress, recorder, history]

@@ -13,9 +13,8 @@ package struct VehicleAgent: Sendable {
         package var source: any FixSource
         package var authorization: any VehicleAuthorization
         package var transport: any HTTPTransport
-        /// The earliest time of fix that can be true; `nil` for recorded logs, which keep their dates.
-        package var earliestFix: UTCTime?
-        /// About the present, by whatever clock there is; `nil` for recorded logs.
+        /// About the present, by whatever clock there is: no fix is from before the release then. `nil` for recorded
+        /// logs, which keep their dates.
         package var expectedFix: UTCTime?
         /// What besides its own time says whether a fix is due.
         package var spacing: RequestSpacing
@@ -37,14 +36,12 @@ package struct VehicleAgent: Sendable {
 
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
-            earliestFix: UTCTime?, expectedFix: UTCTime?, spacing: RequestSpacing,
-            latestFix: @escaping @Sendable () -> UTCTime?, clock: MonotonicClock, log: LogWriter, monitor: AgentMonitor,
-            observers: [any ReportingObserver] = [],
+            expectedFix: UTCTime?, spacing: RequestSpacing, latestFix: @escaping @Sendable () -> UTCTime?,
+            clock: MonotonicClock, log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
             present: ApproximatePresent? = nil, progress: StageProgress? = nil
         ) {
             (self.source, self.authorization, self.transport) = (source, authorization, transport)
-            (self.earliestFix, self.expectedFix, self.latestFix) = (earliestFix, expectedFix, latestFix)
-            self.spacing = spacing
+            (self.expectedFix, self.spacing, self.latestFix) = (expectedFix, spacing, latestFix)
             (self.clock, self.log, self.monitor, self.observers) = (clock, log, monitor, observers)
             (self.present, self.progress) = (present, progress)
         }
@@ -112,8 +109,8 @@ package struct VehicleAgent: Sendable {
             transport: parts.transport, clock: parts.clock, jitter: parts.jitter, observer: observer)
         let intake = LocationIntake(
             plausibility: Plausibility(
-                earliest: parts.earliestFix, expected: parts.expectedFix,
-                newest: parts.earliestFix == nil ? nil : newest),  // a recorded log may be older
+                earliest: parts.expectedFix.map { _ in Release.date }, expected: parts.expectedFix,
+                newest: parts.expectedFix.flatMap { _ in newest }),  // a recorded log may be older
             shape: ShapePoints(meters: configuration.reporting.trackMeters),
             policy: ReportingPolicy(
                 configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat),

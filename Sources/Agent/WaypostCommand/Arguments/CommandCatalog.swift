@@ -1,6 +1,5 @@
 import Waypost
 
-/// Every command there is.
 enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
         "--accept-missing-checksum", "accept sentences without a checksum, as old receivers send them")
@@ -19,10 +18,7 @@ enum CommandCatalog {
                 config,
                 .value("--record", "DIR", "keep the run there for replay, 32 MiB at most, without tokens"),
             ],
-            examples: [
-                "run",
-                "run --config van.json --record /var/lib/waypost/recording",
-            ]),
+            examples: ["run", "run --config van.json --record /var/lib/waypost/recording"]),
         CommandSpec(
             name: "replay", summary: "Report the fixes of recorded NMEA logs, or play a recorded run again.",
             details: """
@@ -66,18 +62,12 @@ enum CommandCatalog {
                 .value("--listen", "HOST:PORT", "where the simulator's page is (default 127.0.0.1:0, a free port)"),
                 .flag("--keep-open", "leave the simulator's page up afterwards, until stopped"),
             ],
-            examples: [
-                "demo",
-                "demo drive.nmea --listen 127.0.0.1:8080 --keep-open",
-            ]),
+            examples: ["demo", "demo drive.nmea --listen 127.0.0.1:8080 --keep-open"]),
         CommandSpec(
             name: "simulator", summary: "Run a strict Fleet Engine and a token issuer on this machine.",
             details: "Rejects what the real one rejects, and fails as ordered. Its page shows what arrived.",
             operands: .none, options: SimulatorCommand.options,
-            examples: [
-                "simulator",
-                "simulator --trip trip-7=van-7:2000 --errors 503:0.3,401:0.05 --outage 10..30",
-            ]),
+            examples: ["simulator", "simulator --trip trip-7=van-7:2000 --errors 503:0.3,401:0.05 --outage 10..30"]),
         CommandSpec(
             name: "fixes", summary: "Decode NMEA logs to fixes on standard output.",
             details: """
@@ -97,10 +87,7 @@ enum CommandCatalog {
                 .flag("--follow", "wait for more at the end of the last LOG, until stopped"),
                 acceptMissingChecksum,
             ],
-            examples: [
-                "fixes drive.nmea --format gpx > drive.gpx",
-                "fixes drive.nmea --summary",
-            ]),
+            examples: ["fixes drive.nmea --format gpx > drive.gpx", "fixes drive.nmea --summary"]),
         CommandSpec(
             name: "map", summary: "Draw NMEA logs as one page: track, speed, stops and gaps.",
             details: """
@@ -115,10 +102,7 @@ enum CommandCatalog {
                 .value("--reported", "FILE", "draw over it what was told: the file of simulator --record-uploads"),
                 acceptMissingChecksum,
             ],
-            examples: [
-                "map drive.nmea -o drive.html",
-                "map monday.nmea.gz tuesday.nmea.gz -o week.html",
-            ]),
+            examples: ["map drive.nmea -o drive.html", "map monday.nmea.gz tuesday.nmea.gz -o week.html"]),
         CommandSpec(
             name: "watch", summary: "Follow a trip or vehicle as its passenger sees it.",
             details: """
@@ -133,10 +117,7 @@ enum CommandCatalog {
                 .value("--vehicle", "ID", "the vehicle to follow, of the configured service"),
                 .flag("--json", "print one JSON object a line"),
             ],
-            examples: [
-                "watch --trip trip-7 --config try.json",
-                "watch --vehicle van-7 --config try.json --json",
-            ]),
+            examples: ["watch --trip trip-7 --config try.json", "watch --vehicle van-7 --config try.json --json"]),
         CommandSpec(
             name: "check", summary: "Check a configuration before the vehicle leaves.",
             details: """
@@ -151,10 +132,7 @@ enum CommandCatalog {
                 .flag("--online", "try the receiver, the token and Fleet Engine too"),
                 .flag("--json", "print one JSON object when all is checked"),
             ],
-            examples: [
-                "check",
-                "check --config van.json --online",
-            ]),
+            examples: ["check", "check --config van.json --online"]),
         CommandSpec(
             name: "config", summary: "Show the configuration in force, and where each value came from.",
             details: """
@@ -168,10 +146,7 @@ enum CommandCatalog {
                 .flag("--json", "print one JSON object instead"),
                 .flag("--schema", "print the JSON schema of every configuration (draft 2020-12)"),
             ],
-            examples: [
-                "config",
-                "config --schema > waypost.schema.json",
-            ]),
+            examples: ["config", "config --schema > waypost.schema.json"]),
         CommandSpec(
             name: "token", summary: "Fetch a token and show what it says.",
             details: """
@@ -186,10 +161,7 @@ enum CommandCatalog {
                 .flag("--raw", "print the token itself, for another program; not to a terminal"),
                 .flag("--force", "with --raw: to a terminal too"),
             ],
-            examples: [
-                "token",
-                "token --config van.json --raw > token.jwt",
-            ]),
+            examples: ["token", "token --config van.json --raw > token.jwt"]),
         CommandSpec(
             name: "status", summary: "Show the status of the running service.",
             details: """
@@ -204,19 +176,12 @@ enum CommandCatalog {
                 .flag("--watch", "show it on the whole terminal as it changes, until q is pressed"),
                 .flag("--json", "print what the service sends, in JSON"),
             ],
-            examples: [
-                "status",
-                "status --watch",
-                "status --json",
-            ]),
+            examples: ["status", "status --watch", "status --json"]),
         CommandSpec(
             name: "why", summary: "Say why nothing is sent and what to do, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
             operands: .none, options: [config, .flag("--json", "print one JSON object instead")],
-            examples: [
-                "why",
-                "why --json --config van.json",
-            ]),
+            examples: ["why", "why --json --config van.json"]),
         CommandSpec(
             name: "bundle", summary: "Put everything that a help desk needs into one file.",
             details: """
@@ -230,10 +195,7 @@ enum CommandCatalog {
                 .value("-o", "FILE", "where to write it (default waypost-VEHICLE-TIME.tar); - is standard output"),
                 .flag("--with-positions", "add recorded runs, and where the satellites stand"),
             ],
-            examples: [
-                "bundle",
-                "bundle --config /etc/waypost/config.json -o /tmp/van-7.tar --with-positions",
-            ]),
+            examples: ["bundle", "bundle --config /etc/waypost/config.json -o /tmp/van-7.tar --with-positions"]),
         CommandSpec(
             name: "outbox", summary: "Show what is pending and evicted; decide about what is quarantined.",
             details: """
@@ -250,10 +212,7 @@ enum CommandCatalog {
                 .flag("--all", "requeue, discard: everything that is quarantined"),
                 .flag("--json", "list, requeue, discard: print one JSON object instead"),
             ],
-            examples: [
-                "outbox list",
-                "outbox requeue --update 4711 --update 4712",
-            ]),
+            examples: ["outbox list", "outbox requeue --update 4711 --update 4712"]),
         CommandSpec(
             name: "completions", summary: "Print what lets a shell complete waypost's commands and options.",
             details:
@@ -267,20 +226,13 @@ enum CommandCatalog {
             name: "manual", summary: "Print a page of the manual, in the form that man reads.",
             details: "An installed Waypost brings them along: man waypost, man waypost.json.",
             operands: .oneOf(ManualPage.allCases.map(\.rawValue)), options: [],
-            examples: [
-                "manual waypost.1 | man -l -",
-                "manual waypost.json.5 > waypost.json.5",
-            ]),
+            examples: ["manual waypost.1 | man -l -", "manual waypost.json.5 > waypost.json.5"]),
         CommandSpec(
             name: "help", summary: "Show how a command is used.", details: "", operands: .optional("COMMAND"),
             options: [],
-            examples: [
-                "help replay",
-                "help outbox",
-            ]),
+            examples: ["help replay", "help outbox"]),
     ]
 
-    /// The command of that name.
     static func command(named name: String) throws(UsageError) -> CommandSpec {
         if let command = commands.first(where: { $0.name == name }) { return command }
         throw UsageError("there is no command \"\(name)\"\(Suggestion.command(for: name))")
@@ -331,7 +283,6 @@ struct CommandSpec: Sendable {
     }
 }
 
-/// One option of a command.
 struct OptionSpec: Sendable {
     /// With its dashes, as `--config`.
     let name: String
@@ -346,7 +297,6 @@ struct OptionSpec: Sendable {
     /// The heading under which the help shows it, with those before and after that have the same.
     var group: String?
 
-    /// An option with a value.
     static func value(
         _ name: String, _ valueName: String, _ help: String, isRequired: Bool = false, isRepeatable: Bool = false,
         choices: [String] = []
@@ -356,7 +306,6 @@ struct OptionSpec: Sendable {
             choices: choices)
     }
 
-    /// An option without a value.
     static func flag(_ name: String, _ help: String) -> Self {
         Self(name: name, valueName: nil, help: help, isRequired: false, isRepeatable: false)
     }

@@ -1,4 +1,3 @@
-import GNSS
 import LinuxPlatform
 import LocationReporting
 import ReportedText

@@ -7,7 +7,7 @@ struct RunCommand {
     private let recordingFolder: String?
 
     init(_ arguments: Arguments) throws {
-        file = arguments.value("--config") ?? Configuration.usualFile
+        file = arguments.configurationFile
         configuration = try arguments.configuration()
         recordingFolder = arguments.value("--record")
     }

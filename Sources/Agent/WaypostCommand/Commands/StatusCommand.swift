@@ -1,8 +1,6 @@
-import GNSS
 import LinuxPlatform
 import LocationReporting
 import ReportedText
-import TimeAndChance
 import TrackDrawing
 import Waypost
 

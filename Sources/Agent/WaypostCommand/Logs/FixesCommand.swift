@@ -3,7 +3,6 @@ import GNSSReceiver
 import LinuxPlatform
 import LocationReporting
 import ReportedText
-import Waypost
 
 /// `waypost fixes`: NMEA in, fixes out.
 struct FixesCommand {

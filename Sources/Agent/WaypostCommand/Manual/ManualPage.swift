@@ -1,3 +1,6 @@
+import StrictJSON
+import Waypost
+
 /// The pages of the manual, by their names in the system's.
 enum ManualPage: String, CaseIterable {
     case commands = "waypost.1"
@@ -10,4 +13,139 @@ enum ManualPage: String, CaseIterable {
         case .configuration: ConfigurationManual.text
         }
     }
+}
+
+/// The page waypost(1): every command, made of the catalog.
+enum CommandManual {
+    static var text: String {
+        var page = ManualText(
+            name: "waypost", section: 1, summary: "report a vehicle's position to Google Fleet Engine")
+        page.add(section: "SYNOPSIS")
+        page.add(verbatim: ManualText.usage("waypost COMMAND [OPTIONS]"))
+        page.add(section: "DESCRIPTION")
+        page.add(
+            paragraph: """
+                Waypost reads the position of a vehicle from a GNSS receiver, obtains a token from the operator's backend, and \
+                reports position and token to Fleet Engine. \
+                What a bad network delays waits in an outbox on the disk, which a power cut does not harm.
+                """)
+        page.add(
+            paragraph: """
+                Results go to standard output, errors to standard error. \
+                The value of an option is written --name VALUE or --name=VALUE. Behind -- nothing is an option. \
+                A LOG is a file of NMEA 0183 sentences, plain or gzip; - is standard input.
+                """)
+        page.add(section: "COMMANDS")
+        for command in CommandCatalog.commands { add(command, to: &page) }
+        page.add(section: "FILES")
+        for (path, meaning) in files { page.add(term: ManualText.italic(path), meaning) }
+        page.add(section: "ENVIRONMENT")
+        for (name, meaning) in environment { page.add(term: ManualText.bold(name), meaning) }
+        page.add(section: "EXIT STATUS")
+        for status in ExitStatus.allCases {
+            page.add(term: ManualText.bold("\(status.rawValue)"), status.meaning.capitalizedSentence)
+        }
+        page.add(
+            term: "\(ManualText.bold("130")), \(ManualText.bold("143"))",
+            "Interrupted by Control-C or SIGTERM before it was done. What runs until it is stopped ends with 0.")
+        page.add(section: "SEE ALSO")
+        page.add(
+            verbatim: ["waypost.json(5)", "systemctl(1)", "journalctl(1)", "gpsd(8)"].map(ManualText.reference)
+                .joined(separator: ", "))
+        return page.text
+    }
+
+    private static let files = [
+        ("/etc/waypost/config.json", "The configuration, which waypost.json(5) explains."),
+        ("/var/lib/waypost/outbox.sqlite", "Updates that are not delivered yet, and the count of all."),
+    ]
+
+    private static let environment = [
+        ("NO_COLOR", "Nothing is coloured when it is set."),
+        ("TERM", "Nothing is coloured or drawn over on a terminal that is called dumb."),
+        ("TMPDIR", "The folder in which replay keeps its outbox; /tmp without it."),
+        ("NOTIFY_SOCKET", "Where run tells the service manager that it is ready and well; systemd sets it."),
+    ]
+
+    private static func add(_ command: CommandSpec, to page: inout ManualText) {
+        page.add(subsection: command.name)
+        page.add(paragraph: command.summary)
+        page.add(verbatim: ".PP\n" + ManualText.usage(command.usage))
+        if !command.details.isEmpty { page.add(paragraph: command.details) }
+        var group: String?
+        for option in command.options {
+            if let heading = option.group, heading != group { page.add(paragraph: "\(heading.capitalizedSentence):") }
+            group = option.group
+            let value = option.valueName.map { " " + ManualText.usage($0) } ?? ""
+            page.add(
+                term: ManualText.bold(option.name) + value,
+                "\(option.help.capitalizedSentence)\(option.isRepeatable ? "; may be repeated" : "").")
+        }
+        page.add(example: command.examples.map { "waypost \($0)" })
+    }
+}
+
+extension String {
+    /// With a capital at its beginning.
+    var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() }
+}
+
+/// The page waypost.json(5): every key of the configuration, made of what its reader declares.
+enum ConfigurationManual {
+    static var text: String {
+        var page = ManualText(name: "waypost.json", section: 5, summary: "the configuration of waypost")
+        page.add(section: "DESCRIPTION")
+        page.add(
+            paragraph: """
+                The configuration of waypost(1) is one JSON file, \(Configuration.usualFile) unless --config names another one. \
+                It is read strictly: an unknown key, a wrong type and a value out of range are errors, and waypost check tells \
+                all of them at once. Keys with a dot stand in sections: upload.endpoint is the key endpoint in the section upload.
+                """)
+        page.add(
+            paragraph: """
+                Instead of a text there may be { "file": PATH }, { "environment": NAME } or, for what systemd has decrypted for \
+                the service, { "credential": NAME }. The text is then taken from there, so that one configuration serves many \
+                vehicles. waypost config shows what is in force.
+                """)
+        page.add(section: "KEYS")
+        var section = ""
+        for key in ConfigurationKey.all where !key.path.hasPrefix("consumerAuthorization.") {
+            let own = String(key.path.prefix { $0 != "." })
+            if own != section { page.add(subsection: own) }
+            section = own
+            add(key, to: &page)
+        }
+        page.add(section: "EXAMPLE")
+        page.add(example: example)
+        page.add(section: "SEE ALSO")
+        page.add(
+            verbatim: ["waypost(1)", "systemd-creds(1)"].map(ManualText.reference).joined(separator: ", "))
+        return page.text
+    }
+
+    private static func add(_ key: ConfigurationKey, to page: inout ManualText) {
+        let isSection = key.form == .section
+        let kind = key.type.map { ", of type \($0)" } ?? ""
+        var meaning = "\(key.about.capitalizedSentence)\(kind)."
+        if key.path == "consumerAuthorization" { meaning += " It has the keys of authorization." }
+        if key.isRequired {
+            meaning += " Required."
+        } else if let fallback = key.fallback {
+            let words = fallback.stringValue ?? fallback.text
+            meaning += " Without it \(words)."
+        }
+        page.add(term: ManualText.bold(key.path) + (isSection ? "" : "  \(ManualText.literal(key.range))"), meaning)
+    }
+
+    private static let example = [
+        #"{"#,
+        #"  "vehicle": { "providerId": "my-cloud-project", "vehicleId": { "file": "/etc/vehicle-id" } },"#,
+        #"  "receiver": { "type": "serial", "device": "/dev/ttyUSB0", "baudRate": "automatic" },"#,
+        #"  "authorization": {"#,
+        #"    "type": "http","#,
+        #"    "url": "https://backend.example.com/token/driver/{vehicleId}","#,
+        #"    "headers": { "Authorization": { "credential": "backend-key", "scheme": "bearer" } }"#,
+        #"  }"#,
+        #"}"#,
+    ]
 }

@@ -20,7 +20,7 @@ struct ReplayCommand {
 
     func run() async throws -> ExitStatus {
         for log in options.logs {
-            if case .folder? = try? FileSystem.entry(at: log) { return try await replayRun(in: log) }
+            if (try? FileSystem.entry(at: log))?.kind == .folder { return try await replayRun(in: log) }
         }
         try requirePermission()
         let outbox = options.outbox.map { ReplayOutbox(continuing: $0) } ?? ReplayOutbox()

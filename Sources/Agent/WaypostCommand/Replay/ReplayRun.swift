@@ -61,7 +61,7 @@ struct ReplayRun: Sendable {
         let interval = configuration.reporting.policy.longestInterval * options.speed.stretch
         let parts = VehicleAgent.Parts(
             source: source.driven(with: fleet.offset(at: 0, interval: interval)), authorization: authorization,
-            transport: meter, earliestFix: nil, expectedFix: nil, spacing: .recordedLog,
+            transport: meter, expectedFix: nil, spacing: .recordedLog,
             latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor, observers: observers + [meter])
         var own = configuration
         own.vehicle = names[0]

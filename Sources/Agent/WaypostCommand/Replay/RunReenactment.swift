@@ -53,7 +53,7 @@ struct RunReenactment: Sendable {
         var parts = VehicleAgent.Parts(
             source: source(began: began, clock), authorization: authorization,
             transport: ReenactedTransport(run.entries, vehicle: configuration.vehicle, clock: clock),
-            earliestFix: Release.date, expectedFix: began, spacing: .reenactment(tooSoon: run.tooSoon),
+            expectedFix: began, spacing: .reenactment(tooSoon: run.tooSoon),
             latestFix: { Release.latestFix(at: run.header.isSynchronized ? began.advanced(by: clock.now) : nil) },
             clock: clock, log: log, monitor: AgentMonitor(clock: clock), observers: [decisions])
         parts.jitter = uploads.draw

@@ -18,7 +18,6 @@ package struct LogTrace {
     private var index = 0
     private var line = 1
     private var isAtLineStart = true
-    private var hasEnded = false
     private var ordinal = 0
     private var prefix: [UInt8] = []
 
@@ -43,7 +42,6 @@ package struct LogTrace {
     /// The epochs that they count to, by serial number.
     var epochs: [Int: TracedEpoch] { record.epochs }
 
-    /// Takes the next bytes of the log.
     package mutating func take(_ bytes: Span<UInt8>) {
         for position in bytes.indices { buffer.append(bytes[position]) }
         while buffer.count - index > Self.lookahead, step(isFinal: false) {}
@@ -131,7 +129,6 @@ package struct LogTrace {
     }
 }
 
-/// A trace in words.
 extension LogTrace {
     /// What became of everything on the wanted lines, a group of lines for each sentence, the first at the margin.
     package var explanation: [String] {
@@ -183,7 +180,6 @@ struct TracedEpoch {
     struct Veto {
         let source: PositionSource
         let place: SentencePlace
-        /// Its flags, in words.
         let flags: String
     }
 

@@ -4,10 +4,10 @@ import TimeAndChance
 package enum CSVFormat {
     /// Appends the row of column names, which are the keys of the JSON Lines.
     package static func appendHeader(to bytes: inout [UInt8]) {
-        DecimalText.append("time,latitude,longitude,altitudeMeters,geoidSeparationMeters,", to: &bytes)
-        DecimalText.append("speedMetersPerSecond,headingDegrees,horizontalAccuracyMeters,hdop,", to: &bytes)
-        DecimalText.append("satellitesUsed,quality,mode,", to: &bytes)
-        DecimalText.append("derivedSpeedMetersPerSecond,derivedHeadingDegrees\n", to: &bytes)
+        bytes.append("time,latitude,longitude,altitudeMeters,geoidSeparationMeters,")
+        bytes.append("speedMetersPerSecond,headingDegrees,horizontalAccuracyMeters,hdop,")
+        bytes.append("satellitesUsed,quality,mode,")
+        bytes.append("derivedSpeedMetersPerSecond,derivedHeadingDegrees\n")
     }
 
     /// Appends the row of `fix` with its line feed; allocates only when `bytes` must grow.
@@ -21,21 +21,21 @@ package enum CSVFormat {
         append(fix.headingDegrees, FixPrecision.headingDegrees, to: &bytes)
         append(fix.horizontalAccuracyMeters, FixPrecision.meters, to: &bytes)
         append(fix.hdop, FixPrecision.dilution, to: &bytes)
-        bytes.append(UInt8(ascii: ","))
-        if let satellitesUsed = fix.satellitesUsed { DecimalText.append(UInt64(satellitesUsed.magnitude), to: &bytes) }
-        bytes.append(UInt8(ascii: ","))
-        DecimalText.append(fix.quality.text, to: &bytes)
-        bytes.append(UInt8(ascii: ","))
-        if let mode = fix.mode { DecimalText.append(mode.text, to: &bytes) }
+        bytes.append(",")
+        if let satellitesUsed = fix.satellitesUsed { bytes.append(number: UInt64(satellitesUsed.magnitude)) }
+        bytes.append(",")
+        bytes.append(fix.quality.text)
+        bytes.append(",")
+        if let mode = fix.mode { bytes.append(mode.text) }
         append(fix.derivedSpeedMetersPerSecond, FixPrecision.metersPerSecond, to: &bytes)
         append(fix.derivedHeadingDegrees, FixPrecision.headingDegrees, to: &bytes)
-        bytes.append(UInt8(ascii: "\n"))
+        bytes.append("\n")
     }
 
     @inline(__always)
     private static func append(_ value: Double?, _ decimals: Int, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: ","))
-        if let value { DecimalText.append(value, decimals: decimals, to: &bytes) }
+        bytes.append(",")
+        if let value { bytes.append(value, decimals: decimals) }
     }
 }
 
@@ -43,53 +43,37 @@ package enum CSVFormat {
 package enum GPXFormat {
     /// Appends everything before the first fix.
     package static func appendHeader(to bytes: inout [UInt8]) {
-        DecimalText.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", to: &bytes)
-        DecimalText.append(
-            "<gpx version=\"1.1\" creator=\"Waypost\" xmlns=\"http://www.topografix.com/GPX/1/1\">\n<trk><trkseg>\n",
-            to: &bytes)
+        bytes.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
+        bytes.append("<gpx version=\"1.1\" creator=\"Waypost\" xmlns=\"http://www.topografix.com/GPX/1/1\">\n")
+        bytes.append("<trk><trkseg>\n")
     }
 
     /// Ends a segment where reception or the way was interrupted, and begins the next (GPX 1.1, `trkseg`).
     package static func appendBreak(to bytes: inout [UInt8]) {
-        DecimalText.append("</trkseg><trkseg>\n", to: &bytes)
+        bytes.append("</trkseg><trkseg>\n")
     }
 
     /// Appends the track point of `fix`, elements in the order of the schema.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
-        DecimalText.append("<trkpt lat=\"", to: &bytes)
-        DecimalText.append(fix.latitude, decimals: FixPrecision.degrees, to: &bytes)
-        DecimalText.append("\" lon=\"", to: &bytes)
-        DecimalText.append(fix.longitude, decimals: FixPrecision.degrees, to: &bytes)
-        DecimalText.append("\">", to: &bytes)
-        if let altitude = fix.altitudeMeters {
-            DecimalText.append("<ele>", to: &bytes)
-            DecimalText.append(altitude, decimals: FixPrecision.meters, to: &bytes)
-            DecimalText.append("</ele>", to: &bytes)
-        }
-        DecimalText.append("<time>", to: &bytes)
+        bytes.append("<trkpt lat=\"", fix.latitude, decimals: FixPrecision.degrees)
+        bytes.append("\" lon=\"", fix.longitude, decimals: FixPrecision.degrees, "\">")
+        bytes.append("<ele>", fix.altitudeMeters, decimals: FixPrecision.meters, "</ele>")
+        bytes.append("<time>")
         fix.timeOfFix.append(to: &bytes)
-        DecimalText.append("</time>", to: &bytes)
-        if let separation = fix.geoidSeparationMeters {
-            DecimalText.append("<geoidheight>", to: &bytes)
-            DecimalText.append(separation, decimals: FixPrecision.meters, to: &bytes)
-            DecimalText.append("</geoidheight>", to: &bytes)
-        }
+        bytes.append("</time>")
+        bytes.append("<geoidheight>", fix.geoidSeparationMeters, decimals: FixPrecision.meters, "</geoidheight>")
         if let satellites = fix.satellitesUsed {
-            DecimalText.append("<sat>", to: &bytes)
-            DecimalText.append(UInt64(satellites.magnitude), to: &bytes)
-            DecimalText.append("</sat>", to: &bytes)
+            bytes.append("<sat>")
+            bytes.append(number: UInt64(satellites.magnitude))
+            bytes.append("</sat>")
         }
-        if let hdop = fix.hdop {
-            DecimalText.append("<hdop>", to: &bytes)
-            DecimalText.append(hdop, decimals: FixPrecision.dilution, to: &bytes)
-            DecimalText.append("</hdop>", to: &bytes)
-        }
-        DecimalText.append("</trkpt>\n", to: &bytes)
+        bytes.append("<hdop>", fix.hdop, decimals: FixPrecision.dilution, "</hdop>")
+        bytes.append("</trkpt>\n")
     }
 
     /// Appends everything after the last fix.
     package static func appendFooter(to bytes: inout [UInt8]) {
-        DecimalText.append("</trkseg></trk>\n</gpx>\n", to: &bytes)
+        bytes.append("</trkseg></trk>\n</gpx>\n")
     }
 }
 
@@ -98,68 +82,121 @@ package enum GPXFormat {
 package enum GeoJSONFormat {
     /// Appends everything before the first fix.
     package static func appendHeader(to bytes: inout [UInt8]) {
-        DecimalText.append("{\"type\":\"FeatureCollection\",\"features\":[\n", to: &bytes)
+        bytes.append("{\"type\":\"FeatureCollection\",\"features\":[\n")
     }
 
     /// Appends the feature of `fix`, with a comma in front unless it `isFirst`.
     package static func append(_ fix: Fix, isFirst: Bool, to bytes: inout [UInt8]) {
-        if !isFirst { DecimalText.append(",\n", to: &bytes) }
-        DecimalText.append("{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[", to: &bytes)
-        DecimalText.append(fix.longitude, decimals: FixPrecision.degrees, to: &bytes)
-        DecimalText.append(",", to: &bytes)
-        DecimalText.append(fix.latitude, decimals: FixPrecision.degrees, to: &bytes)
+        if !isFirst { bytes.append(",\n") }
+        bytes.append("{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+        bytes.append(fix.longitude, decimals: FixPrecision.degrees)
+        bytes.append(",", fix.latitude, decimals: FixPrecision.degrees)
         if let altitude = fix.altitudeMeters, let separation = fix.geoidSeparationMeters {
-            DecimalText.append(",", to: &bytes)
-            DecimalText.append(altitude + separation, decimals: FixPrecision.meters, to: &bytes)
+            bytes.append(",", altitude + separation, decimals: FixPrecision.meters)
         }
-        DecimalText.append("]},\"properties\":", to: &bytes)
+        bytes.append("]},\"properties\":")
         JSONLinesFormat.append(fix, to: &bytes)
         bytes.removeLast()  // the line feed of a JSON line
-        DecimalText.append("}", to: &bytes)
+        bytes.append("}")
     }
 
     /// Appends everything after the last fix.
-    package static func appendFooter(to bytes: inout [UInt8]) { DecimalText.append("\n]}\n", to: &bytes) }
+    package static func appendFooter(to bytes: inout [UInt8]) { bytes.append("\n]}\n") }
 }
 
 /// Fixes as JSON Lines: one object a fix, keys in a fixed order, absent when unknown.
 package enum JSONLinesFormat {
     /// Appends the line of `fix` with its line feed; allocates only when `bytes` must grow.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
-        DecimalText.append("{\"time\":\"", to: &bytes)
+        bytes.append("{\"time\":\"")
         fix.timeOfFix.append(to: &bytes)
-        DecimalText.append("\",\"latitude\":", to: &bytes)
-        DecimalText.append(fix.latitude, decimals: FixPrecision.degrees, to: &bytes)
-        DecimalText.append(",\"longitude\":", to: &bytes)
-        DecimalText.append(fix.longitude, decimals: FixPrecision.degrees, to: &bytes)
-        append(",\"altitudeMeters\":", fix.altitudeMeters, FixPrecision.meters, to: &bytes)
-        append(",\"geoidSeparationMeters\":", fix.geoidSeparationMeters, FixPrecision.meters, to: &bytes)
-        append(",\"speedMetersPerSecond\":", fix.speedMetersPerSecond, FixPrecision.metersPerSecond, to: &bytes)
-        append(",\"headingDegrees\":", fix.headingDegrees, FixPrecision.headingDegrees, to: &bytes)
-        append(",\"horizontalAccuracyMeters\":", fix.horizontalAccuracyMeters, FixPrecision.meters, to: &bytes)
-        append(",\"hdop\":", fix.hdop, FixPrecision.dilution, to: &bytes)
+        bytes.append("\",\"latitude\":", fix.latitude, decimals: FixPrecision.degrees)
+        bytes.append(",\"longitude\":", fix.longitude, decimals: FixPrecision.degrees)
+        bytes.append(",\"altitudeMeters\":", fix.altitudeMeters, decimals: FixPrecision.meters)
+        bytes.append(",\"geoidSeparationMeters\":", fix.geoidSeparationMeters, decimals: FixPrecision.meters)
+        bytes.append(",\"speedMetersPerSecond\":", fix.speedMetersPerSecond, decimals: FixPrecision.metersPerSecond)
+        bytes.append(",\"headingDegrees\":", fix.headingDegrees, decimals: FixPrecision.headingDegrees)
+        bytes.append(",\"horizontalAccuracyMeters\":", fix.horizontalAccuracyMeters, decimals: FixPrecision.meters)
+        bytes.append(",\"hdop\":", fix.hdop, decimals: FixPrecision.dilution)
         if let satellitesUsed = fix.satellitesUsed {
-            DecimalText.append(",\"satellitesUsed\":", to: &bytes)
-            DecimalText.append(UInt64(satellitesUsed.magnitude), to: &bytes)
+            bytes.append(",\"satellitesUsed\":")
+            bytes.append(number: UInt64(satellitesUsed.magnitude))
         }
-        DecimalText.append(",\"quality\":\"", to: &bytes)
-        DecimalText.append(fix.quality.text, to: &bytes)
+        bytes.append(",\"quality\":\"")
+        bytes.append(fix.quality.text)
         if let mode = fix.mode {
-            DecimalText.append("\",\"mode\":\"", to: &bytes)
-            DecimalText.append(mode.text, to: &bytes)
+            bytes.append("\",\"mode\":\"")
+            bytes.append(mode.text)
         }
-        DecimalText.append("\"", to: &bytes)
-        append(
-            ",\"derivedSpeedMetersPerSecond\":", fix.derivedSpeedMetersPerSecond, FixPrecision.metersPerSecond,
-            to: &bytes)
-        append(",\"derivedHeadingDegrees\":", fix.derivedHeadingDegrees, FixPrecision.headingDegrees, to: &bytes)
-        DecimalText.append("}\n", to: &bytes)
+        bytes.append("\"")
+        bytes.append(
+            ",\"derivedSpeedMetersPerSecond\":", fix.derivedSpeedMetersPerSecond, decimals: FixPrecision.metersPerSecond
+        )
+        bytes.append(",\"derivedHeadingDegrees\":", fix.derivedHeadingDegrees, decimals: FixPrecision.headingDegrees)
+        bytes.append("}\n")
+    }
+}
+
+/// Text and numbers as ASCII at the end of a buffer that the caller keeps: no allocation once it has its size.
+extension [UInt8] {
+    /// Appends text known at compile time.
+    @inline(__always)
+    fileprivate mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Appends `value` rounded to `decimals` between two texts; nothing when there is none.
+    @inline(__always)
+    fileprivate mutating func append(
+        _ before: StaticString, _ value: Double?, decimals: Int, _ after: StaticString = ""
+    ) {
+        guard let value else { return }
+        append(before)
+        append(value, decimals: decimals)
+        append(after)
+    }
+
+    /// Appends `value` rounded to `decimals`, without trailing zeros: `52.5`, `-0.25`, `7`.
+    @inline(__always)
+    fileprivate mutating func append(_ value: Double, decimals: Int) {
+        let scale = Decimal.powerOfTen(decimals)
+        let scaled = (value * Double(scale)).rounded()
+        guard let number = Int64(exactly: scaled) else { return append("0") }
+        if number < 0 { append("-") }
+        let magnitude = number.magnitude
+        let whole = magnitude / UInt64(scale)
+        append(number: whole)
+        var fraction = magnitude - whole * UInt64(scale)
+        guard fraction > 0 else { return }
+        var digits = decimals
+        while fraction % 10 == 0 {
+            fraction /= 10
+            digits -= 1
+        }
+        append(".")
+        append(number: fraction, width: digits)
     }
 
     @inline(__always)
-    private static func append(_ key: StaticString, _ value: Double?, _ decimals: Int, to bytes: inout [UInt8]) {
-        guard let value else { return }
-        DecimalText.append(key, to: &bytes)
-        DecimalText.append(value, decimals: decimals, to: &bytes)
+    fileprivate mutating func append(number value: UInt64) {
+        var (width, rest) = (1, value)
+        while rest >= 10 {
+            rest /= 10
+            width += 1
+        }
+        append(number: value, width: width)
+    }
+
+    /// Appends the lowest `width` digits, zeros in front.
+    @inline(__always)
+    private mutating func append(number value: UInt64, width: Int) {
+        let start = count
+        for _ in 0..<width { append(UInt8(ascii: "0")) }
+        var (rest, place) = (value, start + width)
+        while place > start {
+            place -= 1
+            self[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
     }
 }

@@ -90,7 +90,6 @@ package struct TrackStop: Sendable, Hashable {
     }
 
     package var duration: Duration { from.duration(to: to) }
-    /// The place as a fix.
     var place: Fix { Fix(timeOfFix: from, latitude: latitude, longitude: longitude) }
 
     /// Takes one more position, or the mean of some that come later, into the mean.

@@ -58,7 +58,6 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case damaged
         /// The outbox was written by a newer release.
         case newerSchema
-        /// The outbox has been closed.
         case closed
     }
 

@@ -62,13 +62,13 @@ struct UploadSelection: Sendable {
 
     /// Notes that `batch` is about to go out.
     mutating func willSend(_ batch: UploadBatch, at now: Duration) {
-        if lastSent?.update != batch.last.update { lastSent = (batch.last.update, now) }
+        if lastSent?.update != batch.last { lastSent = (batch.last, now) }
     }
 
     /// Notes that `batch` has arrived.
     mutating func didDeliver(_ batch: UploadBatch, at now: Duration) {
         postponeHeartbeat(at: now)
-        let led = batch.last.update
+        let led = batch.last
         if unstored == led { (unstored, deliveredUnstored) = (nil, unstored) }
         if overrulesStored { return }
         // What is older must not come back, not even while the outbox cannot be asked.
@@ -80,8 +80,8 @@ struct UploadSelection: Sendable {
     /// it is not repeated in a loop.
     mutating func didReject(_ batch: UploadBatch, at now: Duration) {
         postponeHeartbeat(at: now)
-        if unstored == batch.last.update { unstored = nil }
-        if deliveredUnstored == batch.last.update { deliveredUnstored = nil }
+        if unstored == batch.last { unstored = nil }
+        if deliveredUnstored == batch.last { deliveredUnstored = nil }
     }
 
     /// Notes that what was accepted before is wrong, or that the outbox knows better now: nothing of it leads any more.

@@ -125,7 +125,7 @@ struct UploadState: Sendable {
     /// counts for nothing, and after a failure one that gets no answer within a second.
     func timeSinceSent(_ update: LocationUpdate, at now: Duration) -> Duration? {
         if let taken, taken.update == update { return now - taken.startedAt }
-        guard case .exchanging(let exchange) = phase, exchange.batch.last.update == update else { return nil }
+        guard case .exchanging(let exchange) = phase, exchange.batch.last == update else { return nil }
         let elapsed = now - exchange.startedAt
         return failures == 0 || elapsed < Self.quickRecovery ? elapsed : nil
     }
@@ -188,7 +188,7 @@ extension UploadState {
         guard case .reading(let limit, let isPaced, let token) = phase else { return UploadStep() }
         let pending = isPaced && batch?.pending.isEmpty == true ? nil : batch
         let selected = selection.batch(
-            pending: pending, newest: batch?.last.stored ?? newest, maximumPastLocations: isPaced ? 0 : limit, at: now)
+            pending: pending, newest: batch?.stored ?? newest, maximumPastLocations: isPaced ? 0 : limit, at: now)
         // Where a private vehicle was last is not said again; what waits from before may be.
         if let selected, !lastIsOfBefore || selected.lastIsPending { return attempt(selected, with: token) }
         if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now)) }
@@ -323,7 +323,7 @@ extension UploadState {
     }
 
     private mutating func send(_ batch: UploadBatch, with token: AuthorizationToken) -> UploadStep {
-        let secondsSinceFirstSent = selection.secondsSinceFirstSent(batch.last.update, at: now)
+        let secondsSinceFirstSent = selection.secondsSinceFirstSent(batch.last, at: now)
         selection.willSend(batch, at: now)
         pace.willSend(past: batch.past.count, at: now)
         var exchange = Exchange(batch: batch, token: token, startedAt: now)
@@ -388,7 +388,7 @@ extension UploadState {
         switch outcome {
         case .delivered:
             (failures, outboxFailures, rejections, hasRenewedToken) = (0, 0, 0, false)
-            if taken?.update != batch.last.update { taken = (batch.last.update, exchange.startedAt) }
+            if taken?.update != batch.last { taken = (batch.last, exchange.startedAt) }
             batchSize.delivered(past: batch.past.count, took: took)
             pace.delivered()
             selection.didDeliver(batch, at: now)
@@ -442,7 +442,7 @@ extension UploadState {
             return readOutbox()
         }
         let alone = batch.pending.first
-        if alone != nil, batch.last.sequence == nil, batch.last.update != taken?.update {
+        if alone != nil, batch.stored == nil, batch.last != taken?.update {
             // One from memory leads, and may be what is rejected: it goes alone first.
             batchSize.rejected(past: 1, least: 0)
             return readOutbox()

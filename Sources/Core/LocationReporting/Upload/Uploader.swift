@@ -182,7 +182,7 @@ extension Uploader {
     ) async -> UploadEvent {
         let update = VehicleUpdate(
             of: settings.vehicle, state: vehicleState,
-            lastLocation: VehicleLocation(batch.last.update, secondsSinceFirstSent: secondsSinceFirstSent),
+            lastLocation: VehicleLocation(batch.last, secondsSinceFirstSent: secondsSinceFirstSent),
             pastLocations: batch.past.map { VehicleLocation($0.update) })
         do {
             let (outcome, response) = try await exchange(update, token)

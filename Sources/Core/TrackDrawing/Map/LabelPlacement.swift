@@ -15,7 +15,6 @@ struct LabelPlacement: Sendable {
 
     private let area: PlaneBounds
     private var taken: [PlaneBounds] = []
-    /// Where the line runs.
     private var line: Set<Cell> = []
 
     /// Pixels.

@@ -47,7 +47,6 @@ struct SpeedScale: Sendable, Hashable {
         }
     }
 
-    /// How many classes there are.
     var count: Int { bounds.count + 1 }
 
     /// The class of a speed in metres per second, counted from the slowest.

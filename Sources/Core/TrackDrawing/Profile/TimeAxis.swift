@@ -1,10 +1,8 @@
-import GNSS
 import TimeAndChance
 
 /// Time from left to right: runs at one scale, the pauses between them as long as they were, or cut where they would
 /// take the room.
 struct TimeAxis: Sendable {
-    /// A run on the axis.
     struct Stretch: Sendable {
         let from: UTCTime
         let to: UTCTime
@@ -30,7 +28,6 @@ struct TimeAxis: Sendable {
 
     private(set) var stretches: [Stretch] = []
     private(set) var pauses: [Pause] = []
-    /// Where the axis ends.
     let end: Double
     /// How long a pixel is.
     private let secondsPerPixel: Double

@@ -3,7 +3,6 @@ import GNSS
 
 /// The line of a track in bounded memory: thinned by its shape whenever it has grown too long.
 struct TrackLine: Sendable {
-    /// One point of the line.
     struct Vertex: Sendable, Hashable {
         var point: PlanePoint
         /// Metres per second, if the fix states it.
@@ -33,7 +32,6 @@ struct TrackLine: Sendable {
     /// `capacity` is how many points are kept at most.
     init(capacity: Int = 1 << 17) { self.capacity = capacity }
 
-    /// Adds the next fix.
     mutating func add(_ fix: Fix, beginsPiece: Bool) {
         let plane = plane ?? LocalProjection(latitude: fix.latitude, longitude: fix.longitude)
         self.plane = plane

@@ -13,7 +13,6 @@ package struct TrackSurvey: Sendable {
 
     package init() {}
 
-    /// Adds the next fix.
     package mutating func add(_ fix: Fix) {
         let step = summary.add(fix)
         let known = withSpeed(fix)
@@ -99,7 +98,6 @@ struct MapTrack: Sendable {
     private(set) var start: Fix?
     private(set) var end: Fix?
 
-    /// Adds the next fix.
     mutating func add(_ fix: Fix, beginsPiece: Bool) {
         line.add(fix, beginsPiece: beginsPiece)
         start = start ?? fix

@@ -46,7 +46,6 @@ struct FaultOptionValue {
         return try range()
     }
 
-    /// One of the words of `Choice`.
     func choice<Choice: RawRepresentable & CaseIterable>() throws(FaultPlan.OptionError) -> Choice
     where Choice.RawValue == String {
         guard let choice = Choice(rawValue: text) else {

@@ -2,7 +2,6 @@
 ///
 /// Rates are shares of the Fleet Engine requests, from 0 to 1, and exclude each other. Seconds count from the start.
 package struct FaultPlan: Sendable, Hashable {
-    /// Errors of one status.
     package struct ErrorRate: Sendable, Hashable {
         package var status: Int
         package var rate: Double

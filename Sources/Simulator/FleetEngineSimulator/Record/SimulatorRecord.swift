@@ -1,4 +1,3 @@
-import FleetEngine
 import LinuxPlatform
 import StrictJSON
 package import TimeAndChance
@@ -19,9 +18,6 @@ package struct SimulatorRecord: Sendable {
 
     package var tokenRequests: Int { tokenOutcomes.values.reduce(0, +) }
     package var fleetRequests: Int { fleetOutcomes.values.reduce(0, +) }
-
-    /// Every distinct fix time that was delivered for a vehicle, in order.
-    package func fixTimes(of vehicle: ResourceName) -> [WireTime] { vehicles[vehicle]?.fixTimes ?? [] }
 
     mutating func add(_ update: AcceptedUpdate, at now: UTCTime) {
         vehicles[update.vehicle, default: VehicleRecord()].add(update, at: now)
@@ -62,43 +58,34 @@ extension SimulatorRecord {
     }
 
     var summary: [String: JSONValue] {
-        func sum(_ count: (VehicleRecord) -> Int) -> JSONValue {
-            .integer(Int64(vehicles.values.reduce(0) { $0 + count($1) }))
-        }
-        return [
-            "vehicles": .integer(Int64(vehicles.count)),
-            "fleetRequests": .integer(Int64(fleetRequests)),
-            "fleetOutcomes": .object(fleetOutcomes.mapValues { .integer(Int64($0)) }),
-            "tokenRequests": .integer(Int64(tokenRequests)),
-            "tokenOutcomes": .object(tokenOutcomes.mapValues { .integer(Int64($0)) }),
-            "tokensIssued": .integer(Int64(tokensIssued)),
-            "updates": sum(\.updates),
-            "distinctFixes": sum { $0.deliveries.count },
-            "repeatedFixes": sum(\.repeats),
-            "lastLocationsBackInTime": sum(\.lastLocationsBackInTime),
-            "pastLocationsOutOfOrder": sum(\.pastLocationsOutOfOrder),
-            "bytesReceived": .integer(Int64(bytesReceived)),
-            "bytesSent": .integer(Int64(bytesSent)),
-        ]
+        func sum(_ count: (VehicleRecord) -> Int) -> Int { vehicles.values.reduce(0) { $0 + count($1) } }
+        var summary = members([
+            "vehicles": vehicles.count, "fleetRequests": fleetRequests, "tokenRequests": tokenRequests,
+            "tokensIssued": tokensIssued, "updates": sum(\.updates), "distinctFixes": sum { $0.deliveries.count },
+            "repeatedFixes": sum(\.repeats), "lastLocationsBackInTime": sum(\.lastLocationsBackInTime),
+            "pastLocationsOutOfOrder": sum(\.pastLocationsOutOfOrder), "bytesReceived": bytesReceived,
+            "bytesSent": bytesSent,
+        ])
+        summary["fleetOutcomes"] = .object(members(fleetOutcomes))
+        summary["tokenOutcomes"] = .object(members(tokenOutcomes))
+        return summary
     }
 }
 
 extension VehicleRecord {
     var counts: [String: JSONValue] {
-        [
-            "updates": .integer(Int64(updates)),
-            "lastLocations": .integer(Int64(lastLocations)),
-            "pastLocations": .integer(Int64(pastLocations)),
-            "distinctFixes": .integer(Int64(deliveries.count)),
-            "repeatedFixes": .integer(Int64(repeats)),
-            "untimedLocations": .integer(Int64(untimed)),
-            "forgottenFixTimes": .integer(Int64(forgottenFixTimes)),
-            "lastLocationsBackInTime": .integer(Int64(lastLocationsBackInTime)),
-            "pastLocationsOutOfOrder": .integer(Int64(pastLocationsOutOfOrder)),
-            "vehicleState": vehicleState.map(JSONValue.string) ?? .null,
-        ]
+        var counts = members([
+            "updates": updates, "lastLocations": lastLocations, "pastLocations": pastLocations,
+            "distinctFixes": deliveries.count, "repeatedFixes": repeats, "untimedLocations": untimed,
+            "forgottenFixTimes": forgottenFixTimes, "lastLocationsBackInTime": lastLocationsBackInTime,
+            "pastLocationsOutOfOrder": pastLocationsOutOfOrder,
+        ])
+        counts["vehicleState"] = vehicleState.map(JSONValue.string) ?? .null
+        return counts
     }
 }
+
+private func members(_ counts: [String: Int]) -> [String: JSONValue] { counts.mapValues { .integer(Int64($0)) } }
 
 /// One request and what became of it.
 package struct RequestRecord: Sendable, Hashable {
@@ -127,7 +114,7 @@ package struct TokenRecord: Sendable, Hashable {
 }
 
 /// The complete record as JSON Lines.
-struct RecordFile: ~Copyable {
+final class RecordFile: Sendable {
     enum Form: Sendable {
         /// A line for each position of each committed update.
         case positions

@@ -1,4 +1,3 @@
-import FleetEngine
 import Glibc
 import TimeAndChance
 

@@ -1,4 +1,3 @@
-import FleetEngine
 import ReportedText
 import StrictJSON
 import TimeAndChance

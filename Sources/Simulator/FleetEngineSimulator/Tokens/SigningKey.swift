@@ -2,7 +2,7 @@ import CCrypto
 
 /// An RSA key that signs and verifies RS256. The simulator's own has 2048 bits, is made at start and never written
 /// anywhere.
-@safe struct SigningKey: ~Copyable {
+@safe final class SigningKey {
     /// libcrypto could not make a key or a signature; with a sound library this does not happen.
     struct Failure: Error, CustomStringConvertible {
         let description: String

@@ -3,7 +3,7 @@ import StrictJSON
 import VehicleAuthorization
 
 /// Issues tokens as a backend with a service account does, and checks them as Fleet Engine does.
-struct TokenAuthority: ~Copyable {
+struct TokenAuthority {
     static let account = "driver@simulator.iam.gserviceaccount.com"
     /// How far a token's `iat` may lie ahead of the server's clock, in seconds.
     private static let clockSkew: Int64 = 600
@@ -17,19 +17,9 @@ struct TokenAuthority: ~Copyable {
 
     /// `key` is a private key in DER; without one a new one is made. `trustedKey` is a public key in PEM.
     init(keyID: String, key: [UInt8]? = nil, trustedKey: [UInt8]? = nil) throws(SigningKey.Failure) {
-        let own = try Self.ownKey(key)
-        let trusted = try Self.trustedKey(trustedKey)
-        self.key = own
-        self.trustedKey = trusted
+        if let key { self.key = try SigningKey(encoded: key) } else { self.key = try SigningKey() }
+        if let trustedKey { self.trustedKey = try SigningKey(publicPEM: trustedKey) } else { self.trustedKey = nil }
         self.keyID = keyID
-    }
-
-    private static func ownKey(_ encoded: [UInt8]?) throws(SigningKey.Failure) -> SigningKey {
-        if let encoded { try SigningKey(encoded: encoded) } else { try SigningKey() }
-    }
-
-    private static func trustedKey(_ pem: [UInt8]?) throws(SigningKey.Failure) -> SigningKey? {
-        if let pem { try SigningKey(publicPEM: pem) } else { nil }
     }
 
     /// The id of the account's key after so many rotations. The key itself stays, for what makes an old token
@@ -65,10 +55,11 @@ struct TokenAuthority: ~Copyable {
             throw .unauthenticated("the token's alg is \(ReportedText(algorithm, limit: 20)); it must be RS256")
         }
         let isOwn = head["kid"]?.stringValue == keyID(keyGeneration)
-        guard isOwn || hasTrustedKey else {
+        guard isOwn || trustedKey != nil else {
             throw .unauthenticated("the token's kid is not a key of the service account")
         }
-        guard verifies(signature, of: Array("\(parts[0]).\(parts[1])".utf8), isOwn: isOwn) else {
+        let message = Array("\(parts[0]).\(parts[1])".utf8)
+        guard (isOwn ? key : trustedKey)?.verifies(signature, of: message) == true else {
             throw .unauthenticated("the token's signature is wrong")
         }
         guard let claims = TokenClaims(payload) else {
@@ -98,21 +89,6 @@ struct TokenAuthority: ~Copyable {
         }
     }
 
-    private var hasTrustedKey: Bool {
-        switch trustedKey {
-        case .some: true
-        case .none: false
-        }
-    }
-
-    private func verifies(_ signature: [UInt8], of message: [UInt8], isOwn: Bool) -> Bool {
-        if isOwn { return key.verifies(signature, of: message) }
-        switch trustedKey {
-        case .some(let trusted): return trusted.verifies(signature, of: message)
-        case .none: return false
-        }
-    }
-
     private func json(_ part: Substring) -> JSONValue? {
         Base64.urlDecoded(part.utf8).flatMap { try? JSONValue(parsing: $0) }
     }
@@ -124,23 +100,16 @@ package struct TokenClaims: Sendable, Hashable {
 
     package var issuer: String
     package var subject: String
-    package var audience: String
+    package var audience = Self.fleetEngineAudience
     package var issuedAt: Int64
     package var expiry: Int64
     /// The private claims, as `vehicleid`.
     package var authorization: [String: String]
     /// The tasks of a delivery driver's token, which are a list of their own.
-    package var taskIDs: [String]
+    package var taskIDs: [String] = []
+}
 
-    package init(
-        issuer: String, subject: String, audience: String = fleetEngineAudience, issuedAt: Int64, expiry: Int64,
-        authorization: [String: String], taskIDs: [String] = []
-    ) {
-        (self.issuer, self.subject, self.audience) = (issuer, subject, audience)
-        (self.issuedAt, self.expiry) = (issuedAt, expiry)
-        (self.authorization, self.taskIDs) = (authorization, taskIDs)
-    }
-
+extension TokenClaims {
     /// Reads the payload; `nil` when a claim is missing or of another type.
     init?(_ json: JSONValue) {
         guard let issuer = json["iss"]?.stringValue, let subject = json["sub"]?.stringValue,

@@ -36,7 +36,7 @@ struct TokenIssuer: Sendable {
 
     /// An answer for `subject`; `now` is the true time in seconds since 1970.
     func issue(
-        to subject: TokenSubject, fault: TokenFault?, now: Int64, authority: borrowing TokenAuthority,
+        to subject: TokenSubject, fault: TokenFault?, now: Int64, authority: TokenAuthority,
         keyGeneration: Int
     ) throws(Refusal) -> Issue {
         var subject = subject

@@ -1,4 +1,3 @@
-import GNSS
 import TimeAndChance
 import VehicleAuthorization
 

@@ -28,13 +28,13 @@ actor FaultyOutbox: Outbox {
             guard let oldest = batch.past.first, batch.lastIsPending else { return batch }
             return UploadBatch(last: oldest, lastIsPending: true, past: Array(batch.pending.dropFirst()))
         case .movesPositions where calls % 100 == 0:
-            guard let last = batch.last.stored else { return batch }
+            guard let last = batch.stored else { return batch }
             var update = last.update
             update.latitude += 0.001
             let moved = StoredUpdate(sequence: last.sequence, update: update)
             return UploadBatch(last: moved, lastIsPending: batch.lastIsPending, past: batch.past)
         case .neverSendsThePast:
-            guard batch.lastIsPending, let last = batch.last.stored else { return nil }
+            guard batch.lastIsPending, let last = batch.stored else { return nil }
             return UploadBatch(last: last, lastIsPending: true, past: [])
         default: return batch
         }

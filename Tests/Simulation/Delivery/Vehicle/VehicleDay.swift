@@ -1,5 +1,4 @@
 import FleetEngine
-import GNSS
 import HTTPMessages
 import LocationReporting
 

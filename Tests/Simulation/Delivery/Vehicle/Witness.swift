@@ -21,14 +21,14 @@ struct Witness: ReportingObserver {
             world.note(.accepted, stored.sequence, 0, "accepted \(stored.sequence) of \(stored.update.timeOfFix)")
         case .notStored(let error): world.note(.notStored, 0, 0, "not stored: \(error.code)")
         case .uploading(let batch):
-            let sequence = batch.last.sequence ?? 0
+            let sequence = batch.stored?.sequence ?? 0
             world.note(
                 .uploading, sequence, Int64(batch.past.count),
-                "uploading \(sequence) of \(batch.last.update.timeOfFix)"
+                "uploading \(sequence) of \(batch.last.timeOfFix)"
                     + "\(batch.lastIsPending ? "" : " (again)") with \(batch.past.count) past")
         case .delivered(let batch, _, _):
             world.note(
-                .delivered, batch.last.sequence ?? 0, Int64(batch.past.count),
+                .delivered, batch.stored?.sequence ?? 0, Int64(batch.past.count),
                 "delivered \(batch.pending.map(\.sequence))")
         case .failed(let outcome, _): world.note(.failed, 0, 0, "attempt failed: \(outcome)")
         case .noToken(let error): world.note(.noToken, 0, 0, "no token: \(error)")

@@ -8,9 +8,6 @@ package struct ServiceNotification: Sendable {
     /// `socketPath` is the value of `NOTIFY_SOCKET`; without one every message is a no-op.
     package init(socketPath: String?) { self.socketPath = socketPath.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Whether anyone listens.
-    package var isEnabled: Bool { socketPath != nil }
-
     /// What says that the configuration is read anew, until `READY=1` follows. Of `Type=notify-reload` the manager
     /// wants to know since when.
     package static var reloading: [String] {

@@ -6,6 +6,7 @@ package import LocationReporting
 import ReportedText
 import SQLiteOutbox
 import TimeAndChance
+import VehicleAuthorization
 
 /// Tells the log what an operator needs to read: changes at once, the first delivery, the end of each trouble,
 /// repetitions now and then, routine at debug level.
@@ -108,11 +109,8 @@ package final class EventLog: ReportingObserver {
     }
 
     private func tellAcceptance() {
-        let refused = state.withLock { state in
-            defer { state.refused = nil }
-            return state.refused
-        }
-        guard let refused, refused.last - refused.first >= Self.longestGlitch else { return }
+        guard let refused = state.withLock({ $0.refused.take() }), refused.last - refused.first >= Self.longestGlitch
+        else { return }
         log.write(.info, "fixes are accepted again, after \(refused.count.grouped) were rejected")
     }
 
@@ -185,7 +183,6 @@ private struct FirstDelivery {
 
     init(isTold: Bool) { self.isTold = isTold }
 
-    /// The line for the log, once.
     mutating func line(after event: ReportingEvent, at now: Duration) -> String? {
         guard !isTold else { return nil }
         switch event {
@@ -193,11 +190,11 @@ private struct FirstDelivery {
         case .accepted, .notStored:
             update = fix
             firstUpdate = firstUpdate ?? fix
-        case .uploading(let batch): sent = update?.time == batch.last.update.timeOfFix ? update : nil
+        case .uploading(let batch): sent = update?.time == batch.last.timeOfFix ? update : nil
         case .delivered(let batch, _, _):
             isTold = true
             // One that a newer one has overtaken on its way is of this run all the same.
-            let isOfThisRun = firstUpdate.map { $0.time <= batch.last.update.timeOfFix } ?? false
+            let isOfThisRun = firstUpdate.map { $0.time <= batch.last.timeOfFix } ?? false
             let origin = isOfThisRun ? "" : ", one of the run before"
             let delay = sent.map { ", \(Self.text(now - $0.at)) after its fix" } ?? origin
             let others = batch.pending.count - (batch.lastIsPending ? 1 : 0)
@@ -245,5 +242,30 @@ struct EvictionNotice {
 
     private mutating func note(_ evictions: Evictions) {
         for reason in Self.reasons { told[reason] = evictions[reason].count }
+    }
+}
+
+/// Tells the log when a vehicle's token cannot be renewed while the one in hand serves, and when it can again.
+final class RenewalLog: Sendable {
+    private let log: LogWriter
+    /// Of whose tokens the log says so.
+    private let told = Locked(Set<AuthorizationContext>())
+
+    init(_ log: LogWriter) { self.log = log }
+
+    /// Takes how the renewal of the token for `context` fares.
+    func tell(_ renewal: TokenRenewal, of context: AuthorizationContext) {
+        switch renewal {
+        case .fails(let error, let remaining):
+            guard told.withLock({ $0.insert(context).inserted }) else { return }
+            log.write(
+                .warning,
+                "the token of \(context) cannot be renewed; the one in hand is used for \(remaining.spoken) more: "
+                    + "\(error)")
+        case .works:
+            guard told.withLock({ $0.remove(context) }) != nil else { return }
+            log.write(.info, "the token of \(context) is renewed again")
+        case .lapsed: break  // what comes of that is the upload's trouble
+        }
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// What this process has in memory.
@@ -9,4 +10,12 @@ package enum ResidentMemory {
         let pages = text.split(separator: UInt8(ascii: " ")).dropFirst().first
         return pages.map { digits in digits.reduce(Int64(0)) { $0 * 10 + Int64($1) - 0x30 } * Int64(getpagesize()) }
     }
+
+    /// Gives back the pages of code and constants that have been touched so far; what is needed again comes back from
+    /// the page cache.
+    ///
+    /// Starting (dynamic linking, TLS set-up, reading the configuration) touches several times the code that the
+    /// service needs for the months after. Only pages that are as they are in the file are given back (madvise(2),
+    /// `MADV_DONTNEED` on segments that are not writable).
+    package static func giveBackCode() { clinux_forget_code() }
 }

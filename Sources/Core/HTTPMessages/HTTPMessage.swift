@@ -1,0 +1,152 @@
+import TimeAndChance
+
+/// A request to be sent by an `HTTPTransport`.
+package struct HTTPRequest: Sendable, Hashable {
+    package var method: HTTPMethod
+    package var url: HTTPURL
+    package var headers: HTTPHeaders
+    package var body: [UInt8]
+    package var limits: HTTPLimits
+    /// What whoever makes it wants with it, for a recording of the run; nothing of it is sent.
+    package var purpose = Purpose.other
+
+    package enum Purpose: String, Sendable, Hashable { case update, state, other }
+
+    package init(
+        _ method: HTTPMethod, _ url: HTTPURL, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [],
+        limits: HTTPLimits = HTTPLimits()
+    ) {
+        (self.method, self.url, self.headers, self.body, self.limits) = (method, url, headers, body, limits)
+    }
+}
+
+extension HTTPRequest {
+    /// What an answer may repeat and must not be shown: the values of all headers that are not public.
+    package var secrets: [String] {
+        headers.fields.filter { !Self.openHeaders.contains($0.name.lowercased()) }.flatMap { field in
+            // With its scheme (`Bearer`) and without it.
+            [field.value] + field.value.split(separator: " ").dropFirst().map(String.init)
+        }
+    }
+
+    private static let openHeaders: Set<String> = ["accept", "content-type", "content-length", "host", "user-agent"]
+}
+
+/// The request methods that Fleet Engine, token endpoints and the status service use (RFC 9110, section 9).
+package enum HTTPMethod: String, Sendable, Hashable, CaseIterable {
+    case get = "GET"
+    case head = "HEAD"
+    case post = "POST"
+    case put = "PUT"
+    case patch = "PATCH"
+    case delete = "DELETE"
+}
+
+/// Header fields in the order they were added; names compare without regard to case (RFC 9110, section 5.1).
+package struct HTTPHeaders: Sendable, Hashable {
+    /// One field line.
+    package struct Field: Sendable, Hashable {
+        package var name: String
+        package var value: String
+    }
+
+    package private(set) var fields: [Field] = []
+
+    package init() {}
+
+    package init(_ fields: KeyValuePairs<String, String>) {
+        self.fields = fields.map { Field(name: $0.key, value: $0.value) }
+    }
+
+    /// The first value under `name`; setting replaces every value, and `nil` removes the field.
+    package subscript(name: String) -> String? {
+        get { fields.first { Self.matches($0.name, name) }?.value }
+        set {
+            fields.removeAll { Self.matches($0.name, name) }
+            if let newValue { fields.append(Field(name: name, value: newValue)) }
+        }
+    }
+
+    /// Adds a field and keeps those of the same name.
+    package mutating func append(_ name: String, _ value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// Whether `byte` may stand in the name of a field or a method, a token (RFC 9110, section 5.6.2).
+    package static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    /// Field names are ASCII tokens, so folding A–Z is the whole comparison.
+    private static func matches(_ one: String, _ other: String) -> Bool {
+        one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+}
+
+/// A complete answer.
+package struct HTTPResponse: Sendable, Hashable {
+    /// The status code, 100...599 as received.
+    package var status: Int
+    package var headers: HTTPHeaders
+    package var body: [UInt8]
+    /// What the exchange cost on the wire.
+    package var traffic: HTTPTraffic
+
+    package init(
+        status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], traffic: HTTPTraffic = HTTPTraffic()
+    ) {
+        (self.status, self.headers, self.body, self.traffic) = (status, headers, body, traffic)
+    }
+}
+
+/// What one exchange may cost before it is aborted.
+package struct HTTPLimits: Sendable, Hashable {
+    /// The longest wait for a connection, name resolution and TLS handshake included.
+    package var connect: Duration
+    /// The longest wait for the whole exchange.
+    package var total: Duration
+    /// The longest time without a byte in either direction once connected.
+    package var stall: Duration
+    /// The largest answer body that is accepted, in bytes.
+    package var responseBytes: Int
+
+    package init(
+        connect: Duration = .seconds(10), total: Duration = .seconds(15), stall: Duration = .seconds(10),
+        responseBytes: Int = 1 << 20
+    ) {
+        (self.connect, self.total, self.stall, self.responseBytes) = (connect, total, stall, responseBytes)
+    }
+}
+
+/// The `Retry-After` field: seconds, or a date (RFC 9110, section 10.2.3).
+package struct RetryAfter: Sendable, Hashable {
+    /// How long to wait from the moment of the answer; never negative.
+    package let delay: Duration
+
+    /// Reads the field of `headers`; a date is measured against the answer's own `Date` field, so that this machine's
+    /// clock does not matter. `nil` when the field is missing or means nothing.
+    package init?(_ headers: HTTPHeaders) {
+        guard let text = headers["Retry-After"] else { return nil }
+        if let seconds = Int64(text) {
+            guard (0...Self.longestSeconds).contains(seconds) else { return nil }
+            delay = .seconds(seconds)
+        } else {
+            guard let then = UTCTime(httpDate: text), let now = headers["Date"].flatMap(UTCTime.init(httpDate:)) else {
+                return nil
+            }
+            delay = max(.zero, min(.seconds(Self.longestSeconds), now.duration(to: then)))
+        }
+    }
+
+    /// A day; no server means more.
+    private static let longestSeconds: Int64 = 86_400
+}
