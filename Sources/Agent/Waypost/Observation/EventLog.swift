@@ -20,8 +20,6 @@ package final class EventLog: ReportingObserver {
 
     private let log: LogWriter
     private let clock: MonotonicClock
-    /// How often a continuing trouble is logged again.
-    private static let reminderInterval = Duration.seconds(600)
     /// Fixes that are rejected for no longer than this are nothing that ends.
     private static let longestGlitch = Duration.seconds(60)
 
@@ -127,7 +125,9 @@ package final class EventLog: ReportingObserver {
         log.write(level, told > 0 ? "\(text) (\(told.counted("more time")) since last logged)" : text)
     }
 
-    private func count(_ words: String, of topic: String, again interval: Duration? = reminderInterval) -> Int? {
+    private func count(_ words: String, of topic: String, again interval: Duration? = RepetitionFilter.reminderInterval)
+        -> Int?
+    {
         let now = clock.now
         return state.withLock { $0.topics.tell(words, of: topic, again: interval, at: now) }
     }
@@ -218,7 +218,6 @@ private struct FirstDelivery {
 ///
 /// Those that an operator discards, and those lost to damage, are logged elsewhere.
 struct EvictionNotice {
-    private static let interval = Duration.seconds(600)
     private static let reasons = [EvictionReason.thinned, .oldest, .age]
 
     /// By reason, what has been logged, or was there at the start.
@@ -231,7 +230,8 @@ struct EvictionNotice {
     /// The line for the log, if there is one at `now`.
     mutating func line(_ evictions: Evictions, at now: Duration) -> String? {
         let fresh = Self.reasons.map { ($0, evictions[$0].count - (told[$0] ?? 0)) }.filter { $0.1 > 0 }
-        guard !fresh.isEmpty, topics.tell(of: "evictions", again: Self.interval, at: now) != nil else { return nil }
+        guard !fresh.isEmpty, topics.tell(of: "evictions", again: RepetitionFilter.reminderInterval, at: now) != nil
+        else { return nil }
         note(evictions)
         let counts = fresh.map { reason, count in
             switch reason {
