@@ -70,7 +70,8 @@ package final class EventLog: ReportingObserver {
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) quarantined, Fleet Engine rejects it: \(reason)")
         case .stateSent(let vehicleState, _): log.write(.info, "vehicle is \(vehicleState.rawValue)")
-        case .sky, .progress, .withheld, .serverTime, .idle: break
+        case .withheld: log.write(.debug, "a fix is withheld: the vehicle is private, or was a moment ago")
+        case .sky, .progress, .serverTime, .idle: break
         }
         tellNews(after: event)
     }
