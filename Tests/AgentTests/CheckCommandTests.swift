@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 import StrictJSON
 import Testing
@@ -143,6 +144,70 @@ struct CheckCommand {
         for (line, name) in zip(found, names) {
             #expect(line.contains(".\(name.replacing("FOLDER", with: folder.url.path)) "), "\(line)")
         }
+    }
+
+    /// In each other's place, of another pair, and right.
+    @Test(
+        .enabled(if: TestCertificates.areAvailable, "openssl is needed"),
+        arguments: [
+            (
+                "client.key", "client.pem",
+                [
+                    "clientCertificateFile FOLDER/client.key holds a private key and no certificate; name the certificate's",
+                    "clientKeyFile FOLDER/client.pem holds a certificate and no private key; name the key's file, and this",
+                ]
+            ),
+            (
+                "client.pem", "good.key",
+                [
+                    "clientKeyFile FOLDER/good.key does not go with authorization.clientCertificateFile FOLDER/client.pem: "
+                ]
+            ),
+            ("client.pem", "client.key", []),
+        ] as [(String, String, [String])])
+    func findsACertificateThatIsNotOfItsKey(certificate: String, key: String, found: [String]) async throws {
+        try await TestCertificates.make(in: folder)
+        let (lines, ending) = try await check(
+            Self.good.replacing(
+                Self.authorization,
+                with: #"""
+                    {"type": "http", "url": "https://b.internal/", "clientCertificateFile": "FOLDER/\#(certificate)",
+                     "clientKeyFile": "FOLDER/\#(key)"}
+                    """#))
+        #expect(ending == .exited(found.isEmpty ? 0 : 78), "\(lines)")
+        let failures = lines.filter { $0.hasPrefix("FAIL") }
+        #expect(failures.count == found.count, "\(lines)")
+        for (line, words) in zip(failures, found) {
+            #expect(line.contains("authorization." + words.replacing("FOLDER", with: folder.url.path)), "\(line)")
+        }
+    }
+
+    /// A folder that is not there, one in whose place a file is, and one that is closed to the service.
+    @Test(arguments: [
+        (
+            "FOLDER/none/private",
+            "FOLDER/none/private is in no folder that is there, so that the vehicle is never private; make FOLDER/none, or"
+        ),
+        ("FOLDER/open/private", "FOLDER/open/private cannot be made, for FOLDER/open is a file; correct the path"),
+        (
+            "FOLDER/closed/private",
+            "FOLDER/closed/private cannot be seen by uid 64995, for whom the vehicle is always private; open its"
+        ),
+        ("FOLDER/o/private", nil),
+    ])
+    func looksAtTheFolderOfThePrivateSwitch(path: String, words: String?) async throws {
+        try FileSystem.createFolder(at: folder.path("closed"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path("closed"))
+        if path.contains("closed") {
+            guard geteuid() == 0 else { return }
+            unsafe chown(folder.path("o"), 64_995, 64_995)
+        }
+        let (lines, ending) = try await check(
+            Self.good.replacing(#""van-7""#, with: #""van-7", "privateWhen": "\#(path)""#))
+        #expect(ending == .exited(words == nil ? 0 : 78), "\(lines)")
+        guard let words else { return }
+        let expected = "FAIL  vehicle        vehicle.privateWhen: " + words.replacing("FOLDER", with: folder.url.path)
+        #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
     @Test func findsTheExampleUnedited() async throws {

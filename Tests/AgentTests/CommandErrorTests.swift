@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 import ReceiverSimulator
 import Testing
@@ -142,8 +143,8 @@ struct CommandErrors {
         #expect(outcome.ending == .exited(69))
         #expect(
             lines(outcome.standardError) == [
-                "waypost: \(folder.path("outbox.sqlite")): in use by process \(service.processID) (waypost); "
-                    + "stop it first, or give another outbox path"
+                "waypost: \(folder.path("outbox.sqlite")): in use by waypost run --config \(config) "
+                    + "(process \(service.processID)); stop it first (kill \(service.processID)), or give another outbox path"
             ])
         #expect(await service.terminate().ending == .exited(0))
     }
@@ -157,11 +158,46 @@ struct CommandErrors {
             #expect(outcome.ending == .exited(69))
             let complaint = lines(outcome.standardError)
             #expect(complaint.count == 1)
-            #expect(
-                complaint.first?.contains("cannot listen on 127.0.0.1:\(holder.port): another process holds it") == true
-            )
-            #expect(complaint.first?.contains("(process \(ProcessInfo.processInfo.processIdentifier)") == true)
+            let own = ProcessInfo.processInfo.processIdentifier
+            #expect(complaint.first?.contains("cannot listen on 127.0.0.1:\(holder.port): ") == true)
+            #expect(complaint.first?.contains(" (process \(own)) holds it; stop it (kill \(own)), or ") == true)
         }
+    }
+
+    @Test(arguments: ["127.0.0.1:0", "unix:"]) func nameWhoHoldsTheStatusAddress(kind: String) async throws {
+        let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
+        let config = try ServiceSetup(status: kind == "unix:" ? kind + first.path("status") : kind).write(in: first)
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        let address = try await service.statusAddress().description
+        let outcome = try await BuiltProgram.run(
+            ["run", "--config", try ServiceSetup(status: address).write(in: second)])
+        #expect(outcome.ending == .exited(69))
+        #expect(
+            lines(outcome.standardError).first?.hasPrefix(
+                "waypost: status.listen: cannot listen on \(address): waypost run --config \(config) "
+                    + "(process \(service.processID)) holds it; stop it (kill \(service.processID)), or choose another "
+            ) == true,
+            "\(lines(outcome.standardError))")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// Whose descriptors this user may not see, as those of a service.
+    @Test(.enabled(if: geteuid() == 0, "only root can act as two other users"))
+    func nameAnotherUsersServiceByItsUser() async throws {
+        let holder = try RunningProgram(
+            BuiltProgram.waypost(for: 64_997) + ["simulator", "--listen", "127.0.0.1:0"],
+            environment: BuiltProgram.environment)
+        let page = try #require(await holder.errors.line(saying: "its page is")).text
+        let address = try #require(page.firstMatch(of: /127\.0\.0\.1:\d+/)).0
+        let outcome = try await ChildProcess(
+            arguments: BuiltProgram.waypost(for: 64_996) + ["simulator", "--listen", String(address)],
+            environment: BuiltProgram.environment
+        ).run()
+        #expect(
+            lines(outcome.standardError).first?.contains(
+                "waypost simulator --listen 127.0.0.1:0 (process \(holder.processID)) holds it") == true,
+            "\(lines(outcome.standardError))")
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))

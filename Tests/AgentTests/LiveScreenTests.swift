@@ -61,6 +61,15 @@ import WaypostTestSupport
         #expect(lines[23] == "q ends this view")
     }
 
+    @Test func saysThatTheVehicleIsPrivate() {
+        let hidden = Self.report([.receiver(.receiving(source: "/dev/gnss")), .fix(Self.fix), .privateModeBegan])
+        let lines = Self.screen([.success(Self.well), .success(hidden), .success(Self.well)], 80, 24)
+        #expect(lines.contains { $0.hasSuffix("  private from now on") })
+        #expect(lines.contains { $0.hasSuffix("  private no more") })
+        #expect(!lines.contains { $0.hasPrefix("  private ") })
+        #expect(Self.screen([.success(hidden)], 80, 24).contains("  private      for 2 s"))
+    }
+
     /// A window of any size is filled and never overflows; the verdict is the last thing to go.
     @Test(arguments: [(80, 24), (40, 24), (132, 50), (40, 12), (20, 5), (80, 2), (80, 1), (1, 1)])
     func fitsItsWindow(columns: Int, rows: Int) {

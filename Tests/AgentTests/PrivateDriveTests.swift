@@ -1,14 +1,12 @@
 import FleetEngineSimulator
 import FoundationEssentials
 import GNSS
+import Glibc
 import LinuxPlatform
 import ReceiverSimulator
-import StrictJSON
 import Testing
 import TimeAndChance
 import WaypostTestSupport
-
-@testable import SQLiteOutbox
 
 /// A drive of which some is private: by a switch, in a zone, and at the start. Everything that is written, sent and
 /// shown is searched for every coordinate of that.
@@ -18,14 +16,211 @@ import WaypostTestSupport
 )
 struct PrivateDrives {
     let bench: ServiceBench
-    let epochs = Array(RecentDrive(epochs: 30))
 
     init() throws { bench = try ServiceBench() }
 
     private var switchPath: String { bench.folder.path("private") }
+    private func switchOn() throws { _ = try bench.folder.write([], to: "private") }
+    private func switchOff() throws { try FileManager.default.removeItem(atPath: switchPath) }
+
+    /// Private by the switch and in these zones.
+    private func configure(zones: [(centre: Fix, radius: Int)], receiver: String? = nil) throws -> String {
+        let circles = zones.map {
+            #"{"latitude": \#($0.centre.latitude), "longitude": \#($0.centre.longitude), "radiusMeters": \#($0.radius)}"#
+        }
+        return try bench.configure {
+            $0.status = "unix:" + bench.folder.path("status")
+            $0.receiver = receiver
+            $0.reporting = #""privateZones": [\#(circles.joined(separator: ", "))]"#
+            $0.vehicle = #""privateWhen": "\#(switchPath)""#
+        }
+    }
+
+    private static let (begins, ends, withheld) = (
+        "the vehicle is private: ", "the vehicle is private no more", "a fix is withheld"
+    )
+
+    private static func count(_ words: String, in lines: some Sequence<LineFlow.Line>) -> Int {
+        lines.count { $0.text.contains(words) }
+    }
+
+    @Test func leavesNoTrace() async throws {
+        let epochs = Array(RecentDrive(epochs: 30))
+        let centre = try #require(epochs[22].truth)
+        try switchOn()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let config = try configure(zones: [(centre, 300)])
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config, "--record", bench.folder.path("recording")],
+            environment: BuiltProgram.environment)
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        var evidence = Evidence(bench, config, try await service.statusAddress())
+        /// One after the other, as the receiver hands on the newest alone; whether the fix was told.
+        func send(_ epoch: DriveEpoch) async throws -> Bool {
+            let before = service.errors.lines.count
+            try receiver.send(epoch)
+            var isTold = false
+            let isJudged = await service.errors.wait { lines in
+                let new = lines.dropFirst(before)
+                isTold = new.contains { $0.text.contains("accepted update") }
+                return isTold || Self.count(Self.withheld, in: new) > 0
+            }
+            try #require(isJudged)
+            return isTold
+        }
+        var told: [DriveEpoch] = []
+
+        // Private from the start.
+        for epoch in epochs[0..<3] { #expect(try await !send(epoch)) }
+        try #require(await service.errors.line(saying: "vehicle is OFFLINE") != nil)
+        try await evidence.look()
+        let why = try await BuiltProgram.run(["why", "--config", config])
+        #expect(why.ending == .exited(0))
+        #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("The vehicle is private since"))
+        #expect(await bench.vehicle?.vehicleState == "OFFLINE")
+        #expect(await bench.vehicle?.lastLocations == 0)
+
+        // On the road.
+        try switchOff()
+        try #require(await service.errors.line(saying: Self.ends) != nil)
+        for epoch in epochs[3..<10] where try await send(epoch) { told.append(epoch) }
+        try #require(await bench.arrival(of: epochs[9]) != nil)
+        #expect(await bench.vehicle?.vehicleState == "ONLINE")
+
+        // By its switch.
+        try switchOn()
+        for epoch in epochs[10..<14] { #expect(try await !send(epoch)) }
+        try await evidence.look([["bundle", "-o", "-", "--with-positions"]])
+        try switchOff()
+        try #require(await service.errors.line(saying: Self.ends, times: 2) != nil)
+
+        // Through the zone, until the end.
+        var isInZone: [Bool] = []
+        for epoch in epochs[14..<30] {
+            isInZone.append(try #require(epoch.truth).distance(to: centre) <= 300)
+            let isTold = try await send(epoch)
+            if isTold { told.append(epoch) }
+            #expect(!(isTold && isInZone.last == true))
+            if epoch.time == epochs[22].time { try await evidence.look() }
+        }
+        try #require(isInZone.contains(true) && isInZone.last == false)
+        try #require(await bench.arrival(of: epochs[29]) != nil)
+        try await evidence.look()
+        #expect(await service.terminate().ending == .exited(0))
+
+        #expect(Self.count(Self.begins, in: service.errors.lines) == 3)
+        #expect(Self.count(Self.ends, in: service.errors.lines) == 3)
+        // But for the first ones after the switch, and those at the zone's border.
+        #expect(told.count >= 14)
+        let hidden = epochs[0..<3] + epochs[10..<14] + zip(epochs[14..<30], isInZone).filter(\.1).map(\.0)
+        try await evidence.expect(hidden: Array(hidden), told: told, of: epochs, log: service.errors.text)
+    }
+
+    /// An hour by the switch, and two zones: a log is read as fast as it is told, and every fix of it is judged.
+    @Test func leavesNoTraceOfAnHour() async throws {
+        let epochs = Array(RecentDrive(epochs: 960))  // 80 minutes
+        let (first, hour, last) = (epochs[..<120], epochs[120..<840], epochs[840...])
+        let centres = (try #require(epochs[60].truth), try #require(epochs[900].truth))
+        let zones: [(centre: Fix, radius: Int)] = [(centres.0, 300), (centres.1, 500)]
+        let pipe = bench.folder.path("drive")
+        try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }
+        let writer = try OwnedDescriptor(opening: pipe, O_RDWR)  // the log is at its end when nobody has it open
+        func write(_ epochs: some Sequence<DriveEpoch>) async throws {
+            let part = try bench.folder.write(epochs.flatMap(\.sentences), to: "part")
+            defer { try? FileManager.default.removeItem(atPath: part) }
+            _ = try await ChildProcess(arguments: ["/bin/sh", "-c", "cat '\(part)' >'\(pipe)'"]).run()
+        }
+        let config = try configure(zones: zones, receiver: #"{"type": "file", "path": "\#(pipe)"}"#)
+        try await write(first.prefix(1))
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        var evidence = Evidence(bench, config, try await service.statusAddress())
+        try await write(first.dropFirst())
+        // What the last sentence is of its epoch, the next one may have to say.
+        try #require(await bench.arrival(of: epochs[118]) != nil)
+
+        try switchOn()
+        try #require(await service.errors.line(saying: Self.begins, times: 2) != nil)
+        let before = service.errors.lines.count
+        try await write(hour)
+        let isJudged = await service.errors.wait { lines in
+            lines.count >= before + hour.count - 1
+                && Self.count(Self.withheld, in: lines.dropFirst(before)) >= hour.count - 1
+        }
+        try #require(isJudged)
+        try await evidence.look([["status"], ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"]])
+
+        try switchOff()
+        try #require(await service.errors.line(saying: Self.ends, times: 2) != nil)
+        try await write(last)
+        try #require(await bench.arrival(of: epochs[958]) != nil)
+        try await evidence.look()
+        _ = consume writer
+        #expect(await service.end() == .exited(0))
+
+        func distances(_ epoch: DriveEpoch) -> [Double] {
+            zones.map { zone in epoch.truth.map { $0.distance(to: zone.centre) - Double(zone.radius) } ?? 0 }
+        }
+        let around = first + last
+        let hidden = hour + around.filter { epoch in distances(epoch).contains { $0 <= 0 } }
+        // The one before the hour may be of it, the first one after it is; a zone is left by more than a fix may err.
+        let told = (first.dropLast() + last.dropFirst()).filter { epoch in distances(epoch).allSatisfy { $0 > 100 } }
+        #expect(told.count > 200)
+        try await evidence.expect(hidden: Array(hidden), told: told, of: epochs, log: service.errors.text)
+    }
+}
+
+/// What was written, sent and shown, to be searched.
+private struct Evidence {
+    private let bench: ServiceBench
+    private let config: String
+    private let address: LocalAddress
+    private var shown = ""
+    /// The times that records in the outbox have.
+    private var stored: Set<Int64> = []
+
+    init(_ bench: ServiceBench, _ config: String, _ address: LocalAddress) {
+        (self.bench, self.config, self.address) = (bench, config, address)
+    }
+
+    /// Takes what is shown at this moment, and what the outbox holds: what has been delivered is overwritten in time.
+    mutating func look(_ commands: [[String]] = [["status"], ["outbox", "export"]]) async throws {
+        for path in ["/status", "/metrics", "/healthz", "/", "/page.json", "/map"] {
+            shown += await RawExchange.get(path, from: address).text
+        }
+        for suffix in ["", "-wal"] {
+            let file = FileManager.default.contents(atPath: bench.folder.path("outbox.sqlite" + suffix))
+            stored.formUnion(Self.times(in: Array(file ?? Data())))
+        }
+        for words in commands {
+            let outcome = try await BuiltProgram.run(words + ["--config", config])
+            shown += String(decoding: outcome.standardOutput + outcome.standardError, as: UTF8.self)
+        }
+    }
+
+    /// Nothing of `hidden` can be found, and all that was told is; `epochs` is the drive.
+    func expect(hidden: [DriveEpoch], told: [DriveEpoch], of epochs: [DriveEpoch], log: String) async throws {
+        let text = try Self.files(below: bench.folder.url.path) + shown + log + bench.arrivals.text
+        let everything = Self.numbers(in: text)
+        let delivered = Set(try #require(await bench.vehicle).deliveries.keys.map { "\($0)" })
+        // A street may come back to the latitude of a private place.
+        let hiddenTimes = Set(hidden.map(\.time))
+        let open = Set(epochs.filter { !hiddenTimes.contains($0.time) }.flatMap(Self.traces))
+        for epoch in hidden {
+            let found = Self.traces(of: epoch).filter { everything.contains($0) && !open.contains($0) }
+            #expect(found.isEmpty, "\(epoch.time) can be read as \(found)")
+            #expect(!stored.contains(epoch.time.millisecondsSince1970), "\(epoch.time) is in the outbox")
+            #expect(!delivered.contains("\(epoch.time)"), "\(epoch.time) was delivered")
+        }
+        for epoch in told {
+            let isFound = Self.traces(of: epoch).contains { everything.contains($0) }
+            #expect(isFound, "the search does not find \(epoch.time), which was told")
+        }
+        #expect(told.contains { stored.contains($0.time.millisecondsSince1970) }, "the search finds nothing stored")
+    }
 
     /// Degrees to four decimals, cut off and rounded, as a point and as NMEA's minutes.
-    private func traces(of epoch: DriveEpoch) -> [String] {
+    private static func traces(of epoch: DriveEpoch) -> [String] {
         guard let fix = epoch.truth else { return [] }
         return [fix.latitude, fix.longitude].flatMap { degrees -> [String] in
             let tenThousandths = [Int((degrees * 1e4).rounded(.down)), Int((degrees * 1e4).rounded())]
@@ -40,7 +235,7 @@ struct PrivateDrives {
     }
 
     /// What the files of the folder hold, outbox, recording and all, as text.
-    private func files(below folder: String) throws -> String {
+    private static func files(below folder: String) throws -> String {
         var text = ""
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             let path = "\(folder)/\(name)"
@@ -73,127 +268,19 @@ struct PrivateDrives {
         return numbers
     }
 
-    /// Whether the outbox's files hold the time of the fix, as a record has it.
-    private static func isStored(_ epoch: DriveEpoch, in files: [UInt8]) -> Bool {
-        var writer = RecordWriter()
-        writer.write(epoch.time.millisecondsSince1970)
-        return files.firstRange(of: writer.bytes) != nil
-    }
-
-    /// One after the other, as the receiver hands on the newest alone.
-    private func send(_ epoch: DriveEpoch, _ receiver: PluggedReceiver) async throws {
-        try receiver.send(epoch)
-        try await Task.sleep(for: .milliseconds(100))
-    }
-
-    private func state(_ address: LocalAddress) async throws -> JSONValue {
-        let answer = await RawExchange.get("/status", from: address)
-        return try JSONValue(parsing: Array(answer.text.utf8.drop { $0 != UInt8(ascii: "{") }))
-    }
-
-    private func waitUntilPrivate(_ isPrivate: Bool, _ address: LocalAddress) async throws {
-        for _ in 0..<500 where (try await state(address)["privateSeconds"] != nil) != isPrivate {
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        let isSo = try await state(address)["privateSeconds"] != nil
-        #expect(isSo == isPrivate)
-    }
-
-    @Test func leavesNoTrace() async throws {
-        let centre = try #require(epochs[22].truth)
-        _ = try bench.folder.write([], to: "private")
-        let receiver = try PluggedReceiver(link: bench.devicePath)
-        let config = try bench.configure {
-            $0.status = "unix:" + bench.folder.path("status")
-            $0.reporting = """
-                "privateZones": [{"latitude": \(centre.latitude), "longitude": \(centre.longitude), "radiusMeters": 300}]
-                """
-            $0.vehicle = #""privateWhen": "\#(switchPath)""#
-        }
-        let service = try RunningProgram(
-            [BuiltProgram.waypost, "run", "--config", config, "--record", bench.folder.path("recording")],
-            environment: BuiltProgram.environment)
-        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
-        let address = try await service.statusAddress()
-        var shown = ""
-        var stored: [UInt8] = []
-        func look(_ commands: [[String]] = [["status"], ["outbox", "export"]]) async throws {
-            for path in ["/status", "/metrics", "/healthz", "/", "/page.json", "/map"] {
-                shown += await RawExchange.get(path, from: address).text
+    /// The numbers of an outbox's files that may be times: six bytes of seven bits each, as a record has them.
+    private static func times(in file: [UInt8]) -> Set<Int64> {
+        var times: Set<Int64> = []
+        var length = 0
+        for (index, byte) in file.enumerated() {
+            length += 1
+            guard byte < 0x80 else { continue }
+            if length >= 6 {
+                let value = file[(index - 5)...index].reversed().reduce(UInt64(0)) { $0 << 7 | UInt64($1 & 0x7F) }
+                times.insert(Int64(bitPattern: value >> 1))
             }
-            // What has been delivered is overwritten in time.
-            for suffix in ["", "-wal"] {
-                stored += FileManager.default.contents(atPath: bench.folder.path("outbox.sqlite" + suffix)) ?? Data()
-            }
-            for words in commands {
-                let outcome = try await BuiltProgram.run(words + ["--config", config])
-                shown += String(decoding: outcome.standardOutput + outcome.standardError, as: UTF8.self)
-            }
+            length = 0
         }
-
-        // Private from the start.
-        try await waitUntilPrivate(true, address)
-        for epoch in epochs[0..<3] { try receiver.send(epoch) }
-        try #require(await service.errors.line(saying: "vehicle is OFFLINE") != nil)
-        try await look()
-        let why = try await BuiltProgram.run(["why", "--config", config])
-        #expect(why.ending == .exited(0))
-        #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("The vehicle is private since"))
-        #expect(await bench.vehicle?.vehicleState == "OFFLINE")
-        #expect(await bench.vehicle?.lastLocations == 0)
-
-        // On the road.
-        try FileManager.default.removeItem(atPath: switchPath)
-        try await waitUntilPrivate(false, address)
-        for epoch in epochs[3..<10] { try await send(epoch, receiver) }
-        try #require(await bench.arrival(of: epochs[9]) != nil)
-        #expect(await bench.vehicle?.vehicleState == "ONLINE")
-
-        // By its switch.
-        _ = try bench.folder.write([], to: "private")
-        for epoch in epochs[10..<14] { try await send(epoch, receiver) }
-        try await waitUntilPrivate(true, address)
-        try await look([["bundle", "-o", "-", "--with-positions"]])
-        try FileManager.default.removeItem(atPath: switchPath)
-        try await waitUntilPrivate(false, address)
-
-        // Through the zone, until the end.
-        var isInZone: [Bool] = []
-        for epoch in epochs[14..<30] {
-            let distance = try #require(epoch.truth).distance(to: centre)
-            isInZone.append(distance <= 300)
-            try await send(epoch, receiver)
-            if epoch.time == epochs[22].time {
-                try await waitUntilPrivate(true, address)
-                try await look()
-            }
-        }
-        try #require(isInZone.contains(true) && isInZone.last == false)
-        try #require(await bench.arrival(of: epochs[29]) != nil)
-        try await look()
-        #expect(await service.terminate().ending == .exited(0))
-
-        let log = service.errors.text
-        #expect(log.components(separatedBy: "the vehicle is private: ").count == 4)
-        #expect(log.components(separatedBy: "the vehicle is private no more").count == 4)
-        let sent = try #require(await bench.vehicle).track.map { "\($0.latitude) \($0.longitude)\n" }.joined()
-        let everything = Self.numbers(in: try files(below: bench.folder.url.path) + shown + log + sent)
-        let hidden = epochs[0..<3] + epochs[10..<14] + zip(epochs[14..<30], isInZone).filter(\.1).map(\.0)
-        let open = epochs[4..<10] + epochs[28..<30]
-        // A street may come back to the latitude of a private place.
-        let openTraces = Set(epochs.filter { epoch in !hidden.contains { $0.time == epoch.time } }.flatMap(traces))
-        for epoch in hidden {
-            for trace in traces(of: epoch) where !openTraces.contains(trace) {
-                let isThere = everything.contains(trace)
-                #expect(!isThere, "\(epoch.time) can be read as \(trace)")
-            }
-            #expect(!Self.isStored(epoch, in: stored))
-            let isDelivered = await bench.vehicle?.deliveries.keys.contains { "\($0)" == "\(epoch.time)" }
-            #expect(isDelivered != true)
-        }
-        #expect(open.contains { Self.isStored($0, in: stored) }, "the search finds nothing in the outbox")
-        // On a busy machine a newer fix overtakes one of them.
-        let found = open.filter { traces(of: $0).contains { everything.contains($0) } }
-        #expect(found.count > open.count / 2, "the search finds nothing of what was told")
+        return times
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GNSSReceiver
 import LinuxPlatform
+import ReportedText
 import Testing
 import WaypostTestSupport
 
@@ -29,6 +30,61 @@ import WaypostTestSupport
         let progress = ReplayProgress(fixes: 200, of: 1000, elapsed: .seconds(10), planned: .seconds(100))
         #expect(abs(progress.share - 0.2) < 1e-9)
         #expect(progress.left == .seconds(90))
+    }
+
+    /// A reason stands whole as long as anything else can give way.
+    @Test(arguments: [
+        (120, "no", "town.nmea  100 %  258 fixes  0 sent  29 pending  0.0/s  (no)"),
+        (
+            140, "http://127.0.0.1:1/v1/token: no connection: Failed to connect to 127.0.0.1 port 1",
+            "town.nmea  100 %  258 fixes  0 sent  29 pending  0.0/s  "
+                + "(http://127.0.0.1:1/v1/token: no connection: Failed to connect to 127.0.0.1 port 1)"
+        ),
+        (
+            120, "http://127.0.0.1:1/v1/token: no connection: Failed to connect to 127.0.0.1 port 1",
+            "town.nmea  100 %  258 fixes  0 sent  29 pending  0.0/s  (no connection: Failed to connect to 127.0.0.1 port 1)"
+        ),
+        (
+            90, "token endpoint http://127.0.0.1:1/token?v=…: no connection; check the backend",
+            "town.nmea  100 %  29 pending  (token endpoint …: no connection; check the backend)"
+        ),
+        (
+            79, "http://127.0.0.1:1/v1/token: no connection: Failed to connect to 127.0.0.1 port 1",
+            "100 %  29 pending  (no connection: Failed to connect to 127.0.0.1 port 1)"
+        ),
+        (
+            75, "token endpoint http://127.0.0.1:1/token: no connection: Failed to connect; check authorization.url",
+            "100 %  29 pending  (token endpoint …: no connection: Failed to connect)"
+        ),
+        (
+            59, "http://127.0.0.1:1/v1/token: no connection: Failed to connect to 127.0.0.1 port 1",
+            "100 %  29 pending  (no connection: Fail…o 127.0.0.1 port 1)"
+        ),
+        (10, "no connection", "100 %  29 pending  (…)"),
+    ])
+    func keepTheReason(width: Int, reason: String, text: String) {
+        let line = ProgressLine(
+            name: "town.nmea",
+            progress: ReplayProgress(
+                reached: .seconds(100), of: .seconds(100), elapsed: .seconds(10), speed: .times(60)),
+            fixes: 258, accepted: 29, delivered: 0, elapsed: .seconds(10), trouble: ReportedText(reason))
+        #expect(line.text(width: width) == text)
+    }
+
+    /// Where nobody is shown a line, one is told all the same, and how to end it.
+    @Test func tellWhatKeepsThemFromTheirEnd() async throws {
+        let folder = try TemporaryFolder()
+        let config = try ServiceSetup(level: "error").write(in: folder)
+        let log = Fixtures.url("nmea/town.nmea").path
+        let replay = try RunningProgram(
+            [BuiltProgram.waypost, "replay", log, "--config", config, "--speed", "1000"],
+            environment: BuiltProgram.environment.merging(["TMPDIR": folder.url.path]) { $1 })
+        let line = try #require(await replay.errors.line(saying: "waypost: all of town.nmea is played; "))
+        let count = try #require(line.text.firstMatch(of: /until delivered: (\d+) updates\. The last failure: .*:1/)).1
+        #expect(line.text.hasSuffix("keep what is pending: Control-C, or kill \(replay.processID)"))
+        #expect(await replay.terminate().ending == .exited(143))
+        #expect(replay.errors.text.contains("waypost: \(count) updates not delivered, and kept: "))
+        #expect(replay.errors.text.components(separatedBy: "still pending").count == 2, "told once, then seldom")
     }
 
     /// What a terminal shows: `script` gives the program one.

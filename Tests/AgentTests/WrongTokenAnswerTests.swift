@@ -48,11 +48,11 @@ struct WrongTokenAnswers {
         refusal(
             "400 Bad Request",
             "it does not understand the request; check authorization.url, headers, body and client certificate"),
-        refusal("401 Unauthorized", "it rejects our credentials; check authorization.headers"),
+        refusal("401 Unauthorized", "it rejects our credentials; check authorization.headers and authorization.url"),
         refusal(
             "403 Forbidden",
             "it does not let us have this vehicle's token: check vehicle.vehicleId, that the vehicle is enrolled there, "
-                + "and authorization.headers"),
+                + "and authorization.headers and authorization.url"),
         refusal("404 Not Found", "it does not know the address or the vehicle; check authorization.url"),
         refusal("405 Method Not Allowed", "it expects another method; check authorization.method"),
         refusal("422 Unprocessable", "it rejects the request; check authorization.url and the backend's log"),

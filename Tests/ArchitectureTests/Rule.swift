@@ -82,6 +82,7 @@ extension Rule {
         "Sources/Adapters/BackendAuthorization/SecretFile.swift",
         "Sources/Adapters/CurlTransport/CurlTransfer.swift", "Sources/Adapters/HTTPService/HTTPRequestParser.swift",
         "Sources/Adapters/HTTPService/ServedRequest.swift", "Sources/Adapters/LinuxPlatform/Processes/Descendant.swift",
+        "Sources/Adapters/LinuxPlatform/Processes/HoldingProcess.swift",
         "Sources/Adapters/LinuxPlatform/Files/DirectoryWatch.swift",
         "Sources/Adapters/LinuxPlatform/Files/FileLock.swift", "Sources/Adapters/LinuxPlatform/Files/FileSystem.swift",
         "Sources/Adapters/LinuxPlatform/Sockets/ListeningSocket.swift",

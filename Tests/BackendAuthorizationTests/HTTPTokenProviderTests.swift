@@ -134,13 +134,11 @@ import WaypostTestSupport
                 "a redirect to https://login.example.com, which is not followed", nil
             ),
             (302, [:], .unusableAnswer, "a redirect, which", nil),
-            (
-                401, [:], .refused, "no headers are configured; add authorization.headers or a client certificate", nil
-            ),
+            (401, [:], .refused, "it rejects our credentials; check authorization.url", nil),
             (
                 403, [:], .refused,
                 "it does not let us have this vehicle's token: check vehicle.vehicleId, that the vehicle is enrolled "
-                    + "there, and authorization.headers", nil
+                    + "there, and authorization.url", nil
             ),
             (404, [:], .refused, "does not know the address", nil),
             (405, [:], .refused, "check authorization.method", nil), (408, [:], .unavailable, "cannot answer now", nil),
@@ -190,6 +188,32 @@ import WaypostTestSupport
             sendsCertificate: sendsCertificate, environment: [:])
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
         #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
+    }
+
+    /// A key may stand in the query or in the body; what only names the vehicle is none.
+    @Test(
+        arguments: [
+            ("", nil, "no headers are configured; add authorization.headers or a client certificate"),
+            (
+                "?v={vehicleId}", .literal(#"{"vehicle": "{vehicleId}"}"#),
+                "no headers are configured; add authorization."
+            ),
+            ("?v={vehicleId}&key=secret", nil, "it rejects our credentials; check authorization.url"),
+            (
+                "", .literal(#"{"vehicle": "{vehicleId}", "key": "secret"}"#),
+                "our credentials; check authorization.body"
+            ),
+            ("", .literal("vehicle={vehicleId}&key=secret"), "it rejects our credentials; check authorization.body"),
+            ("", .environment("KEY"), "it rejects our credentials; check authorization.body"),
+            ("?key=7", .environment("KEY"), "check authorization.url and authorization.body"),
+        ] as [(String, Secret?, String)])
+    func namesWhereTheKeyStands(query: String, body: Secret?, words: String) async throws {
+        let provider = try HTTPTokenProvider(
+            HTTPTokenSettings(url: "https://backend.example.com/t\(query)", method: .post, body: body),
+            providerID: "p", transport: ScriptedTransport { _ in HTTPResponse(status: 401) },
+            environment: ["KEY": "secret"])
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }
 
     @Test(arguments: [

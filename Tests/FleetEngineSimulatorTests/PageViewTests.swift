@@ -70,6 +70,27 @@ import TimeAndChance
         #expect(window["start"]?.integerValue == (SimulatedBackend.now - 88) * 1000)
     }
 
+    /// A shape point states no speed: it is drawn in the colour of the way to it, as if it had stated that.
+    @Test func colourShapePointsByTheWayToThem() async throws {
+        /// 100 m in the first ten seconds, 10 m in each ten after that; a degree of latitude is 111.2 km.
+        func paths(speeds: [String]) async throws -> [Substring] {
+            let backend = try SimulatedBackend()
+            let places = speeds.enumerated().map { index, speed in
+                let time = UTCTime(millisecondsSince1970: (SimulatedBackend.now + Int64(index) * 10) * 1000)
+                let latitude = 53.55 + (index == 0 ? 0 : 90 + Double(index) * 10) / 111_195
+                return #"{"location":{"latitude":\#(latitude),"longitude":10},"updateTime":"\#(time)"\#(speed)}"#
+            }
+            let past = places.dropLast().joined(separator: ",")
+            let body = #"{"pastLocations":[\#(past)],"lastLocation":\#(places[places.count - 1])}"#
+            #expect(try await backend.update(body, mask: "pastLocations,lastLocation").status == 200)
+            let drawing = try #require(try await backend.get("/page.json")["drawing"]?.stringValue)
+            return drawing.matches(of: #/ d="([^"]*)"/#).map(\.1)
+        }
+        let stated = try await paths(speeds: [10, 10, 1, 1, 1, 1].map { #","speed":\#($0)"# })
+        let derived = try await paths(speeds: [#","speed":10"#, "", "", "", "", #","speed":1"#])
+        #expect(!stated.isEmpty && derived == stated)
+    }
+
     @Test func sayUntilWhenAnOutageLasts() async throws {
         let backend = try SimulatedBackend { $0.faults.outages = [10...20, 20...35, 60...90] }
         func times(_ seconds: Int64...) -> [Int64] { seconds.map { (SimulatedBackend.now + $0) * 1000 } }

@@ -60,7 +60,7 @@ import WaypostTestSupport
         let daemon = try RunningProgram([
             GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path,
         ])
-        await yieldTurns { !DeviceHolder.others(of: terminal.path).isEmpty }
+        await yieldTurns { !HoldingProcess.others(withDevice: terminal.path).isEmpty }
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
         await observe(receiver) { observer in
             let words = "also open in gpsd (process \(daemon.processID)); read from it instead (receiver.type gpsd)"

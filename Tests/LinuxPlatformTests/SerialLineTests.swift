@@ -63,7 +63,7 @@ import WaypostTestSupport
         (
             .busy(
                 path: "/dev/ttyS0",
-                holders: [DeviceHolder(processID: 7, command: "cat"), DeviceHolder(processID: 8, command: nil)]),
+                holders: [HoldingProcess(processID: 7, command: "cat"), HoldingProcess(processID: 8, command: nil)]),
             "held by cat (process 7) and a process (process 8); stop it, or have it leave the device alone"
         ),
         (.baudRateNotTaken(path: "/dev/ttyS0", baudRate: 460_800), "does not take 460800 baud; choose"),
@@ -84,15 +84,15 @@ import WaypostTestSupport
         (nil, "stop it, or have it leave the device alone"),
     ])
     func tellsWhatToDoAboutItsHolder(command: String?, words: String) {
-        let holder = DeviceHolder(processID: 7, command: command)
+        let holder = HoldingProcess(processID: 7, command: command)
         #expect(holder.remedy(for: "/dev/ttyS0").contains(words))
     }
 
     @Test func showsWhoHasADeviceOpen() throws {
         let descriptor = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
-        #expect(DeviceHolder.all(of: terminal.path).map(\.processID) == [getpid()])
-        #expect(DeviceHolder.others(of: terminal.path) == [])
-        #expect(DeviceHolder.all(of: "/dev/no-such-receiver") == [])
+        #expect(HoldingProcess.all(withDevice: terminal.path).map(\.processID) == [getpid()])
+        #expect(HoldingProcess.others(withDevice: terminal.path) == [])
+        #expect(HoldingProcess.all(withDevice: "/dev/no-such-receiver") == [])
         _ = consume descriptor
     }
 }

@@ -41,10 +41,14 @@ import WaypostTestSupport
         }
     }
 
-    func uploader(over transport: ScriptedTransport, clock: ManualClock = ManualClock()) throws -> Uploader {
-        let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
+    func uploader(
+        over transport: ScriptedTransport, clock: ManualClock = ManualClock(), as state: VehicleState? = nil,
+        endpoint: String = "http://127.0.0.1:1"
+    ) throws -> Uploader {
+        let vehicle = try VehicleName(
+            service: state == nil ? .scheduledTasks : .onDemandTrips, providerID: "p", vehicleID: "v")
         return Uploader(
-            settings: UploadSettings(vehicle: vehicle, endpoint: try HTTPURL("http://127.0.0.1:1"), state: nil),
+            settings: UploadSettings(vehicle: vehicle, endpoint: try HTTPURL(endpoint), state: state),
             outbox: outbox, authorization: ScriptedAuthorization(), transport: transport,
             clock: MonotonicClock(clock), jitter: { 0 }, observer: observer)
     }
@@ -145,6 +149,27 @@ import WaypostTestSupport
         clock.advance(by: .seconds(1))
         await intake.take(.fix(.sample(11, north: 110, speed: 10)))
         #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 1, pending: 1))
+    }
+
+    /// What the one before has told of a private vehicle is not told again, unless it is to another Fleet Engine.
+    @Test(arguments: [(1, 1), (2, 2)]) func tellsOnceThatAPrivateVehicleIsOffline(port: Int, requests: Int) async throws
+    {
+        let transport = ScriptedTransport { _ in
+            HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
+        }
+        let old = try uploader(over: transport, as: .online)
+        let new = try uploader(over: transport, as: .online, endpoint: "http://127.0.0.1:\(port)")
+        let intake = intake(for: old)
+        await intake.keepPrivate(in: [], by: { true })
+        await old.finishWhenEmpty()
+        await old.run()
+        #expect(transport.requests.count == 1)
+        let pipeline = ReportingPipeline(source: Recording(fixes: []), intake: intake, uploader: old)
+        await pipeline.replace(uploader: new)
+        await new.finishWhenEmpty()
+        await new.run()
+        #expect(transport.requests.count == requests)
+        #expect(transport.requests.allSatisfy { String(decoding: $0.body, as: UTF8.self).contains("OFFLINE") })
     }
 
     /// The one before has not ended when the next one comes, and none of its fixes is taken after that.

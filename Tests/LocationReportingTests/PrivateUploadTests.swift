@@ -45,6 +45,16 @@ import WaypostTestSupport
         #expect(upload.action == .tell(.offline))
     }
 
+    /// A reload replaces the uploader while the vehicle is private.
+    @Test func tellItOnce() {
+        #expect(!upload.state.hasToldOffline)
+        upload.take(.privateModeGoesOn)
+        #expect(upload.course == .goOn)
+        #expect(upload.state.hasToldOffline && upload.state.vehicleState == .offline)
+        upload.take(.outboxRead(Self.repetition, newest: nil))
+        #expect(upload.action == .wait)
+    }
+
     /// The exchange in progress says that it is online, and comes first.
     @Test func tellItAfterWhatIsOnItsWay() {
         upload.take(.updateAccepted)

@@ -32,9 +32,10 @@ import Testing
         let outbox = try folder.open()
         let error = #expect(throws: OutboxError.self) { try folder.open() }
         #expect(error?.code == .locked)
-        let own = "\(folder.store): in use by process \(ProcessInfo.processInfo.processIdentifier) ("
-        #expect(error?.detail.hasPrefix(own) == true)
-        #expect(error?.detail.hasSuffix("); stop it first, or give another outbox path") == true)
+        let own = ProcessInfo.processInfo.processIdentifier
+        let remedy = " (process \(own)); stop it first (kill \(own)), or give another outbox path"
+        #expect(error?.detail.hasPrefix("\(folder.store): in use by ") == true)
+        #expect(error?.detail.hasSuffix(remedy) == true)
         try outbox.close()
         try folder.open().close()
     }

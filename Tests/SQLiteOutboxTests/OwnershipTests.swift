@@ -40,7 +40,7 @@ import Testing
         let other = try make(name)
         let error = #expect(throws: OutboxError.self) { try folder.open(other) }
         #expect(error?.code == .locked)
-        #expect(error?.detail.contains("in use by process \(ProcessInfo.processInfo.processIdentifier) (") == true)
+        #expect(error?.detail.contains("(process \(ProcessInfo.processInfo.processIdentifier)); stop it") == true)
         _ = try outbox.append(sample(2))
         #expect(try outbox.ledger() == Ledger(accepted: 2, pending: 2))
         #expect(folder.recoveries.isEmpty)
@@ -111,7 +111,7 @@ import Testing
         _ = try second.append(sample(10))
         let error = #expect(throws: OutboxError.self) { try first.append(sample(4)) }
         #expect(error?.code == .locked)
-        #expect(error?.detail.contains("in use by process") == true)
+        #expect(error?.detail.contains("in use by ") == true)
         #expect(throws: OutboxError.self) { try first.close() }
         #expect(folder.exists("outbox.sqlite-wal"), "the log of the second one")
         #expect(try second.append(sample(11)).sequence == 2)

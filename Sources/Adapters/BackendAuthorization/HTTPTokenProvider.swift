@@ -42,10 +42,10 @@ package final class HTTPTokenProvider: TokenProvider {
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let (request, secrets) = try await request(for: context)
-        let credentials =
-            (settings.headers.isEmpty ? [] : ["headers"]) + (sendsCertificate ? ["clientCertificateFile"] : [])
         let endpoint = TokenEndpointErrors(
-            request.url, section: section, credentials: credentials, subject: context.subject, secrets: secrets)
+            request.url, section: section,
+            credentials: settings.credentials + (sendsCertificate ? ["clientCertificateFile"] : []),
+            subject: context.subject, secrets: secrets)
         let response: HTTPResponse
         do { response = try await transport.send(request) } catch { throw endpoint.failure(error) }
         if let refusal = endpoint.refusal(response) { throw refusal }
@@ -137,5 +137,22 @@ package struct HTTPTokenSettings: Sendable, Hashable {
         self.body = body
         self.format = format
         self.limits = limits
+    }
+
+    /// The keys under which something stands that may say who asks.
+    fileprivate var credentials: [String] {
+        var keys = headers.isEmpty ? [] : ["headers"]
+        if url.firstIndex(of: "?").map({ Self.holdsValue(url[$0...]) }) == true { keys.append("url") }
+        switch body {
+        case .literal(let text)? where !Self.holdsValue(text[...]): break
+        case .some: keys.append("body")
+        case nil: break
+        }
+        return keys
+    }
+
+    /// Whether a query, a form or JSON has a value beside its placeholders.
+    private static func holdsValue(_ text: Substring) -> Bool {
+        text.replacing(/\{[A-Za-z]+\}/, with: "").contains(/[:=]\s*"?[^"{}&\s,]/)
     }
 }

@@ -16,10 +16,10 @@ import ReportedText
     let sockets: CurlSockets
 
     /// Whether libcurl is ready for use in this process; asked once.
-    private static let libraryCode: CURLcode = ccurl_global_init()
+    static let isReady = ccurl_global_init() == CURLE_OK
 
     init(sockets: CurlSockets) throws(HTTPTransportError) {
-        guard Self.libraryCode == CURLE_OK, let handle = unsafe curl_multi_init() else {
+        guard Self.isReady, let handle = unsafe curl_multi_init() else {
             throw HTTPTransportError(.transportFailed, "libcurl could not be started")
         }
         guard let share = unsafe curl_share_init() else {

@@ -37,7 +37,7 @@ struct EpochFeed {
     /// up.
     func waitForReader() async throws {
         for _ in 0..<1000 {
-            let isOpen = !DeviceHolder.others(of: terminal.path).isEmpty
+            let isOpen = !HoldingProcess.others(withDevice: terminal.path).isEmpty
             try await Task.sleep(for: .milliseconds(isOpen ? 100 : 5))
             if isOpen { return }
         }

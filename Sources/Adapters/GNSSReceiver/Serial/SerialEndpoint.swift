@@ -91,8 +91,8 @@ struct SerialEndpoint: ReceiverEndpoint {
 
     /// Each reader of a serial line takes bytes away from the others.
     private var otherReaders: String {
-        let others = DeviceHolder.others(of: device)
-        return others.isEmpty ? "" : "; also open in \(DeviceHolder.explanation(of: others, for: device))"
+        let others = HoldingProcess.others(withDevice: device)
+        return others.isEmpty ? "" : "; also open in \(HoldingProcess.explanation(of: others, for: device))"
     }
 }
 

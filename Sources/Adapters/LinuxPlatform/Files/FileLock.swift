@@ -4,22 +4,10 @@ import ReportedText
 
 /// Exclusive ownership of something on disk, shown by a lock file; released when the value goes, or the process ends.
 package struct FileLock: ~Copyable, Sendable {
-    /// Who holds the lock, from what the holder wrote into the file.
-    package struct Held: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Process id of the holder; `nil` when the file does not say.
-        package let processID: Int32?
-        /// Its command name; `nil` when it cannot be read.
-        package let command: String?
-
-        /// As `process 12 (waypost)`.
-        package var description: String {
-            (processID.map { "process \($0)" } ?? "another process") + (command.map { " (\($0))" } ?? "")
-        }
-    }
-
     /// Why there is no lock.
     package enum Failure: Error, Sendable, Hashable {
-        case held(Held)
+        /// By whom, where the lock's file or `/proc` says so.
+        case held(HoldingProcess?)
         case system(SystemError)
     }
 
@@ -72,37 +60,26 @@ package struct FileLock: ~Copyable, Sendable {
         do { return try open() } catch { throw .system(error) }
     }
 
-    private static func holder(readFrom raw: CInt) -> Held {
+    private static func holder(readFrom raw: CInt) -> HoldingProcess? {
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = unsafe pread(raw, &bytes, bytes.count, 0)
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-        guard let processID = Int32(text.prefix { $0.isNumber }) else { return Held(processID: nil, command: nil) }
-        return Held(processID: processID, command: commandName(ofProcess: processID))
+        return Int32(text.prefix { $0.isNumber }).map(HoldingProcess.init(reading:))
     }
 
     /// Who holds the lock of the file itself, as far as `/proc` shows it: all processes to root, and to anyone else the
     /// own ones.
-    private static func holder(ofFile path: String) -> Held {
-        for process in FileSystem.visibleNames(inFolder: "/proc").compactMap({ Int32($0) }) {
-            for name in FileSystem.visibleNames(inFolder: "/proc/\(process)/fd")
-            where holdsLock("/proc/\(process)/fdinfo/\(name)")
-                && FileSystem.isSameFile("/proc/\(process)/fd/\(name)", path)
-            {
-                return Held(processID: process, command: commandName(ofProcess: process))
+    private static func holder(ofFile path: String) -> HoldingProcess? {
+        HoldingProcess.processIDs.first { process in
+            FileSystem.visibleNames(inFolder: "/proc/\(process)/fd").contains {
+                holdsLock("/proc/\(process)/fdinfo/\($0)")
+                    && FileSystem.isSameFile("/proc/\(process)/fd/\($0)", path)
             }
-        }
-        return Held(processID: nil, command: nil)
+        }.map(HoldingProcess.init(reading:))
     }
 
     private static func holdsLock(_ details: String) -> Bool {
         guard let bytes = try? FileSystem.read(4096, at: 0, of: details) else { return false }
         return String(decoding: bytes, as: UTF8.self).contains("OFDLCK")
     }
-}
-
-/// The command name that the kernel keeps for a process; `nil` when there is no such process.
-package func commandName(ofProcess processID: Int32) -> String? {
-    guard let bytes = try? FileSystem.read(64, at: 0, of: "/proc/\(processID)/comm") else { return nil }
-    let name = ReportedText(bytes: bytes.prefix { $0 != UInt8(ascii: "\n") })
-    return name.isEmpty ? nil : name.description
 }

@@ -60,11 +60,11 @@ package final class SerialLine: Sendable {
     /// Two locks: `flock` keeps out those who ask (and ourselves a second time), `TIOCEXCL` those who do not.
     private static func take(_ raw: CInt, _ path: String) throws(SerialLineError) {
         guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
-            throw .busy(path: path, holders: DeviceHolder.blockers(of: path))
+            throw .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
         }
         // Root is let past TIOCEXCL; the mark alone may be left over from a program that was killed.
         if clinux_is_exclusive(raw) == 1 {
-            let others = DeviceHolder.others(of: path)
+            let others = HoldingProcess.others(withDevice: path)
             guard others.isEmpty else { throw .busy(path: path, holders: others) }
         }
         clinux_set_exclusive(raw)
@@ -102,7 +102,7 @@ package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible
     case missing(path: String)
     case permissionDenied(path: String)
     /// Other programs have it; none is named where `/proc` does not show them.
-    case busy(path: String, holders: [DeviceHolder])
+    case busy(path: String, holders: [HoldingProcess])
     case notASerialLine(path: String)
     case system(path: String, SystemError)
 
@@ -122,7 +122,7 @@ package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible
             return "not for this user to open; add it to the group that owns the device "
                 + "(usermod -aG dialout USER) and start again"
         case .busy(let path, let holders):
-            return "held by \(DeviceHolder.explanation(of: holders, for: path))"
+            return "held by \(HoldingProcess.explanation(of: holders, for: path))"
         case .notASerialLine: return "not a serial line; name a device such as /dev/ttyUSB0"
         case .system(_, let error): return "\(error)"
         }
@@ -141,7 +141,7 @@ package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible
         switch error.number {
         case ENOENT, ENXIO, ENODEV, EIO, ENOTDIR: self = .missing(path: path)
         case EACCES, EPERM: self = .permissionDenied(path: path)
-        case EBUSY: self = .busy(path: path, holders: DeviceHolder.blockers(of: path))
+        case EBUSY: self = .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
         case EISDIR: self = .notASerialLine(path: path)
         default: self = .system(path: path, SystemError(call: "cannot be opened", number: error.number))
         }

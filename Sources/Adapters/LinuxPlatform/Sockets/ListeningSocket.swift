@@ -125,7 +125,7 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .inUse(let address): "cannot listen on \(address): another process holds it; \(remedy(address))"
+        case .inUse(let address): "cannot listen on \(address): \(Self.words(of: Listener(on: address), on: address))"
         case .system(.loopback(_, let port), let error) where port < 1024 && error.number == EACCES:
             "cannot listen on port \(port): \(error.reason); choose one from 1024 on"
         case .system(let address, let error): "cannot listen on \(address): \(error.reason)"
@@ -135,47 +135,68 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether the path is not to be used at all, whoever listens.
     package var isRefusal: Bool { if case .system(_, let error) = self { error.refusal != nil } else { false } }
 
-    private func remedy(_ address: LocalAddress) -> String {
-        guard case .loopback(_, let port) = address else { return "stop it, or choose another path" }
-        let holder = listeningProcess(port: port).map { " (\($0))" } ?? ""
-        return "stop it\(holder), or choose another port (0 takes a free one)"
+    static func words(of listener: Listener?, on address: LocalAddress) -> String {
+        let (search, choice) =
+            switch address {
+            case .loopback(_, let port):
+                ("ss -ltnp sport = :\(port)", "choose another port (0 takes a free one)")
+            case .unix(let path): ("ss -lxp src \(path)", "choose another path")
+            }
+        return switch listener {
+        case .process(let process): "\(process) holds it; stop it (\(process.ending)), or \(choice)"
+        case .user(let user):
+            "a process of \(FileStatus.words(user)) holds it; find it as root (\(search)) and stop it, or \(choice)"
+        case nil: "another process holds it; find it as root (\(search)) and stop it, or \(choice)"
+        }
     }
 }
 
-/// Who listens on a TCP port of this machine, as `process 4711, nginx`; `nil` when it cannot be told, as for the
-/// process of another user.
-///
-/// The kernel's table of sockets gives the socket's inode, and the descriptor links of processes lead to it.
-package func listeningProcess(port: UInt16) -> String? {
-    let digits = String(port, radix: 16, uppercase: true)
-    let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits
-    var link: String?
-    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
-        for line in contents(ofFile: table).split(separator: "\n").dropFirst() {
+/// Who listens on an address of this machine.
+enum Listener: Sendable, Hashable {
+    case process(HoldingProcess)
+    /// Which of this user's processes, is not for us to see.
+    case user(UInt32)
+
+    /// `nil` where it cannot be told.
+    init?(on address: LocalAddress) {
+        switch address {
+        case .loopback(_, let port): self.init(onPort: port)
+        case .unix: self.init(behind: address)
+        }
+    }
+
+    /// The kernel tells who is at the other end.
+    private init?(behind address: LocalAddress) {
+        // struct ucred, which Glibc's module does not show: process, user, group.
+        var credentials: [CInt] = [0, 0, 0]
+        var size = socklen_t(MemoryLayout<CInt>.stride * credentials.count)
+        guard let socket = try? connectedSocket(to: address, within: 1),
+            unsafe getsockopt(socket.raw, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0, credentials[0] > 0
+        else { return nil }
+        self = .process(HoldingProcess(reading: credentials[0]))
+    }
+
+    /// The kernel's table of sockets gives the socket's inode, and the descriptor links of processes lead to it. Where
+    /// they are not shown, the table has the user, who may have one process only, as a service's user has.
+    private init?(onPort port: UInt16) {
+        guard let socket = ["/proc/net/tcp", "/proc/net/tcp6"].lazy.compactMap({ Self.socket(on: port, in: $0) }).first
+        else { return nil }
+        let processes = HoldingProcess.all(having: "socket:[\(socket.inode)]")
+        // A server's workers have what their parent has.
+        let process = processes.first { $0.isUnit } ?? processes.first ?? HoldingProcess.only(of: socket.user)
+        self = process.map(Self.process) ?? .user(socket.user)
+    }
+
+    private static func socket(on port: UInt16, in table: String) -> (inode: Substring, user: UInt32)? {
+        let digits = String(port, radix: 16, uppercase: true)
+        let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits
+        guard let text = try? FileSystem.read(1 << 22, at: 0, of: table) else { return nil }
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n").dropFirst() {
             let columns = line.split(separator: " ")
-            guard columns.count > 9, columns[1].hasSuffix(suffix), columns[3] == "0A" else { continue }
-            link = "socket:[\(columns[9])]"
+            guard columns.count > 9, columns[1].hasSuffix(suffix), columns[3] == "0A", let user = UInt32(columns[7])
+            else { continue }
+            return (columns[9], user)
         }
+        return nil
     }
-    guard let link else { return nil }
-    for processID in FileSystem.visibleNames(inFolder: "/proc").compactMap({ Int32($0) }) {
-        let folder = "/proc/\(processID)/fd"
-        for name in FileSystem.visibleNames(inFolder: folder)
-        where FileSystem.linkTarget(at: "\(folder)/\(name)") == link {
-            return "process \(processID)" + (commandName(ofProcess: processID).map { ", \($0)" } ?? "")
-        }
-    }
-    return nil
-}
-
-private func contents(ofFile path: String) -> String {
-    guard let file = try? OwnedDescriptor(opening: path, O_RDONLY) else { return "" }
-    var text: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65536)
-    while text.count < 1 << 22 {
-        let count = unsafe read(file.raw, &chunk, chunk.count)
-        guard count > 0 else { break }
-        text += chunk[..<count]
-    }
-    return String(decoding: text, as: UTF8.self)
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import ReportedText
 
@@ -70,6 +71,13 @@ package enum StandardError {
 
     /// Whether a person may be looking.
     package static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// How many characters a line of the terminal has; of one that does not know, the usual.
+    package static var columns: Int {
+        var (columns, rows): (CInt, CInt) = (0, 0)
+        let isKnown = unsafe clinux_window_size(STDERR_FILENO, &columns, &rows) == 0 && columns > 0
+        return isKnown ? Int(columns) : 80
+    }
 }
 
 /// An output that may hang, behind a thread of its own: a writer never waits. What finds no room is dropped, and

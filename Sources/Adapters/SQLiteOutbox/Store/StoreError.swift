@@ -17,7 +17,7 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         /// A newer release wrote it.
         case newerSchema
         /// Another process owns it.
-        case locked(FileLock.Held)
+        case locked(HoldingProcess?)
         /// An older release has it open.
         case olderOwner
         /// The file system takes no writes: mounted so, or made so by the kernel after errors.
@@ -57,9 +57,11 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     init(_ failure: FileLock.Failure, path: String) {
         switch failure {
         case .system(let error): self.init(error, path: path)
-        case .held(let holder): self.init(.locked(holder), path: path, reason: "in use by \(holder)")
+        case .held(let holder): self.init(.locked(holder), path: path, reason: "in use by \(Self.words(for: holder))")
         }
     }
+
+    fileprivate static func words(for holder: HoldingProcess?) -> String { holder?.description ?? "another process" }
 
     var isLocked: Bool { if case .locked = kind { true } else { false } }
     var description: String { "\(path): \(reason)" }
@@ -130,7 +132,10 @@ extension OutboxError {
                 "\(path): written by a newer release (\(reason)); install that release again, or give another outbox "
                     + "path. The file was not changed")
         case .locked(let holder):
-            self.init(.locked, "\(path): \(reason); stop it first, or give another outbox path", holder: "\(holder)")
+            let ending = holder.map { " (\($0.ending))" } ?? ""
+            self.init(
+                .locked, "\(path): \(reason); stop it first\(ending), or give another outbox path",
+                holder: StoreError.words(for: holder))
         case .olderOwner:
             self.init(
                 .unusable,

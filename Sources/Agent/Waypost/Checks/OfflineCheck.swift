@@ -32,7 +32,7 @@ package enum OfflineCheck {
     /// Everything that is wrong or worth knowing. Blocks; not for the shared pool.
     package static func lines(_ configuration: Configuration) -> [CheckLine] {
         configuration.doubts.map { CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description) }
-            + proofs(configuration) + receiver(configuration) + outbox(configuration)
+            + proofs(configuration) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)
             + tokens(configuration.authorization, "authorization", configuration)
             + tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
             + notes(configuration)
@@ -45,7 +45,8 @@ package enum OfflineCheck {
         var lines: [CheckLine] = []
         func prove(_ name: String, _ files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
             // Each of them, where making ends at the first.
-            let problems = files?.problems ?? []
+            var problems = files?.problems ?? []
+            if problems.isEmpty, let problem = files?.problemOfPair { problems = [problem] }
             lines += problems.map { CheckLine(.fail, name, $0) }
             guard problems.isEmpty else { return }
             do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
@@ -96,6 +97,46 @@ package enum OfflineCheck {
             default: return []
             }
         case .standardInput, .tcp, .udp, .gpsd: return []
+        }
+    }
+
+    /// Whether the folder of the private switch is there, and open to the service: one that it may not look into counts
+    /// as a switch that is on.
+    private static func privateSwitch(_ configuration: Configuration) -> [CheckLine] {
+        guard let path = configuration.privateWhen else { return [] }
+        let (folder, user) = (FileSystem.parent(of: path), configuration.expectedUser)
+        func line(_ verdict: CheckLine.Verdict, _ text: String) -> [CheckLine] {
+            [CheckLine(verdict, "vehicle", "vehicle.privateWhen: \(path) \(text)")]
+        }
+        if isHidden(folder) || isHidden(path) || isClosed(folder, to: user) {
+            return line(
+                user == EffectiveUser.current || EffectiveUser.current == 0 ? .fail : .note,
+                "cannot be seen by \(FileStatus.words(user)), for whom the vehicle is always private; open its folder to "
+                    + "that user (chmod o+x)")
+        }
+        switch kind(behind: folder) {
+        case .folder?: return []
+        case nil:
+            return line(
+                // Made anew at each start of the system, by whoever works the switch.
+                path.hasPrefix("/run/") ? .note : .fail,
+                "is in no folder that is there, so that the vehicle is never private; make \(folder), or correct the path"
+            )
+        case let other?: return line(.fail, "cannot be made, for \(folder) is \(other.rawValue); correct the path")
+        }
+    }
+
+    /// Whether `user` cannot look into `folder`, as far as modes say: his groups are not known.
+    private static func isClosed(_ folder: String, to user: UInt32) -> Bool {
+        guard user != 0 else { return false }
+        var folder = FileSystem.resolved(folder) ?? folder
+        while true {
+            if let status = try? FileStatus(behind: folder) {
+                let isOpen = status.permissions & (status.owner == user ? 0o100 : 0o011) != 0
+                if !isOpen { return true }
+            }
+            guard folder != "/", folder != "." else { return false }
+            folder = FileSystem.parent(of: folder)
         }
     }
 

@@ -21,8 +21,6 @@ package final class EventLog: ReportingObserver {
 
     private let log: LogWriter
     private let clock: MonotonicClock
-    /// How often a continuing trouble is logged again.
-    private static let reminderInterval = Duration.seconds(600)
     /// Fixes that are rejected for no longer than this are nothing that ends.
     private static let longestGlitch = Duration.seconds(60)
 
@@ -73,7 +71,8 @@ package final class EventLog: ReportingObserver {
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) quarantined, Fleet Engine rejects it: \(reason)")
         case .stateSent(let vehicleState, _): log.write(.info, "vehicle is \(vehicleState.rawValue)")
-        case .sky, .progress, .withheld, .serverTime, .idle: break
+        case .withheld: log.write(.debug, "a fix is withheld: the vehicle is private, or was a moment ago")
+        case .sky, .progress, .serverTime, .idle: break
         }
         tellNews(after: event)
     }
@@ -125,7 +124,9 @@ package final class EventLog: ReportingObserver {
         log.write(level, told > 0 ? "\(text) (\(told.counted("more time")) since last logged)" : text)
     }
 
-    private func count(_ words: String, of topic: String, again interval: Duration? = reminderInterval) -> Int? {
+    private func count(_ words: String, of topic: String, again interval: Duration? = RepetitionFilter.reminderInterval)
+        -> Int?
+    {
         let now = clock.now
         return state.withLock { $0.topics.tell(words, of: topic, again: interval, at: now) }
     }
@@ -215,7 +216,6 @@ private struct FirstDelivery {
 ///
 /// Those that an operator discards, and those lost to damage, are logged elsewhere.
 struct EvictionNotice {
-    private static let interval = Duration.seconds(600)
     private static let reasons = [EvictionReason.thinned, .oldest, .age]
 
     /// By reason, what has been logged, or was there at the start.
@@ -228,7 +228,8 @@ struct EvictionNotice {
     /// The line for the log, if there is one at `now`.
     mutating func line(_ evictions: Evictions, at now: Duration) -> String? {
         let fresh = Self.reasons.map { ($0, evictions[$0].count - (told[$0] ?? 0)) }.filter { $0.1 > 0 }
-        guard !fresh.isEmpty, topics.tell(of: "evictions", again: Self.interval, at: now) != nil else { return nil }
+        guard !fresh.isEmpty, topics.tell(of: "evictions", again: RepetitionFilter.reminderInterval, at: now) != nil
+        else { return nil }
         note(evictions)
         let counts = fresh.map { reason, count in
             switch reason {

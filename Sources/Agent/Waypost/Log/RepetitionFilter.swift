@@ -1,6 +1,9 @@
 /// What was reported already, by topic: a new text is reported at once, the same one again only after a while. What
 /// comes and goes is reported a few times, and then as it stands from time to time.
-struct RepetitionFilter: Sendable {
+package struct RepetitionFilter: Sendable {
+    /// How often a continuing trouble is reported again.
+    package static let reminderInterval = Duration.seconds(600)
+
     private struct Topic {
         let words: String
         let toldAt: Duration
@@ -17,10 +20,12 @@ struct RepetitionFilter: Sendable {
     /// When the last of them were.
     private var changes: [String: [Duration]] = [:]
 
+    package init() {}
+
     /// How often the same text came since the last report, if it is to be reported now; `nil` when it is not.
     ///
     /// Without an `interval` the same text is never reported twice in a row.
-    mutating func tell(
+    package mutating func tell(
         _ words: String = "", of topic: String, again interval: Duration?, at now: Duration
     ) -> Int? {
         let before = told[topic].flatMap { $0.words == words ? $0 : nil }

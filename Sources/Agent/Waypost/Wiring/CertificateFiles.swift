@@ -1,10 +1,18 @@
 import BackendAuthorization
+import CurlTransport
 import LinuxPlatform
+import ReportedText
 import VehicleAuthorization
 
 /// The files that a section of the configuration names for its connections. libcurl reads them by itself, would wait
 /// for a pipe, and says little about a file that is none of its kind.
 struct CertificateFiles {
+    /// What a PEM file is named for.
+    private enum Content: String {
+        case certificate = "CERTIFICATE"
+        case key = "PRIVATE KEY"
+    }
+
     /// As `authorization`.
     let section: String
     var authorities: String?
@@ -14,25 +22,62 @@ struct CertificateFiles {
     /// What is wrong with each of them, a sentence with its remedy. Reads them; not for the shared pool.
     var problems: [String] {
         [
-            authorities.flatMap { problem(of: $0, "\(section).caFile") },
-            certificate.flatMap { problem(of: $0, "\(section).clientCertificateFile") },
+            authorities.flatMap { problem(of: $0, "\(section).caFile", .certificate) },
+            certificate.flatMap { problem(of: $0, "\(section).clientCertificateFile", .certificate) },
             key.flatMap { problem(ofKey: $0, "\(section).clientKeyFile") },
         ].compactMap { $0 }
     }
 
-    private func problem(ofKey path: String, _ name: String) -> String? {
-        do { try SecretFile.require(path, as: name) } catch { return error.detail }
-        return problem(of: path, name)
+    /// The two by which a client says who it is.
+    var client: CurlClientCertificate? {
+        guard let certificate, let key else { return nil }
+        return CurlClientCertificate(certificateFile: certificate, keyFile: key)
     }
 
-    private func problem(of path: String, _ name: String) -> String? {
-        let bytes: [UInt8]
-        do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 16 << 20) } catch {
+    /// What is wrong with certificate and key where nothing is wrong with each. Tries them; not for the shared pool.
+    var problemOfPair: String? {
+        guard let client, !client.isUsable else { return nil }
+        return "\(section).clientKeyFile \(client.keyFile) does not go with \(section).clientCertificateFile "
+            + "\(client.certificateFile): it is the key of another certificate, has a pass phrase, or is damaged; compare "
+            + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in \(client.certificateFile)"
+    }
+
+    private func problem(ofKey path: String, _ name: String) -> String? {
+        // A certificate in its place need be no secret.
+        if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
+            return "\(name) \(path) \(problem)"
+        }
+        do { try SecretFile.require(path, as: name) } catch { return error.detail }
+        return problem(of: path, name, .key)
+    }
+
+    private func problem(of path: String, _ name: String, _ content: Content) -> String? {
+        let labels: [String]
+        do throws(BoundedFile.Refusal) { labels = try Self.labels(of: path) } catch {
             let remedy = if case .system = error { "check the path, and who may read it" } else { "name a PEM file" }
             return "\(name) \(path) \(error); \(remedy)"
         }
-        guard bytes.firstRange(of: Array("-----BEGIN".utf8)) == nil else { return nil }
-        return "\(name) \(path) has no line that begins with -----BEGIN; name a PEM file"
+        return Self.problem(labels, content).map { "\(name) \(path) \($0)" }
+    }
+
+    /// What its lines `-----BEGIN LABEL-----` say of a PEM file.
+    private static func labels(of path: String) throws(BoundedFile.Refusal) -> [String] {
+        let (bytes, begin) = (try BoundedFile.contents(of: path, limit: 16 << 20), Array("-----BEGIN ".utf8))
+        return bytes.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: begin) }.map {
+            ReportedText(bytes: $0.dropFirst(begin.count).prefix { $0 != UInt8(ascii: "-") }).description
+        }
+    }
+
+    private static func problem(_ labels: [String], _ content: Content) -> String? {
+        if labels.isEmpty { return "has no line that begins with -----BEGIN; name a PEM file" }
+        guard !labels.contains(where: { $0.hasSuffix(content.rawValue) }) else { return nil }
+        let other: Content = content == .key ? .certificate : .key
+        guard labels.contains(where: { $0.hasSuffix(other.rawValue) }) else {
+            return "holds \(labels[0]), and no \(content.rawValue); name a PEM file that does"
+        }
+        return content == .key
+            ? "holds a certificate and no private key; name the key's file, and this one in clientCertificateFile"
+            : "holds a private key and no certificate; name the certificate's file, and this one in clientKeyFile"
     }
 }
 

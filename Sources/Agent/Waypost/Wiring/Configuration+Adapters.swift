@@ -98,9 +98,7 @@ extension Configuration {
         if let problem = files.problems.first { throw AgentError(.configuration, problem) }
         var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.authorities)
         if let connections { options.mostConnections = connections }
-        if let certificateFile = files.certificate, let keyFile = files.key {
-            options.clientCertificate = CurlClientCertificate(certificateFile: certificateFile, keyFile: keyFile)
-        }
+        options.clientCertificate = files.client
         do { return try CurlTransport(options: options) } catch {
             throw AgentError(.configuration, "\(files.section): \(error)")
         }

@@ -55,6 +55,7 @@ struct StatusPage {
         var lines = LabelledLines(width: width)
         lines.add("vehicle", [report.vehicle])
         lines.add("service", ["waypost \(report.version), up for \(Duration.seconds(report.uptimeSeconds).spoken)"])
+        if let seconds = report.privateSeconds { lines.add("private", ["for \(Duration.seconds(seconds).spoken)"]) }
         lines.add("receiver", wrapped: report.receiver.state)
         lines.add(
             "last fix",

@@ -52,6 +52,9 @@ struct WatchedService: Sendable, Hashable {
             if let trouble = news.delivery.trouble { add(.bad, trouble, at: now) }
             return
         }
+        if (news.privateSeconds == nil) != (before.privateSeconds == nil) {
+            add(.neutral, news.privateSeconds == nil ? "private no more" : "private from now on", at: now)
+        }
         if news.tokenFetches > before.tokenFetches { add(.neutral, "a new token", at: now) }
         let delivered = news.ledger.delivered - before.ledger.delivered
         if delivered > 0 { add(.good, "delivered \(delivered.counted("update"))", at: now) }

@@ -13,7 +13,10 @@ struct Terminal: Sendable {
     static func say(_ text: String) { StandardError.writeNow(Array("\(text.printableLines)\n".utf8)) }
 
     /// Draws `text` over the line before; nothing when there is no terminal.
-    static func draw(_ text: String) { StandardError.draw(Array(text.printable.prefix(110).utf8)) }
+    static func draw(_ text: String) { StandardError.draw(Array(text.printable.prefix(width).utf8)) }
+
+    /// What a line that is drawn over may hold: one that wraps would stay.
+    static var width: Int { max(1, StandardError.columns - 1) }
 }
 
 /// The colour of a word that says how something went, where a person sees it on a terminal that shows colours.

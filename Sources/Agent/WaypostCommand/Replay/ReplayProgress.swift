@@ -45,18 +45,41 @@ struct ProgressLine {
     var fleet: (vehicles: Int, requests: Int, figures: RequestFigures)?
 
     /// As `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`.
-    var text: String {
+    ///
+    /// Behind it comes what is in the way of delivery, for which the rest makes room in `width` characters: first its
+    /// addresses are cut, then figures and name are left out, then its remedy, and its middle is cut last.
+    func text(width: Int) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)
-        var parts = [FileSystem.name(of: name)]
-        if let progress { parts.append("\(Int(progress.share * 100)) %") }
-        parts += [
-            fixes.counted("fix", "fixes"), "\(delivered) sent", "\(max(0, accepted - delivered)) pending",
-            "\(FigureText.decimal(Double(delivered) / seconds, 1))/s",
-        ]
+        let share = progress.map { ["\(Int($0.share * 100)) %"] } ?? []
+        let (name, pending) = ([FileSystem.name(of: name)], ["\(max(0, accepted - delivered)) pending"])
+        var parts = name + share + [fixes.counted("fix", "fixes"), "\(delivered) sent"] + pending
+        parts.append("\(FigureText.decimal(Double(delivered) / seconds, 1))/s")
         if let fleet { parts += Self.words(of: fleet, seconds) }
         if let left { parts.append("\(FigureText.duration(left)) left") }
-        if let trouble { parts.append("(\(trouble.cut(to: 40)))") }
-        return parts.joined(separator: "  ")
+        guard let trouble = trouble?.description else { return parts.joined(separator: "  ") }
+        let (brief, least) = (Self.withoutAddresses(trouble), share + pending)
+        let cause = brief.firstRange(of: "; ").map { String(brief[..<$0.lowerBound]) } ?? brief
+        let forms = [(parts, trouble), (parts, brief), (name + least, brief), (least, brief), (least, cause)]
+        for (parts, reason) in forms {
+            let line = (parts + ["(\(reason))"]).joined(separator: "  ")
+            if line.count <= width { return line }
+        }
+        let room = width - (least + ["()"]).joined(separator: "  ").count
+        return (least + ["(\(Self.withoutMiddle(cause, room)))"]).joined(separator: "  ")
+    }
+
+    private static func withoutAddresses(_ reason: String) -> String {
+        let words = reason.split(separator: " ").map { word in
+            word.contains("://")
+                ? "…" + String(word.reversed().prefix { ":;,.)".contains($0) }.reversed()) : String(word)
+        }
+        return words.drop { $0 == "…:" }.joined(separator: " ")
+    }
+
+    /// What kind of failure it is stands at the beginning, and its cause at the end.
+    private static func withoutMiddle(_ reason: String, _ room: Int) -> String {
+        let end = max(0, room - 1) / 2
+        return reason.prefix(max(0, room - 1 - end)) + "…" + reason.suffix(end)
     }
 
     private static func words(

@@ -1,6 +1,7 @@
 import FleetEngine
 import GNSS
 import GNSSReceiver
+import Glibc
 import LinuxPlatform
 import LocationReporting
 import ReportedText
@@ -103,8 +104,8 @@ struct ReplayRun: Sendable {
     /// Runs to the end; what went wrong with the input is returned, so that the summary can come first.
     func run(progress showsProgress: Bool) async -> AgentError? {
         await withTaskGroup(of: Void.self) { group in
-            if showsProgress { group.addTask { await drawProgress() } }
-            defer { group.cancelAll() }  // only the progress line is left
+            group.addTask { await follow(drawing: showsProgress) }
+            defer { group.cancelAll() }  // only what follows it is left
             do throws(AgentError) {
                 switch vehicles {
                 case .one(let agent): try await agent.run()
@@ -124,11 +125,7 @@ struct ReplayRun: Sendable {
 
     /// What the replay came to.
     func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
-        var (ledger, longestWait) = (Ledger(), Duration?.none)
-        switch vehicles {
-        case .one(let agent): ledger = try await agent.ledger()
-        case .many(let fleet): (ledger, longestWait) = await fleet.account()
-        }
+        let (ledger, longestWait) = try await account()
         let driven = (monitor.snapshot.progress?.reached ?? .zero) * count
         var summary = ReplaySummary(
             counts: monitor.snapshot.counts, ledger: ledger, duration: clock.now, driven: driven, at: speed,
@@ -136,6 +133,15 @@ struct ReplayRun: Sendable {
         summary.vehicles = count
         summary.longestWaitSeconds = longestWait.map(ReplaySummary.seconds)
         return (summary, ledger)
+    }
+
+    private func account() async throws(AgentError) -> (ledger: Ledger, longestWait: Duration?) {
+        switch vehicles {
+        case .one(let agent): return (try await agent.ledger(), nil)
+        case .many(let fleet):
+            let (ledger, longestWait) = await fleet.account()
+            return (ledger, longestWait)
+        }
     }
 
     /// How far the replay is, as `43 % of town.nmea played`.
@@ -162,22 +168,48 @@ struct ReplayRun: Sendable {
         }
     }
 
-    private func drawProgress() async {
-        while !Task.isCancelled {
+    /// Until it ends: draws the progress line, and tells why all is played and the end does not come.
+    private func follow(drawing: Bool) async {
+        var told = RepetitionFilter()
+        while true {
             await clock.sleep(for: .milliseconds(250))
+            guard !Task.isCancelled else { break }
             let snapshot = monitor.snapshot
-            let (counts, progress) = (snapshot.counts, progress(of: snapshot))
-            if hasEnd, progress == nil {
-                Terminal.draw("\(FileSystem.name(of: name))  its length is measured first")
-                continue
+            if let reason = whatPreventsTheEnd(snapshot),
+                told.tell(of: "end", again: RepetitionFilter.reminderInterval, at: clock.now) != nil,
+                let ledger = try? await account().ledger
+            {
+                Terminal.say("waypost: \(reminder(pending: ledger.pending, reason))")
             }
-            var line = ProgressLine(
-                name: name, progress: progress, fixes: counts.fixes, accepted: counts.accepted,
-                delivered: counts.delivered, elapsed: progress?.elapsed ?? clock.now,
-                trouble: snapshot.trouble?.reason)
-            if count > 1 { line.fleet = (count, counts.requests, meter.figures) }
-            Terminal.draw(line.text)
+            if drawing { draw(snapshot) }
         }
-        Terminal.draw("")
+        if drawing { Terminal.draw("") }
+    }
+
+    private func draw(_ snapshot: AgentMonitor.Snapshot) {
+        let (counts, progress) = (snapshot.counts, progress(of: snapshot))
+        if hasEnd, progress == nil {
+            return Terminal.draw("\(FileSystem.name(of: name))  its length is measured first")
+        }
+        var line = ProgressLine(
+            name: name, progress: progress, fixes: counts.fixes, accepted: counts.accepted,
+            delivered: counts.delivered, elapsed: progress?.elapsed ?? clock.now, trouble: snapshot.trouble?.reason)
+        if count > 1 { line.fleet = (count, counts.requests, meter.figures) }
+        Terminal.draw(line.text(width: Terminal.width))
+    }
+
+    /// Why nothing is delivered once all is played; what may pass at once is left out.
+    private func whatPreventsTheEnd(_ snapshot: AgentMonitor.Snapshot) -> ReportedText? {
+        let isPlayed = plan.map { snapshot.counts.fixes >= $0.fixes } ?? (snapshot.receiver?.kind == .ended)
+        guard hasEnd, isPlayed, let trouble = snapshot.trouble, clock.now - trouble.since > .seconds(2) else {
+            return nil
+        }
+        return trouble.reason
+    }
+
+    private func reminder(pending: Int64, _ reason: ReportedText) -> String {
+        "all of \(FileSystem.name(of: name)) is played; still pending, and tried again until delivered: "
+            + "\(pending.counted("update")). The last failure: \(reason). To end the replay and "
+            + "\(count > 1 ? "lose" : "keep") what is pending: Control-C, or kill \(getpid())"
     }
 }

@@ -39,10 +39,11 @@ package actor LocationIntake {
         self.observer = observer
     }
 
-    /// Tells `uploader` of updates from now on.
-    func use(_ uploader: Uploader) async {
-        (formerUploader, self.uploader) = (self.uploader, uploader)
-        if privateMode.isPrivate { await uploader.privateModeBegan() }
+    /// Tells `successor` of updates from now on.
+    func use(_ successor: Uploader) async {
+        let former = uploader
+        (formerUploader, uploader) = (former, successor)
+        if privateMode.isPrivate { await successor.privateModeBegan(after: former) }
     }
 
     /// Makes updates by this policy from now on, and tells the track between them so exactly; what was reported before

@@ -64,7 +64,7 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package let code: Code
     /// Which file, what happened, what to do.
     package let detail: String
-    /// Which process owns the outbox, as `process 12 (waypost)`; only of `locked`.
+    /// Which process owns the outbox, as `waypost run (process 12)`; only of `locked`.
     package let holder: String?
 
     package init(_ code: Code, _ detail: String, holder: String? = nil) {

@@ -17,6 +17,8 @@ enum UploadEvent: Sendable {
     case networkReturned
     /// Nothing is to be told of where the vehicle is, until the other comes.
     case privateModeBegan
+    /// The same, of which Fleet Engine has heard.
+    case privateModeGoesOn
     case privateModeEnded
     /// Perhaps `dueAt` is reached; perhaps too soon.
     case timeReached

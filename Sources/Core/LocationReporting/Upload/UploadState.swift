@@ -110,6 +110,9 @@ struct UploadState: Sendable {
     /// What updates say of an on-demand vehicle.
     var vehicleState: VehicleState? { isPrivate ? settings.state.map { _ in .offline } : settings.state }
 
+    /// Whether Fleet Engine knows that the private vehicle is offline.
+    var hasToldOffline: Bool { isPrivate && !owesOffline }
+
     /// When `.timeReached` is due; `nil` when no time is waited for.
     var dueAt: Duration? {
         switch phase {
@@ -149,7 +152,8 @@ struct UploadState: Sendable {
             finishesWhenEmpty = true
             return takeNews(isNewer: false)
         case .networkReturned: return networkReturned()
-        case .privateModeBegan: return privateModeBegan()
+        case .privateModeBegan: return privateModeBegan(owesOffline: settings.state != nil)
+        case .privateModeGoesOn: return privateModeBegan(owesOffline: false)
         case .privateModeEnded:
             (isPrivate, owesOffline) = (false, false)
             return takeNews(isNewer: false)
@@ -255,8 +259,8 @@ extension UploadState {
     }
 
     /// Before anything else goes out, Fleet Engine hears that the vehicle is offline.
-    private mutating func privateModeBegan() -> UploadStep {
-        (isPrivate, lastIsOfBefore, owesOffline) = (true, true, settings.state != nil)
+    private mutating func privateModeBegan(owesOffline: Bool) -> UploadStep {
+        (isPrivate, lastIsOfBefore, self.owesOffline) = (true, true, owesOffline)
         return takeNews(isNewer: false)
     }
 

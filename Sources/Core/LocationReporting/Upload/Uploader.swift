@@ -55,7 +55,15 @@ package actor Uploader {
     func timeSinceSent(_ update: LocationUpdate) -> Duration? { state.timeSinceSent(update, at: clock.now) }
 
     /// Tells that nothing of where the vehicle is may go out from now on, but for what waits from before.
-    func privateModeBegan() { take(.privateModeBegan) }
+    ///
+    /// What `former`, whose place this one takes, has told Fleet Engine already is not told again.
+    func privateModeBegan(after former: Uploader? = nil) async {
+        let isTold = await former?.hasToldOffline(settings.endpoint) ?? false
+        take(isTold ? .privateModeGoesOn : .privateModeBegan)
+    }
+
+    private func hasToldOffline(_ endpoint: HTTPURL) -> Bool { state.hasToldOffline && settings.endpoint == endpoint }
+
     func privateModeEnded() { take(.privateModeEnded) }
 
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.

@@ -186,11 +186,20 @@ struct PageView {
         let step = max(1, (points.count + count - 1) / count)
         var drawn = stride(from: 0, to: points.count, by: step).map { points[$0] }
         if let last = points.last, drawn.last != last { drawn.append(last) }
-        return drawn.map { point in
+        var fixes: [(fix: Fix, isLast: Bool)] = []
+        for point in drawn {
             var fix = Fix(timeOfFix: point.time.time, latitude: point.latitude, longitude: point.longitude)
-            fix.speedMetersPerSecond = point.speedMetersPerSecond
-            return (fix, point.isLast)
+            // A shape point states no speed: it was there at that time, and so was the one before.
+            fix.speedMetersPerSecond =
+                point.speedMetersPerSecond ?? fixes.last.flatMap { Self.speed(from: $0.fix, to: fix) }
+            fixes.append((fix, point.isLast))
         }
+        return fixes
+    }
+
+    private static func speed(from earlier: Fix, to later: Fix) -> Double? {
+        let seconds = earlier.timeOfFix.duration(to: later.timeOfFix) / .seconds(1)
+        return seconds > 0 ? earlier.distance(to: later) / seconds : nil
     }
 
     private func newest(of vehicle: VehicleRecord) -> Fix? {

@@ -1,0 +1,87 @@
+import Glibc
+import ReportedText
+
+/// A process that has what only one can have: a device, a lock, an address.
+package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
+    package let processID: Int32
+    /// The command name that the kernel keeps; `nil` when the process has gone meanwhile.
+    package let command: String?
+    /// What its unit of systemd is called there, as `waypost`, or `--user waypost`; `nil` when it is no unit's main
+    /// process.
+    private let unit: String?
+    /// With the arguments, where they are Waypost's own, in which there is no secret.
+    private let commandLine: String?
+
+    package init(processID: Int32, command: String?, unit: String? = nil) {
+        (self.processID, self.command, self.unit, commandLine) = (processID, command, unit, nil)
+    }
+
+    /// The process with this number, as `/proc` shows it to everybody.
+    package init(reading processID: Int32) {
+        self.processID = processID
+        command = commandName(ofProcess: processID)
+        unit = Self.unit(ofProcess: processID)
+        commandLine = command == "waypost" ? Self.commandLine(ofProcess: processID) : nil
+    }
+
+    /// As `gpsd (process 812)`, `waypost run (process 813)`.
+    package var description: String { "\(commandLine ?? command ?? "a process") (process \(processID))" }
+
+    package var isUnit: Bool { unit != nil }
+
+    /// The command that ends it: one that a unit would start again is stopped with it.
+    package var ending: String { unit.map { "systemctl stop \($0)" } ?? "kill \(processID)" }
+
+    /// Who has `target` open, as `/proc` names it in the links of descriptors, and as far as it shows them: of all
+    /// processes to root, and to anyone else of the own ones.
+    static func all(having target: String) -> [HoldingProcess] {
+        processIDs.filter { process in
+            FileSystem.visibleNames(inFolder: "/proc/\(process)/fd").contains {
+                FileSystem.linkTarget(at: "/proc/\(process)/fd/\($0)") == target
+            }
+        }.map(Self.init(reading:))
+    }
+
+    /// The one process of `user`, if there is one only.
+    static func only(of user: UInt32) -> HoldingProcess? {
+        let all = processIDs.filter { (try? FileStatus(at: "/proc/\($0)"))?.owner == user }
+        return all.count == 1 ? HoldingProcess(reading: all[0]) : nil
+    }
+
+    static var processIDs: [Int32] { FileSystem.visibleNames(inFolder: "/proc").compactMap { Int32($0) }.sorted() }
+
+    private static func commandLine(ofProcess processID: Int32) -> String? {
+        guard let bytes = try? FileSystem.read(4096, at: 0, of: "/proc/\(processID)/cmdline") else { return nil }
+        let words = bytes.split(separator: 0).dropFirst().map { " \(ReportedText(bytes: $0))" }
+        return "waypost" + words.joined()
+    }
+
+    /// What a unit has started itself is a child of systemd's; what a shell or a timer starts within one is not.
+    private static func unit(ofProcess processID: Int32) -> String? {
+        guard let parent = Descendant(reading: processID)?.parent, commandName(ofProcess: parent) == "systemd",
+            let bytes = try? FileSystem.read(4096, at: 0, of: "/proc/\(processID)/cgroup")
+        else { return nil }
+        return unit(ofGroups: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// From the lines of `/proc/PID/cgroup`.
+    static func unit(ofGroups text: String) -> String? {
+        for line in text.split(separator: "\n") {
+            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard fields.count == 3, fields[1].isEmpty || fields[1] == "name=systemd" else { continue }
+            guard let last = fields[2].split(separator: "/").last, last.hasSuffix(".service") else { continue }
+            let name = last.dropLast(".service".count)
+            // One that cannot be shown as it is cannot be typed either.
+            guard ReportedText(name).description == name else { return nil }
+            return (fields[2].contains("/user@") ? "--user " : "") + name
+        }
+        return nil
+    }
+}
+
+/// The command name that the kernel keeps for a process; `nil` when there is no such process.
+package func commandName(ofProcess processID: Int32) -> String? {
+    guard let bytes = try? FileSystem.read(64, at: 0, of: "/proc/\(processID)/comm") else { return nil }
+    let name = ReportedText(bytes: bytes.prefix { $0 != UInt8(ascii: "\n") })
+    return name.isEmpty ? nil : name.description
+}

@@ -1,0 +1,21 @@
+import CurlTransport
+import Testing
+import WaypostTestSupport
+
+/// What a client says with who it is, tried without a server.
+@Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed")) struct ClientCertificates {
+    @Test func areUsableWithTheirOwnKeyAlone() async throws {
+        let folder = try TemporaryFolder()
+        try await TestCertificates.make(in: folder)
+        let client = TestCertificates.client(in: folder)
+        func isUsable(_ certificate: String, _ key: String) -> Bool {
+            CurlClientCertificate(certificateFile: certificate, keyFile: key).isUsable
+        }
+        #expect(isUsable(client.certificate, client.key))
+        #expect(!isUsable(client.certificate, TestCertificates.server(in: folder).key))
+        #expect(!isUsable(client.key, client.certificate))
+        let damaged = try folder.write(
+            "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n".utf8, to: "damaged")
+        #expect(!isUsable(client.certificate, damaged))
+    }
+}

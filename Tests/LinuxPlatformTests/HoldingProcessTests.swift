@@ -1,0 +1,35 @@
+import Glibc
+import Testing
+import WaypostTestSupport
+
+@testable import LinuxPlatform
+
+/// What is said of a process that is in the way.
+@Suite struct HoldingProcesses {
+    @Test(arguments: [
+        ("0::/system.slice/waypost.service\n", "waypost"),
+        ("0::/system.slice/system-waypost.slice/waypost@van7.service\n", "waypost@van7"),
+        ("12:cpu:/\n1:name=systemd:/system.slice/gpsd.service\n0::/elsewhere.service\n", "gpsd"),
+        ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/waypost.service\n", "--user waypost"),
+        ("0::/user.slice/user-1000.slice/session-3.scope\n", nil), ("0::/\n", nil), ("", nil),
+        ("0::/machine.slice/van.service/payload\n", nil), ("0::/system.slice/\u{1B}[31m.service\n", nil),
+    ])
+    func areOfAUnit(groups: String, unit: String?) { #expect(HoldingProcess.unit(ofGroups: groups) == unit) }
+
+    @Test func areEndedWithTheirUnit() {
+        let service = HoldingProcess(processID: 812, command: "waypost", unit: "waypost")
+        #expect(service.description == "waypost (process 812)")
+        #expect(service.ending == "systemctl stop waypost")
+        let other = HoldingProcess(processID: 813, command: nil)
+        #expect(other.description == "a process (process 813)")
+        #expect(other.ending == "kill 813")
+    }
+
+    /// These tests run within some unit, perhaps, and are not what it has started.
+    @Test func areNamedAsTheKernelDoes() {
+        let own = HoldingProcess(reading: getpid())
+        #expect(own.command == commandName(ofProcess: getpid()) && own.command != nil)
+        #expect(own.ending == "kill \(getpid())")
+        #expect(HoldingProcess(reading: -1) == HoldingProcess(processID: -1, command: nil))
+    }
+}

@@ -1,0 +1,42 @@
+import Glibc
+import Testing
+import WaypostTestSupport
+
+@testable import LinuxPlatform
+
+/// Who has the address, what to do about it, and how to find it.
+@Suite struct ListenErrors {
+    @Test(arguments: [
+        (
+            Listener.process(HoldingProcess(processID: 812, command: "waypost", unit: "waypost")),
+            "waypost (process 812) holds it; stop it (systemctl stop waypost), or choose another port (0 takes a free one)"
+        ),
+        (
+            .user(998),
+            "a process of uid 998 holds it; find it as root (ss -ltnp sport = :9464) and stop it, or choose another port "
+                + "(0 takes a free one)"
+        ),
+        (
+            nil,
+            "another process holds it; find it as root (ss -ltnp sport = :9464) and stop it, or choose another port "
+                + "(0 takes a free one)"
+        ),
+    ])
+    func sayWhatToDo(listener: Listener?, words: String) {
+        #expect(ListenError.words(of: listener, on: .loopback(host: "127.0.0.1", port: 9464)) == words)
+    }
+
+    @Test func nameWhoListensOnAUnixSocket() throws {
+        let folder = try TemporaryFolder()
+        let socket = try ListeningSocket(on: .unix(path: folder.path("status")))
+        #expect(Listener(on: socket.address) == .process(HoldingProcess(reading: getpid())))
+        let error = #expect(throws: ListenError.self) { try ListeningSocket(on: socket.address) }
+        #expect(error?.description.hasSuffix(" holds it; stop it (kill \(getpid())), or choose another path") == true)
+        #expect(Listener(on: .unix(path: folder.path("none"))) == nil)
+    }
+
+    @Test func nameWhoListensOnAPort() throws {
+        let socket = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
+        #expect(Listener(on: socket.address) == .process(HoldingProcess(reading: getpid())))
+    }
+}
