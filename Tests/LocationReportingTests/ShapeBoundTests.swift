@@ -134,7 +134,7 @@ import WaypostTestSupport
             follower.hear(shape.take() + [LocationUpdate(fix)])
         }
         #expect(follower.worst <= 5 && follower.told > 10)
-        #expect(most <= 2 * 256)
+        #expect(most <= 3 * 256)
     }
 
     /// An update that does not come: the latest points are kept, and no more than that.
@@ -146,7 +146,7 @@ import WaypostTestSupport
             shape.add(drive.next())
             most = max(most, Self.held(shape))
         }
-        #expect(most <= 2 * 256)
+        #expect(most <= 3 * 256)
         #expect(shape.isFull)
         #expect(shape.take().count <= ShapePoints.most)
     }
