@@ -15,8 +15,9 @@ _EARTH = 6371008.8
 _LONGEST_LEAD = 60
 # Fixes farther apart than this, in seconds, have a hole between them, which is not judged.
 _HOLE = 30
-# Metres: what rounding moves a place, and how far from its parking place a vehicle has left it.
-_ROUNDING, _SAME_PLACE = 0.02, 5.0
+# Metres: what rounding moves a place, and how far from its parking place a vehicle has left it; metres a second from
+# which on one that was parked moves.
+_ROUNDING, _SAME_PLACE, _MOVING = 0.02, 5.0, 1.5
 # Two updates are this far apart, in seconds, but for what a receiver's times are off their second.
 _SHORTEST = 4.9
 # Of a fast receiver, fixes closer in time are left out.
@@ -165,7 +166,8 @@ def measure(driven: Sequence[Place], sent: Sequence[Upload]) -> Figures:
         there = true_places.get(other.time)
         is_held = there.distance(other.x, other.y) > _ROUNDING if there else (one.x, one.y) == (other.x, other.y)
         is_there = other.distance(*_between(one, other, true.time)) <= _SAME_PLACE
-        (parked if is_held and is_there else off).append(moment)
+        is_slow = math.hypot(true.east, true.north) < _MOVING
+        (parked if is_held and is_there and is_slow else off).append(moment)
     distances = [moment.off for moment in live]
     span = driven[-1].time - driven[0].time - sum(end - begin for begin, end in holes)
     errors = [moment.off for moment in off + parked]

@@ -42,8 +42,8 @@ class Kills(Trial):
         self.accepted = 0
         # Times of fix that the outbox held after a kill: each must reach the simulator in the end.
         self.seen_pending: set[float] = set()
-        # How many of these tell where and when alone: shape points.
-        self.seen_points = 0
+        # Those of these that tell where and when alone: shape points.
+        self.seen_points: set[float] = set()
         self.slowest_start = 0.0
 
     def run(self) -> str:
@@ -61,7 +61,7 @@ class Kills(Trial):
         accepted, repeated = self.conclude()
         return (f"{self.kills} of {self.kills} kills: nothing lost "
                 f"({killed} at work; {accepted} accepted and delivered, {repeated} delivered more than once; "
-                f"{self.seen_points} shape points among what waited after a kill; "
+                f"{len(self.seen_points)} shape points among what waited after a kill; "
                 f"slowest start to first acceptance {self.slowest_start * 1000:.0f} ms; "
                 f"seed {self.arguments.seed}, {self.seconds()} s)")
 
@@ -129,7 +129,7 @@ class Kills(Trial):
             raise Failed(f"after kill {number} {ledger['pending']} count as pending, {len(pending)} are there")
         self.accepted = ledger["accepted"]
         self.seen_pending |= pending
-        self.seen_points += sum("speedMetersPerSecond" not in update for update in waiting)
+        self.seen_points |= {moment(update["time"]) for update in waiting if "speedMetersPerSecond" not in update}
 
     def conclude(self) -> tuple[int, int]:
         """How many were accepted, and how many arrived more than once."""
@@ -144,7 +144,7 @@ class Kills(Trial):
         summary = self.simulator.summary()
         if summary["lastLocationsBackInTime"] or summary["pastLocationsOutOfOrder"]:
             raise Failed(f"the order of time is not kept: {summary}")
-        if self.seen_points == 0:
+        if not self.seen_points:
             raise Failed("no shape point was ever pending; the drives are too straight")
         return ledger["accepted"], summary["repeatedFixes"]
 
