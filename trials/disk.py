@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from .drive import moment
+from .drive import NARROW_METERS, moment
 from .failure import Failed
 from .processes import call
 from .service import Feed, Service
@@ -93,7 +93,7 @@ class FullDisk(Trial):
         self.ends_with(self.filler.end)
         try:
             first = round(time.time()) - DRIVE_BEGAN
-            self.feed = Feed(self.service, first, PACE)
+            self.feed = Feed(self.service, first, PACE, NARROW_METERS)
             self.service.wait("the service delivers", self.newest, PATIENCE)
             for number in range(1, self.arguments.rounds + 1):
                 self.round(number)

@@ -1,4 +1,4 @@
-"""A drive along a wide circle, as the sentences that a receiver writes at 1 Hz."""
+"""A drive along a circle, as the sentences that a receiver writes at 1 Hz."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 
 SPEED_METERS_PER_SECOND, RADIUS_METERS = 14.0, 3000.0
+# So narrow that no update tells the way to it without a shape point.
+NARROW_METERS = 100.0
 _METERS_PER_DEGREE = 111_195
 _LATITUDE, _LONGITUDE = 48.1, 11.5
 
@@ -29,11 +31,11 @@ def angle(degrees: float, digits: int, letters: str) -> str:
     return f"{whole:0{digits}d}{minutes:08.5f},{letters[degrees < 0]}"
 
 
-def epoch(second: float, now: float) -> str:
+def epoch(second: float, now: float, radius: float = RADIUS_METERS) -> str:
     """RMC and GGA after so many seconds of the drive, at `now` in seconds since 1970."""
-    turn = SPEED_METERS_PER_SECOND * second / RADIUS_METERS
-    latitude = _LATITUDE + RADIUS_METERS * math.cos(turn) / _METERS_PER_DEGREE
-    longitude = _LONGITUDE + RADIUS_METERS * math.sin(turn) / (_METERS_PER_DEGREE * math.cos(math.radians(_LATITUDE)))
+    turn = SPEED_METERS_PER_SECOND * second / radius
+    latitude = _LATITUDE + radius * math.cos(turn) / _METERS_PER_DEGREE
+    longitude = _LONGITUDE + radius * math.sin(turn) / (_METERS_PER_DEGREE * math.cos(math.radians(_LATITUDE)))
     course = (math.degrees(turn) + 90) % 360
     utc = datetime.datetime.fromtimestamp(now, datetime.timezone.utc)
     clock = f"{utc:%H%M%S}.{utc.microsecond // 10_000:02d}"
@@ -42,7 +44,7 @@ def epoch(second: float, now: float) -> str:
             + sentence(f"GNGGA,{clock},{place},1,10,0.9,520.0,M,47.0,M,,"))
 
 
-def write_drive(path: Path, begin: float, seconds: int) -> None:
+def write_drive(path: Path, begin: float, seconds: int, radius: float = RADIUS_METERS) -> None:
     """A log that begins at `begin` in seconds since 1970."""
     with open(path, "w", newline="") as log:
-        log.writelines(epoch(second, begin + second) for second in range(seconds))
+        log.writelines(epoch(second, begin + second, radius) for second in range(seconds))

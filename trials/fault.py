@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import guard
-from .drive import moment, write_drive
+from .drive import NARROW_METERS, moment, write_drive
 from .failure import Failed
-from .simulator import Simulator
+from .simulator import Simulator, disorder
 from .trial import Option, Trial
 from .waypost import ROOT, Waypost, configuration
 
@@ -152,7 +152,7 @@ class Bench:
         begin = round(time.time()) - 3 * DRIVE_SECONDS
         self.drives = [folder / "first.nmea", folder / "second.nmea"]
         for number, path in enumerate(self.drives):
-            write_drive(path, begin + number * (DRIVE_SECONDS + 60), DRIVE_SECONDS)
+            write_drive(path, begin + number * (DRIVE_SECONDS + 60), DRIVE_SECONDS, NARROW_METERS)
 
     def examine(self, case: Case) -> Found:
         folder = self.folder / f"{case.call}-{case.error}-{case.number}"
@@ -222,13 +222,16 @@ class Bench:
         if ended.status != 0:
             raise Failed(f"the clean run after it ends with {ended.status}: {ended.words()}")
         words = self.waypost.ledger(configured)
-        arrived = {arrival.fixed for arrival in self.simulator.record.news()}
+        arrivals = self.simulator.record.news()
+        arrived = {arrival.fixed for arrival in arrivals}
         if words["delivered"] != words["accepted"] or words["accepted"] < accepted + 1:
             raise Failed(f"after the clean run {words}, {accepted} were accepted before")
         if missing := pending - arrived:
             raise Failed(f"{len(missing)} accepted ones never arrived; the first is of {min(missing)}")
         if len(arrived) < words["accepted"]:
             raise Failed(f"{words['accepted']} were accepted, {len(arrived)} arrived")
+        if wrong := disorder(arrivals):
+            raise Failed(f"the order of time is not kept: {wrong[0]}")
 
 
 def judge_end(ended: Ended, failed: list[str]) -> None:

@@ -15,6 +15,11 @@ _EARTH = 6371008.8
 _LONGEST_LEAD = 60
 # Fixes farther apart than this, in seconds, have a hole between them, which is not judged.
 _HOLE = 30
+# Metres: what rounding moves a place, and how far from its parking place a vehicle has left it; metres a second from
+# which on one that was parked moves.
+_ROUNDING, _SAME_PLACE, _MOVING = 0.02, 5.0, 1.5
+# Two updates are this far apart, in seconds, but for what a receiver's times are off their second.
+_SHORTEST = 4.9
 # Of a fast receiver, fixes closer in time are left out.
 _CLOSEST = 0.9
 # No vehicle is faster than this, in metres a second, unless so many fixes in a row say so.
@@ -24,37 +29,41 @@ _REACH = 120
 
 
 class Place(NamedTuple):
-    """Where and when, in seconds and metres on a plane, and how fast it goes east and north."""
+    """Where and when, in seconds and metres, and how fast it goes east and north in metres a second."""
 
     time: float
+    # Metres east as they are at the equator.
     x: float
     y: float
     east: float
     north: float
+    # What such a metre is here.
+    shrinking: float = 1.0
+
+    def distance(self, x: float, y: float) -> float:
+        return math.hypot((x - self.x) * self.shrinking, y - self.y)
+
+    def pace(self, before: Place) -> tuple[float, float]:
+        elapsed = max(0.001, self.time - before.time)
+        return (self.x - before.x) * self.shrinking / elapsed, (self.y - before.y) / elapsed
 
     def driven_on(self, time: float) -> tuple[float, float]:
         lead = min(time - self.time, _LONGEST_LEAD)
-        return self.x + self.east * lead, self.y + self.north * lead
+        return self.x + self.east * lead / self.shrinking, self.y + self.north * lead
 
 
-class Plane:
-    """The plane that touches the earth at a place."""
-
-    def __init__(self, latitude: float, longitude: float) -> None:
-        self._latitude, self._longitude = latitude, longitude
-        self._shrinking = math.cos(math.radians(latitude))
-
-    def place(self, time: float, latitude: float, longitude: float, speed: float | None, heading: float | None,
-              before: Place | None = None) -> Place:
-        x = math.radians(longitude - self._longitude) * _EARTH * self._shrinking
-        y = math.radians(latitude - self._latitude) * _EARTH
-        if speed is not None and (heading is not None or speed < 0.5):
-            way = math.radians(heading or 0)
-            return Place(time, x, y, speed * math.sin(way), speed * math.cos(way))
-        if before and 0 < time - before.time < 3:
-            elapsed = time - before.time
-            return Place(time, x, y, (x - before.x) / elapsed, (y - before.y) / elapsed)
-        return Place(time, x, y, 0.0, 0.0)
+def place(time: float, latitude: float, longitude: float, speed: float | None, heading: float | None,
+          before: Place | None = None) -> Place:
+    """Who states no heading stands still for a follower, unless the way from the place before tells more."""
+    here = Place(time, math.radians(longitude) * _EARTH, math.radians(latitude) * _EARTH, 0.0, 0.0,
+                 math.cos(math.radians(latitude)))
+    if speed is not None and heading is not None:
+        way = math.radians(heading)
+        return here._replace(east=speed * math.sin(way), north=speed * math.cos(way))
+    if before and 0 < time - before.time < 3 and (speed is None or speed >= 0.5):
+        east, north = here.pace(before)
+        return here._replace(east=east, north=north)
+    return here
 
 
 class Upload(NamedTuple):
@@ -64,55 +73,65 @@ class Upload(NamedTuple):
     told: list[Place]
 
 
-def track(fixes: Path) -> tuple[list[Place], Plane]:
+def track(fixes: Path) -> list[Place]:
     """The true drive, of what `waypost fixes` prints; a jump that no vehicle makes is left out."""
     told = [json.loads(line) for line in fixes.read_text().splitlines()]
-    plane = Plane(told[0]["latitude"], told[0]["longitude"])
     kept: list[Place] = []
     doubted: list[Place] = []
     for fix in sorted(told, key=lambda one: moment(one["time"])):
         time = moment(fix["time"])
         if kept and time - kept[-1].time < _CLOSEST:
             continue
-        place = plane.place(time, fix["latitude"], fix["longitude"], fix.get("speedMetersPerSecond"),
-                            fix.get("headingDegrees"), (doubted or kept or [None])[-1])
-        if kept and _pace(kept[-1], place) > _FASTEST:
-            doubted = [*doubted, place] if doubted and _pace(doubted[-1], place) <= _FASTEST else [place]
+        here = place(time, fix["latitude"], fix["longitude"], fix.get("speedMetersPerSecond"),
+                     fix.get("headingDegrees"), (doubted or kept or [None])[-1])
+        if kept and math.hypot(*here.pace(kept[-1])) > _FASTEST:
+            doubted = [*doubted, here] if doubted and math.hypot(*here.pace(doubted[-1])) <= _FASTEST else [here]
             if len(doubted) < _QUORUM:
                 continue
         doubted = []
-        kept.append(place)
-    return kept, plane
+        kept.append(here)
+    return kept
 
 
-def _pace(one: Place, other: Place) -> float:
-    return math.hypot(other.x - one.x, other.y - one.y) / max(0.001, other.time - one.time)
-
-
-def uploads(lines: Iterable[str], plane: Plane, vehicle: str | None = None) -> list[Upload]:
+def uploads(lines: Iterable[str], vehicle: str | None = None) -> list[Upload]:
     """What a simulator recorded with `--record-uploads`, of one vehicle."""
     read: list[Upload] = []
     for line in lines:
         told = json.loads(line)
         if vehicle is None or told["vehicle"].endswith("/" + vehicle):
             read.append(Upload(told["time"], [
-                plane.place(one["time"], one["latitude"], one["longitude"], one.get("speed"), one.get("heading"))
+                place(one["time"], one["latitude"], one["longitude"], one.get("speed"), one.get("heading"))
                 for one in told["locations"]]))
     return read
 
 
+class Moment(NamedTuple):
+    """How far a follower is off in metres, how many seconds after the drive's first fix and after the last update."""
+
+    off: float = 0.0
+    at: float = 0.0
+    age: float = 0.0
+
+    @property
+    def is_avoidable(self) -> bool:
+        """Whether another update could have gone out: they are five seconds apart."""
+        return self.age >= _SHORTEST
+
+
 class Figures(NamedTuple):
-    """Metres, and seconds of the worst live moment from the drive's first fix on."""
+    """Metres, and the worst moments: live, of all and of those that another update could have avoided; of the track."""
 
     hours: float
     requests: int
     past: int
     live50: float
     live95: float
-    live_max: float
-    live_max_at: float
+    live_worst: Moment
+    live_avoidable: Moment
     track95: float
-    track_max: float
+    track_worst: Moment
+    # Without the drift of a parked vehicle, which is told in one place.
+    track_moving: Moment
 
 
 def _rank(values: Sequence[float], share: float) -> float:
@@ -130,27 +149,43 @@ def measure(driven: Sequence[Place], sent: Sequence[Upload]) -> Figures:
         if last is None or (number and true.time - driven[number - 1].time > _HOLE):
             continue
         x, y = last.driven_on(true.time)
-        live.append((math.hypot(x - true.x, y - true.y), true.time - driven[0].time))
+        live.append(Moment(true.distance(x, y), true.time - driven[0].time, true.time - last.time))
     holes = [(one.time, other.time) for one, other in zip(driven, driven[1:]) if other.time - one.time > _HOLE]
-    told = sorted({place for upload in sent for place in upload.told})
-    off, index = [], 0
+    told = sorted({one for upload in sent for one in upload.told})
+    true_places = {true.time: true for true in driven}
+    off, parked, index = [], [], 0
     for true in driven:
-        while index + 1 < len(told) and told[index + 1].time <= true.time:
+        while index + 2 < len(told) and told[index + 1].time < true.time:
             index += 1
-        if index + 1 < len(told) and told[index].time <= true.time and not any(
-                told[index].time <= begin and end <= told[index + 1].time for begin, end in holes):
-            off.append(_distance(told[index], told[index + 1], true))
-    distances = [distance for distance, _ in live]
-    worst = max(live, default=(0.0, 0.0))
+        one, other = told[index:index + 2] if len(told) > index + 1 else (true, true)
+        if not one.time < true.time <= other.time or any(
+                one.time <= begin and end <= other.time for begin, end in holes):
+            continue
+        moment = Moment(_distance(one, other, true), true.time - driven[0].time, true.time - one.time)
+        # Where the leg ends the vehicle is told to be elsewhere than its receiver has it: it is parked.
+        there = true_places.get(other.time)
+        is_held = there.distance(other.x, other.y) > _ROUNDING if there else (one.x, one.y) == (other.x, other.y)
+        is_there = other.distance(*_between(one, other, true.time)) <= _SAME_PLACE
+        is_slow = math.hypot(true.east, true.north) < _MOVING
+        (parked if is_held and is_there and is_slow else off).append(moment)
+    distances = [moment.off for moment in live]
     span = driven[-1].time - driven[0].time - sum(end - begin for begin, end in holes)
+    errors = [moment.off for moment in off + parked]
     return Figures(span / 3600, len(sent), sum(len(upload.told) - 1 for upload in sent), _rank(distances, .5),
-                   _rank(distances, .95), worst[0], worst[1], _rank(off, .95), max(off, default=0.0))
+                   _rank(distances, .95), max(live, default=Moment()),
+                   max((moment for moment in live if moment.is_avoidable), default=Moment()), _rank(errors, .95),
+                   max(off + parked, default=Moment()), max(off, default=Moment()))
+
+
+def _between(one: Place, other: Place, time: float) -> tuple[float, float]:
+    """Where a vehicle is that goes evenly from one place to the other."""
+    share = (time - one.time) / (other.time - one.time) if other.time > one.time else 0
+    return one.x + share * (other.x - one.x), one.y + share * (other.y - one.y)
 
 
 def _distance(one: Place, other: Place, true: Place) -> float:
-    """From where a vehicle is that goes evenly from one place to the other, at the same time."""
-    share = (true.time - one.time) / (other.time - one.time) if other.time > one.time else 0
-    return math.hypot(one.x + share * (other.x - one.x) - true.x, one.y + share * (other.y - one.y) - true.y)
+    """From there to where it truly is."""
+    return true.distance(*_between(one, other, true.time))
 
 
 def optimum(driven: Sequence[Place], bound: float) -> int:
@@ -167,10 +202,9 @@ def optimum(driven: Sequence[Place], bound: float) -> int:
                 fewest[end] = min(fewest[end], fewest[start] + 1)
             if is_hole:
                 break
-            elapsed, reach = other.time - one.time, bound / (other.time - one.time)
-            east = max(east[0], (other.x - one.x) / elapsed - reach), min(east[1], (other.x - one.x) / elapsed + reach)
-            north = max(north[0], (other.y - one.y) / elapsed - reach), min(
-                north[1], (other.y - one.y) / elapsed + reach)
+            pace, reach = other.pace(one), bound / (other.time - one.time)
+            east = max(east[0], pace[0] - reach), min(east[1], pace[0] + reach)
+            north = max(north[0], pace[1] - reach), min(north[1], pace[1] + reach)
             if east[0] > east[1] or north[0] > north[1]:
                 break
     return fewest[-1] + 1

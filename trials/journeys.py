@@ -18,6 +18,7 @@ RECORDED = ROOT.parent / "shared/data/drives"
 _BEGIN = 1_767_600_000.0  # 2026-01-05, where a drive states no date
 _METERS_PER_DEGREE = 111_195
 _KNOT = 0.514444
+TOWN = "town"
 
 
 class Row(NamedTuple):
@@ -141,7 +142,7 @@ class Journey:
 def generated(seed: int, folder: Path) -> list[Path]:
     """A town drive, a motorway and a delivery round with forty stops."""
     made = []
-    for kind, rows in (("town", Journey(seed).town()), ("motorway", Journey(seed + 1).motorway()),
+    for kind, rows in ((TOWN, Journey(seed).town()), ("motorway", Journey(seed + 1).motorway()),
                        ("delivery-round", Journey(seed + 2).round())):
         made.append(folder / f"{kind}.nmea")
         write(made[-1], rows)

@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from .drive import moment, write_drive
+from .drive import NARROW_METERS, moment, write_drive
 from .failure import Failed
 from .processes import end_now
 from .simulator import Simulator
@@ -42,6 +42,8 @@ class Kills(Trial):
         self.accepted = 0
         # Times of fix that the outbox held after a kill: each must reach the simulator in the end.
         self.seen_pending: set[float] = set()
+        # Those of these that tell where and when alone: shape points.
+        self.seen_points: set[float] = set()
         self.slowest_start = 0.0
 
     def run(self) -> str:
@@ -59,13 +61,14 @@ class Kills(Trial):
         accepted, repeated = self.conclude()
         return (f"{self.kills} of {self.kills} kills: nothing lost "
                 f"({killed} at work; {accepted} accepted and delivered, {repeated} delivered more than once; "
+                f"{len(self.seen_points)} shape points among what waited after a kill; "
                 f"slowest start to first acceptance {self.slowest_start * 1000:.0f} ms; "
                 f"seed {self.arguments.seed}, {self.seconds()} s)")
 
     def replay(self, number: int) -> subprocess.Popen[bytes]:
         """Each round's drive follows the one before it, so that every accepted time of fix is unique."""
         log = self.folder / f"drive-{number}.nmea"
-        write_drive(log, self.first + number * (DRIVE_SECONDS + 60), DRIVE_SECONDS)
+        write_drive(log, self.first + number * (DRIVE_SECONDS + 60), DRIVE_SECONDS, NARROW_METERS)
         with open(self.folder / "replay.out", "wb") as output, open(self.folder / "replay.err", "wb") as errors:
             return subprocess.Popen(self.waypost.replay(log, self.configuration), stdin=subprocess.DEVNULL,
                                     stdout=output, stderr=errors)
@@ -111,7 +114,8 @@ class Kills(Trial):
 
     def check_after_kill(self, number: object) -> None:
         ledger = self.waypost.ledger(self.configuration)
-        pending = {moment(update["time"]) for update in self.waypost.outbox(self.configuration, "export")}
+        waiting = self.waypost.outbox(self.configuration, "export")
+        pending = {moment(update["time"]) for update in waiting}
         if ledger["accepted"] < self.accepted:
             raise Failed(f"after kill {number} {ledger['accepted']} are accepted, there were {self.accepted} before")
         if ledger["evicted"] or ledger["quarantined"]:
@@ -125,6 +129,7 @@ class Kills(Trial):
             raise Failed(f"after kill {number} {ledger['pending']} count as pending, {len(pending)} are there")
         self.accepted = ledger["accepted"]
         self.seen_pending |= pending
+        self.seen_points |= {moment(update["time"]) for update in waiting if "speedMetersPerSecond" not in update}
 
     def conclude(self) -> tuple[int, int]:
         """How many were accepted, and how many arrived more than once."""
@@ -136,7 +141,12 @@ class Kills(Trial):
             raise Failed(f"{len(missing)} that the outbox held never arrived; the first was of {min(missing)}")
         if len(arrived) != ledger["accepted"]:
             raise Failed(f"{ledger['accepted']} were accepted, {len(arrived)} arrived")
-        return ledger["accepted"], self.simulator.summary().get("repeatedFixes", 0)
+        summary = self.simulator.summary()
+        if summary["lastLocationsBackInTime"] or summary["pastLocationsOutOfOrder"]:
+            raise Failed(f"the order of time is not kept: {summary}")
+        if not self.seen_points:
+            raise Failed("no shape point was ever pending; the drives are too straight")
+        return ledger["accepted"], summary["repeatedFixes"]
 
     def words(self) -> str:
         return (self.folder / "replay.err").read_text(errors="replace")[-2000:]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .drive import epoch
+from .drive import RADIUS_METERS, epoch
 from .failure import Failed
 from .network import fetch, free_port
 from .processes import ONE_COMMAND_SECONDS, end_now
@@ -165,9 +165,10 @@ class Feed(threading.Thread):
     """A receiver at 1 Hz, from now on. Each epoch is written at the moment that it states; with `first`, in seconds since
     1970, the drive begins there and is `speed` times as fast."""
 
-    def __init__(self, service: Service, first: float | None = None, speed: float = 1) -> None:
+    def __init__(self, service: Service, first: float | None = None, speed: float = 1,
+                 radius: float = RADIUS_METERS) -> None:
         super().__init__(daemon=True)
-        self.service, self.first, self.speed = service, first, speed
+        self.service, self.first, self.speed, self.radius = service, first, speed, radius
         self.failure: Failed | None = None
         self.seconds = 0
         self._ended = threading.Event()
@@ -179,7 +180,7 @@ class Feed(threading.Thread):
         try:
             while not self._ended.wait(max(0, begin + self.seconds / self.speed - time.monotonic())):
                 now = time.time() if self.first is None else self.first + self.seconds
-                self.service.write(epoch(self.seconds, now))
+                self.service.write(epoch(self.seconds, now, self.radius))
                 self.seconds += 1
         except Failed as failure:
             self.failure = failure

@@ -7,7 +7,7 @@ import json
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +32,22 @@ class Arrival(NamedTuple):
         told = json.loads(line)
         return cls(told["kind"], moment(told["time"]), moment(told["receivedAt"]), told["vehicle"].rpartition("/")[2],
                    "timeSinceUpdateSeconds" in told)
+
+
+def disorder(arrivals: Iterable[Arrival]) -> list[Arrival]:
+    """What broke the order of time, of one vehicle: a last location before an earlier one, or a past one that is not in
+    its place among those of its request, whose last location comes behind them."""
+    found: list[Arrival] = []
+    newest, before = 0.0, None
+    for arrival in arrivals:
+        if before and before.kind == "past" and arrival.received == before.received and arrival.fixed < before.fixed:
+            found.append(arrival)
+        elif arrival.kind == "last":
+            if arrival.fixed < newest:
+                found.append(arrival)
+            newest = max(newest, arrival.fixed)
+        before = arrival
+    return found
 
 
 class Record:

@@ -9,10 +9,10 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .drive import epoch
+from .drive import NARROW_METERS, epoch
 from .failure import Failed
 from .service import Service
-from .simulator import Simulator
+from .simulator import Simulator, disorder
 from .trial import Option, Trial
 from .waypost import Ledger, configuration
 
@@ -52,6 +52,9 @@ class Weather:
         self.counts = {mood: 0 for mood in LIVES}
         self.next_change = time.monotonic() + self.mean_life
         self.continues: float | None = None
+        # Seconds since 1970 from each standstill to the end of that life: what was given up meanwhile comes in any order.
+        self.standstills: list[tuple[float, float]] = []
+        self.stopped_at: float | None = None
         simulator.start("--seed", 1)
 
     def pass_by(self, now: float) -> None:
@@ -63,7 +66,9 @@ class Weather:
             return
         if self.simulator.is_up():
             self.simulator.stop()
-            self.continues = None
+            if self.stopped_at:
+                self.standstills.append((self.stopped_at, time.time()))
+            self.continues = self.stopped_at = None
             # Nobody listens for a while.
             self.next_change = now + self.chance.uniform(0, 0.1 * self.mean_life)
             return
@@ -75,11 +80,14 @@ class Weather:
         if mood == "stopped":
             # Sometimes longer than an exchange may take.
             self.simulator.signal(signal.SIGSTOP)
+            self.stopped_at = time.time()
             self.continues = now + self.chance.uniform(0.1, 0.8) * self.mean_life
         self.next_change = now + self.chance.uniform(0.5, 1.5) * self.mean_life
 
     def clear(self) -> None:
         self.simulator.stop()
+        if self.stopped_at:
+            self.standstills.append((self.stopped_at, time.time()))
         self.simulator.start()
 
     def __str__(self) -> str:
@@ -122,7 +130,7 @@ class Soak(Trial):
         begin = time.monotonic()
         next_sample, samples = begin + every, []
         for second in range(self.length):
-            service.write(epoch(second, self.first + second))
+            service.write(epoch(second, self.first + second, NARROW_METERS))
             now = time.monotonic()
             self.weather.pass_by(now)
             if now >= next_sample:
@@ -136,7 +144,12 @@ class Soak(Trial):
         """Gives how many arrived more than once."""
         if ledger["delivered"] != ledger["accepted"]:
             raise Failed(f"not everything was delivered: {ledger}")
-        times = [arrival.fixed for arrival in self.simulator.record.all()]
+        arrivals = list(self.simulator.record.all())
+        in_order = [arrival for arrival in arrivals if not any(
+            begin <= arrival.received <= end for begin, end in self.weather.standstills)]
+        if wrong := disorder(in_order):
+            raise Failed(f"the order of time is not kept: {wrong[0]}")
+        times = [arrival.fixed for arrival in arrivals]
         arrived = set(times)
         if len(arrived) != ledger["accepted"]:
             raise Failed(f"{ledger['accepted']} were accepted, {len(arrived)} times of fix arrived")

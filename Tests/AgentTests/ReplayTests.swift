@@ -1,6 +1,7 @@
 import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
+import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
@@ -121,5 +122,26 @@ import WaypostTestSupport
         #expect(json["seconds"]?.doubleValue == 1.5)
         #expect(json["requestsPerHour"]?.doubleValue == 200 && json["bytesPerHour"]?.doubleValue == 320_000)
         #expect(summary.text.contains("an hour of driving: 200 requests, 320 kB"))
+        #expect(json["liveErrorMetersP50"] == nil && !summary.text.contains("follower"), "of many vehicles")
+    }
+
+    @Test func tellsWhatAFollowerSees() throws {
+        var errors = FollowerErrors()
+        for second in 0...60 {
+            var fix = Fix.sample(Double(second), north: second < 30 ? 0 : Double(second - 30) * 2, speed: 0)
+            fix.headingDegrees = 0
+            errors.see(fix)
+            if second % 30 == 0 { errors.hear(LocationUpdate(fix)) }
+        }
+        let summary = ReplaySummary(
+            counts: DeliveryCounts(), ledger: Ledger(accepted: 3, delivered: 3), duration: .seconds(1), errors: errors)
+        let json = try JSONValue(parsing: Array(summary.json.utf8))
+        #expect(json["liveErrorMetersP50"]?.doubleValue == 0 && json["greatestLiveErrorMeters"]?.doubleValue == 58)
+        #expect((51.9...52.6).contains(json["liveErrorMetersP95"]?.doubleValue ?? 0))
+        #expect(json["greatestTrackErrorMeters"]?.doubleValue == 0)
+        #expect(
+            summary.text.contains(
+                "a follower is within 0.0 m of the vehicle half of the time, within 52 m 95 % of it, at worst 58 m off; "
+                    + "the told track within 0.0 m, at worst 0.0 m"))
     }
 }

@@ -23,6 +23,17 @@ import WaypostTestSupport
         #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 })
     }
 
+    /// Half a minute elsewhere may be drift; where it stays is its place.
+    @Test func followsAPlaceThatWasWrong() {
+        let places = [(0..<90, 0.0), (90..<120, 8), (120..<150, 1), (150..<300, 8)]
+        let fixes = places.flatMap { seconds, north in
+            seconds.map { Fix.sample(Double($0), north: north, speed: 0.1) }
+        }
+        let filtered = Self.filtered(fixes)
+        #expect(filtered[61...180].allSatisfy { $0.latitude == fixes[0].latitude })
+        #expect(filtered[181...].allSatisfy { $0.latitude == fixes[299].latitude })
+    }
+
     @Test func letsGoAtOnceOnRealSpeed() {
         var fixes = (0..<60).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
         fixes.append(.sample(60, north: 12, speed: 2))

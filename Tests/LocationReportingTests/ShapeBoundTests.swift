@@ -133,7 +133,7 @@ import TimeAndChance
             follower.hear(shape.take() + [LocationUpdate(fix)])
         }
         #expect(follower.worst <= 5 && follower.told > 10)
-        #expect(most <= 2 * 256)
+        #expect(most <= 3 * 256)
     }
 
     /// An update that does not come: the latest points are kept, and no more than that.
@@ -145,7 +145,7 @@ import TimeAndChance
             shape.add(drive.next())
             most = max(most, Self.held(shape))
         }
-        #expect(most <= 2 * 256)
+        #expect(most <= 3 * 256)
         #expect(shape.isFull)
         #expect(shape.take().count <= ShapePoints.most)
     }

@@ -72,6 +72,38 @@ import WaypostTestSupport
         #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == row.told)
     }
 
+    /// A second apart, how far a receiver has the vehicle from its parking place, and whether it still counts as parked;
+    /// the seconds that are told.
+    static let parked: [(name: String, rows: [(east: Double, isParked: Bool)], told: [Double])] = [
+        ("drift that comes back", [3, 8, 12, 7, 2, 0].map { ($0, true) }, []),
+        ("drift that stays", [3, 8, 12, 12, 12, 12].map { ($0, true) }, []),
+        (
+            "moving off before the speed says so",
+            [0, 0, 0, 4, 9].map { ($0, true) } + [16, 24, 33].map { ($0, false) }, [4]
+        ),
+        (
+            "moving off from where it drifted to", [8, 9, 9, 8].map { ($0, true) } + [14, 22].map { ($0, false) },
+            [2, 5]
+        ),
+        ("moving off at once", [0, 1, 0, 1].map { ($0, true) } + [6, 14, 22].map { ($0, false) }, [5]),
+    ]
+
+    /// As long as it is parked its drift is no track; once it has moved off, its fixes were on the way.
+    @Test(arguments: parked) func tellTheWayFromAParkingPlace(
+        name: String, rows: [(east: Double, isParked: Bool)], told: [Double]
+    ) {
+        var (shape, fixes) = (ShapePoints(meters: 5), [Self.fix(0, 0)])
+        shape.add(fixes[0])
+        #expect(shape.take().isEmpty)
+        for (index, row) in rows.enumerated() {
+            let second = Double(index + 1)
+            fixes.append(Self.fix(second, row.east))
+            shape.add(Self.fix(second, row.isParked ? 0 : row.east), seenAt: Self.fix(second, row.east))
+        }
+        let start = fixes[0].timeOfFix
+        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == told, "\(name)")
+    }
+
     @Test func tellWhereAndWhenAlone() throws {
         var shape = ShapePoints(meters: 5)
         var fixes = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import socket
 import tempfile
 import unittest
@@ -11,7 +12,7 @@ from pathlib import Path
 from trials import economy, follower, journeys
 from trials.drive import epoch
 from trials.economy import BARE, POLICIES, Economy, Run, Wire
-from trials.follower import Figures, Place, Upload
+from trials.follower import Figures, Moment, Place, Upload
 
 
 def along(*corners: tuple[float, float], speed: float = 10) -> list[Place]:
@@ -37,17 +38,41 @@ class Followers(unittest.TestCase):
     def test_see_a_straight_drive_as_it_is(self) -> None:
         straight = along((0, 0), (600, 0))
         figures = follower.measure(straight, each(straight, 20))
-        self.assertEqual((figures.requests, round(figures.live_max, 9), round(figures.track_max, 9)), (4, 0, 0))
+        self.assertEqual((figures.requests, round(figures.live_worst.off, 9), round(figures.track_worst.off, 9)), (4, 0, 0))
 
     def test_are_wrong_behind_a_corner_until_they_hear_of_it(self) -> None:
         figures = follower.measure(self.corner, each(self.corner, 25))
-        self.assertAlmostEqual(figures.live_max, 140 * 2 ** 0.5)
-        self.assertEqual(figures.live_max_at, 74)
-        self.assertGreater(figures.track_max, 60)
+        self.assertAlmostEqual(figures.live_worst.off, 140 * 2 ** 0.5)
+        self.assertEqual(figures.live_worst[1:], (74, 24))
+        self.assertEqual(figures.live_avoidable, figures.live_worst)
+        self.assertGreater(figures.track_worst.off, 60)
+        self.assertEqual(figures.track_moving, figures.track_worst)
 
     def test_know_the_track_by_its_corner_alone(self) -> None:
         told = [Upload(120, [self.corner[0], self.corner[60], self.corner[120]])]
-        self.assertAlmostEqual(follower.measure(self.corner, told).track_max, 0)
+        self.assertAlmostEqual(follower.measure(self.corner, told).track_worst.off, 0)
+
+    def test_tell_drift_of_a_parked_vehicle_from_its_way(self) -> None:
+        """It is told in one place while its receiver wanders by 8 m, and then drives on from there."""
+        away = [0.0] * 60 + [8.0] * 20 + [0.0] * 41
+        parked = [Place(time, x, 0, 0, 0) for time, x in enumerate(away)]
+        told = [Upload(0, [parked[0]]), Upload(60, [parked[60]._replace(x=0.0)]), Upload(120, [parked[120]])]
+        figures = follower.measure(parked, told)
+        self.assertEqual((figures.track_worst.off, figures.track_moving.off), (8, 8), "the last update is where it is")
+        told[2] = Upload(79, [parked[79]._replace(x=0.0)])
+        figures = follower.measure(parked, told)
+        self.assertEqual((figures.track_worst.off, figures.track_moving.off), (8, 0))
+
+    def test_know_the_way_at_every_latitude(self) -> None:
+        """A degree of longitude is as long as it is at the place, however far the drive has come since its beginning."""
+        for latitude in (0, 48, 49, 70):
+            one = follower.place(0, latitude, 11, 30, 90)
+            ahead = follower.place(10, latitude, 11 + 300 / 111_195 / math.cos(math.radians(latitude)), 30, 90)
+            self.assertAlmostEqual(ahead.distance(*one.driven_on(10)), 0, delta=0.01)
+
+    def test_suppose_that_who_has_no_heading_stands(self) -> None:
+        here = follower.place(0, 48, 11, 0.3, None)
+        self.assertEqual(here.driven_on(30), (here.x, here.y))
 
     def test_the_fewest_places_are_ends_and_corners(self) -> None:
         self.assertEqual(follower.optimum(along((0, 0), (600, 0)), 5), 2)
@@ -71,7 +96,7 @@ class Drives(unittest.TestCase):
         fixes.write_text("".join(json.dumps({
             "time": f"2026-01-05T10:00:{second:02d}.000Z", "latitude": latitude, "longitude": 11.0}) + "\n"
             for second, latitude in enumerate(latitudes)))
-        return follower.track(fixes)[0]
+        return follower.track(fixes)
 
     def test_leave_out_a_jump_and_keep_what_three_fixes_say(self) -> None:
         self.assertEqual(len(self.track([48, 48.0001, 48.5, 48.0002, 48.0003])), 4)
@@ -91,8 +116,12 @@ class Drives(unittest.TestCase):
 
 class Judgements(unittest.TestCase):
     @staticmethod
-    def came_to(policy: economy.Policy, requests: int, wire: int, live: float = 0, track: float = 0) -> Run:
-        return Run("town", policy, Figures(1, requests, 0, 0, 0, live, 12, 0, track), wire, 0, 2)
+    def came_to(policy: economy.Policy, requests: int, wire: int, live: float = 0, track: float = 0,
+                age: float = 7, **summary: float) -> Run:
+        worst = Moment(live, 12, age)
+        return Run("town", policy, Figures(1, requests, 0, 0, 0, worst, worst if worst.is_avoidable else Moment(), 0,
+                                           Moment(track, 20, 3), Moment(track, 20, 3)),
+                   wire, 0, 2, {"requestsPerHour": requests, "liveErrorMetersP95": 0.2} | summary)
 
     def failures(self, *runs: Run) -> list[str]:
         return Economy.judge(None, [self.came_to(BARE, 100, 1000, 200, 30), *runs])  # type: ignore[arg-type]
@@ -103,7 +132,17 @@ class Judgements(unittest.TestCase):
     def test_name_what_does_not(self) -> None:
         failures = self.failures(self.came_to(POLICIES[1], 100, 1060, 200, 5.4), self.came_to(POLICIES[2], 60, 500, 80, 5))
         self.assertEqual(len(failures), 4)
-        self.assertIn("town, accuracy 50 m, 30 s: live off by 80 m, 12 s after its beginning", failures)
+        self.assertIn("town, accuracy 50 m, 30 s: live off by 80.0 m, 12 s after its beginning, 7 s after the last update",
+                      failures)
+
+    def test_name_what_a_replay_says_otherwise(self) -> None:
+        run = self.came_to(POLICIES[1], 100, 1040, 200, 5, liveErrorMetersP95=9, requestsPerHour=104)
+        self.assertEqual(self.failures(run), ["town, interval 10 s, track 5 m: replay says liveErrorMetersP95 9, and it is 0.0"])
+
+    def test_name_what_no_update_could_avoid(self) -> None:
+        run = self.came_to(POLICIES[2], 50, 500, 80, 5, age=3)
+        self.assertEqual(self.failures(run), [])
+        self.assertEqual(len(list(economy.named([run]))), 1)
 
 
 class Wires(unittest.TestCase):
@@ -119,3 +158,15 @@ class Wires(unittest.TestCase):
             far.sendall(b"678")
             self.assertEqual(near.recv(3), b"678")
             self.assertEqual(wire.bytes, 8)
+
+    def test_break(self) -> None:
+        server = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(server.close)
+        with Wire(server.getsockname()[1]) as wire:
+            address = ("127.0.0.1", int(wire.origin.rpartition(":")[2]))
+            with socket.create_connection(address) as near:
+                server.accept()[0].close()
+                wire.breaks(0, 60)
+                self.assertEqual(near.recv(3), b"")
+            with socket.create_connection(address) as later:
+                self.assertEqual(later.recv(3), b"")

@@ -14,7 +14,7 @@ from trials import clock, dashboard, drive, fault, link, reload, soak, token_out
 from trials.__main__ import TRIALS, arguments, attempt
 from trials.emulation import guest_memory
 from trials.failure import Failed, require
-from trials.simulator import Arrival, Record
+from trials.simulator import Arrival, Record, disorder
 from trials.trial import Option, Trial
 from trials.waiting import until
 from trials.waypost import ROOT, Waypost, configuration
@@ -145,6 +145,22 @@ class Drives(unittest.TestCase):
 
 
 class Judgements(unittest.TestCase):
+    def test_of_the_order_of_time(self) -> None:
+        def arrivals(*told: tuple[str, float, float]) -> list[Arrival]:
+            return [Arrival(kind, fixed, received, "v", False) for kind, fixed, received in told]
+
+        for kept in (
+            (("past", 1, 9), ("past", 2, 9), ("last", 8, 9), ("past", 3, 10), ("last", 9, 10)),
+            (("last", 8, 9), ("last", 8, 12)),
+        ):
+            self.assertEqual(disorder(arrivals(*kept)), [])
+        for broken in (
+            (("last", 8, 9), ("last", 7, 10)),
+            (("past", 2, 9), ("past", 1, 9), ("last", 8, 9)),
+            (("past", 9, 9), ("last", 8, 9)),
+        ):
+            self.assertEqual(len(disorder(arrivals(*broken))), 1, broken)
+
     def test_of_a_wrong_clock(self) -> None:
         fetches, on_time = [0.0, 20.0], [(5.0 * n + 0.1, 5.0 * n) for n in range(1, 10)]
         self.assertIn("9 updates of 9 due", clock.judge(48, 20, fetches, on_time, {"200": 9}))

@@ -83,6 +83,20 @@ extension Fix {
         return later
     }
 
+    /// Where the vehicle is at `time` if it goes straight and evenly from here to `other`.
+    package func onTheWay(to other: Fix, at time: UTCTime) -> Fix {
+        var between = self
+        between.timeOfFix = time
+        let seconds = seconds(to: other)
+        guard seconds > 0 else { return between }
+        let share = timeOfFix.duration(to: time) / .seconds(1) / seconds
+        var east = other.longitude - longitude
+        if east > 180 { east -= 360 } else if east < -180 { east += 360 }
+        between.latitude += (other.latitude - latitude) * share
+        between.longitude += east * share
+        return between
+    }
+
     /// From this time of fix to that of `other`.
     func seconds(to other: Fix) -> Double { timeOfFix.duration(to: other.timeOfFix) / .seconds(1) }
 }

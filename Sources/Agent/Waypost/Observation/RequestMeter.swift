@@ -1,5 +1,4 @@
 import GNSS
-import Glibc
 package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
@@ -43,15 +42,8 @@ package final class RequestMeter: HTTPTransport, ReportingObserver {
 
 /// How requests fared: how long their answers took, and how many failed of what.
 package struct RequestFigures: Sendable, Hashable {
-    /// Answers by how long they took: each step is a twentieth longer than the one before.
-    private var counts: [Int] = []
-    private static let step = 1.05
-    private static let shortest = Duration.microseconds(100)
-    /// More than any time limit.
-    private static let longest = Duration.seconds(600)
-
-    package private(set) var answers = 0
-    package private(set) var longestAnswer = Duration.zero
+    /// How many seconds they took, to a twentieth; none takes longer than any time limit.
+    private var seconds = Distribution(from: 0.0001, to: 600, step: 1.05)
     /// By status, or by what kept the answer from coming.
     package private(set) var failures: [String: Int] = [:]
     /// How much too late a fix was read at most; `nil` where that is not known.
@@ -59,14 +51,12 @@ package struct RequestFigures: Sendable, Hashable {
 
     package init() {}
 
+    package var answers: Int { seconds.count }
+    package var longestAnswer: Duration { .seconds(seconds.most) }
+
     /// An answer came after `duration`.
     package mutating func answered(_ status: Int, after duration: Duration) {
-        let ratio = max(1, min(duration, Self.longest) / Self.shortest)
-        let index = Int((log(ratio) / log(Self.step)).rounded(.up))
-        if index >= counts.count { counts += [Int](repeating: 0, count: index + 1 - counts.count) }
-        counts[index] += 1
-        answers += 1
-        longestAnswer = max(longestAnswer, duration)
+        seconds.add(duration / .seconds(1))
         if status != 200 { failures["\(status)", default: 0] += 1 }
     }
 
@@ -74,15 +64,7 @@ package struct RequestFigures: Sendable, Hashable {
     package mutating func failed(_ code: HTTPTransportError.Code) { failures[code.rawValue, default: 0] += 1 }
 
     /// Within what time so many of all answers came, to a twentieth; `nil` before the first.
-    package func time(of share: Double) -> Duration? {
-        guard answers > 0 else { return nil }
-        var rest = (Double(answers) * share).rounded(.up)
-        for (index, count) in counts.enumerated() {
-            rest -= Double(count)
-            if rest <= 0 { return min(Self.shortest * pow(Self.step, Double(index)), longestAnswer) }
-        }
-        return longestAnswer
-    }
+    package func time(of share: Double) -> Duration? { seconds.value(of: share).map { .seconds($0) } }
 
     /// Failures in words, the most frequent first, as `12 x 503, 3 x timedOut`; `nil` when there are none.
     package var failuresInWords: String? { Self.words(for: failures) }

@@ -23,6 +23,8 @@ struct ReplayRun: Sendable {
     private let count: Int
     private let monitor: AgentMonitor
     private let meter: RequestMeter
+    /// Of one vehicle.
+    private let follower: FollowerMeter?
     private let clock: MonotonicClock
     private let name: String
     private let speed: ReplaySpeed
@@ -44,6 +46,7 @@ struct ReplayRun: Sendable {
         let meter = RequestMeter(
             try configuration.makeTransport(connections: names.count > 1 ? TestFleet.connections : nil), clock: clock,
             systemTime: options.speed == .times(1) && !options.keepsTime ? systemTime : nil)
+        let follower = names.count == 1 ? FollowerMeter() : nil
         var policy = CachePolicy()
         policy.maximumContexts = max(policy.maximumContexts, names.count)
         // One cache for all vehicles, as in a backend.
@@ -63,7 +66,8 @@ struct ReplayRun: Sendable {
         let parts = VehicleAgent.Parts(
             source: source.driven(with: fleet.offset(at: 0, interval: interval)), authorization: authorization,
             transport: meter, expectedFix: nil, spacing: .recordedLog,
-            latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor, observers: observers + [meter])
+            latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor,
+            observers: observers + [meter] + (follower.map { [$0] } ?? []))
         var own = configuration
         own.vehicle = names[0]
         own.upload.backlogUpdatesPerSecond = nil  // a recorded drive is a backlog as a whole, and has its own pace
@@ -81,6 +85,7 @@ struct ReplayRun: Sendable {
             (vehicles, plan) = (.one(try await VehicleAgent(own, parts)), nil)
         }
         (self.monitor, self.meter, self.clock, speed) = (monitor, meter, clock, options.speed)
+        self.follower = follower
         count = names.count
         hasEnd = !options.loops && !options.follows
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
@@ -129,7 +134,7 @@ struct ReplayRun: Sendable {
         let driven = (monitor.snapshot.progress?.reached ?? .zero) * count
         var summary = ReplaySummary(
             counts: monitor.snapshot.counts, ledger: ledger, duration: clock.now, driven: driven, at: speed,
-            requests: meter.figures)
+            requests: meter.figures, errors: follower?.errors)
         summary.vehicles = count
         summary.longestWaitSeconds = longestWait.map(ReplaySummary.seconds)
         return (summary, ledger)

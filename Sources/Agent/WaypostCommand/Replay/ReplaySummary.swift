@@ -24,6 +24,10 @@ struct ReplaySummary: Encodable {
     /// For an hour of driving; absent of less than a minute, and at full speed, when updates share requests.
     var requestsPerHour: Double?
     var bytesPerHour: Double?
+    /// How far a follower was off at half of the fixes, at 95 of 100, and at most; absent of many vehicles.
+    var liveErrorMetersP50, liveErrorMetersP95, greatestLiveErrorMeters: Double?
+    /// The same of the track that was told, at 95 of 100 fixes and at most.
+    var trackErrorMetersP95, greatestTrackErrorMeters: Double?
     var vehicles = 1
     var requestsPerSecond: Double
     /// How long half of the answers took at most, ninety-nine of a hundred, and all; `nil` without any.
@@ -37,7 +41,7 @@ struct ReplaySummary: Encodable {
 
     init(
         counts: DeliveryCounts, ledger: Ledger, duration: Duration, driven: Duration = .zero,
-        at speed: ReplaySpeed = .times(1), requests figures: RequestFigures = .init()
+        at speed: ReplaySpeed = .times(1), requests figures: RequestFigures = .init(), errors: FollowerErrors? = nil
     ) {
         (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
         (evicted, quarantined) = (ledger.evicted, ledger.quarantined)
@@ -52,6 +56,11 @@ struct ReplaySummary: Encodable {
         longestAnswerSeconds = figures.answers > 0 ? Self.seconds(figures.longestAnswer) : nil
         (failures, longestLagSeconds) = (figures.failures, figures.longestLag.map(Self.seconds))
         drivenSeconds = (driven / .milliseconds(1)).rounded() / 1000
+        if let live = errors?.live, let track = errors?.track {
+            (liveErrorMetersP50, liveErrorMetersP95) = (Self.meters(live, 0.5), Self.meters(live, 0.95))
+            (greatestLiveErrorMeters, trackErrorMetersP95) = (Self.meters(live, 1), Self.meters(track, 0.95))
+            greatestTrackErrorMeters = Self.meters(track, 1)
+        }
         guard driven >= .seconds(60), speed != .maximum else { return }
         let hours = driven / .seconds(3600)
         requestsPerHour = (Double(requests) / hours).rounded()
@@ -60,6 +69,11 @@ struct ReplaySummary: Encodable {
 
     /// To a tenth of a millisecond.
     static func seconds(_ duration: Duration) -> Double { (duration / .microseconds(100)).rounded() / 10_000 }
+
+    /// Within how many metres so large a share of the errors is, to a tenth.
+    private static func meters(_ errors: Distribution, _ share: Double) -> Double? {
+        errors.value(of: share).map { ($0 * 10).rounded() / 10 }
+    }
 
     /// Whether everything accepted was delivered, something of what was read was accepted, and the account is right.
     var isComplete: Bool { accepted == delivered && (accepted > 0 || fixes == 0) && balances }
@@ -92,12 +106,28 @@ struct ReplaySummary: Encodable {
         return "\nan hour of driving: \(Int(requestsPerHour).counted("request")), \(Int(bytesPerHour / 1000)) kB"
     }
 
+    /// How well who hears of the updates alone knows where the vehicle is, and afterwards where it was.
+    private var errors: String {
+        guard let liveErrorMetersP50, let liveErrorMetersP95, let greatestLiveErrorMeters else { return "" }
+        var words =
+            "\na follower is within \(Self.words(liveErrorMetersP50)) of the vehicle half of the time, "
+            + "within \(Self.words(liveErrorMetersP95)) 95 % of it, at worst \(Self.words(greatestLiveErrorMeters)) off"
+        if let trackErrorMetersP95, let greatestTrackErrorMeters {
+            words +=
+                "; the told track within \(Self.words(trackErrorMetersP95)), "
+                + "at worst \(Self.words(greatestTrackErrorMeters))"
+        }
+        return words
+    }
+
+    private static func words(_ meters: Double) -> String { "\(FigureText.decimal(meters, meters < 10 ? 1 : 0)) m" }
+
     /// The account alone, of a replay that was cut off.
     var figures: String {
         let account = balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         return """
             \(fixes.counted("fix", "fixes")) read in \(seconds) s; \(requests.counted("request")), \(retries) of them retried; \
-            \(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(rates)
+            \(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(rates)\(errors)
             \(pace)
             ledger: accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) \
             + quarantined \(quarantined), which \(account)

@@ -41,7 +41,7 @@ package struct Motion: Sendable, Hashable {
 /// It stands from the first fix of standstill on, and moves off with the first that is too fast for one, or that lies
 /// outside the circle in which the fixes of a standing vehicle lie, whatever their speed says. When it stands again in
 /// the same place a moment later it has never left. Once it is parked it has a place: what its fixes differ from that,
-/// as far as their accuracy allows, is drift, and neither motion nor track.
+/// as far as their accuracy allows and not for long, is drift, and neither motion nor track.
 package struct MotionClassifier: Sendable {
     /// Metres from a vehicle's place to where it can stand again without having left, at least.
     private static let samePlace = 5.0
@@ -57,10 +57,25 @@ package struct MotionClassifier: Sendable {
     private struct Stand: Sendable {
         let origin: Fix
         var place: Fix?
+        /// Since when each fix has been too far from `place` to be there, and near enough to be drift.
+        var awaySince: UTCTime?
         /// Since when it seems to move.
         var interruptedAt: UTCTime?
 
         func isParked(at time: UTCTime) -> Bool { origin.timeOfFix.duration(to: time) >= Motion.parkingTime }
+
+        /// Takes a fix of the parked vehicle. Drift comes back: a place from which every fix stays away was wrong.
+        mutating func see(_ fix: Fix) {
+            guard let place, MotionClassifier.drifts(from: place, to: fix) else {
+                (self.place, awaySince) = (fix, nil)
+                return
+            }
+            let isAway = place.distance(to: fix) > MotionClassifier.samePlace
+            awaySince = isAway ? awaySince ?? fix.timeOfFix : nil
+            if let awaySince, awaySince.duration(to: fix.timeOfFix) > Motion.longestInterruption {
+                (self.place, self.awaySince) = (fix, nil)
+            }
+        }
     }
 
     private var stand: Stand?
@@ -111,7 +126,7 @@ package struct MotionClassifier: Sendable {
         guard stand.isParked(at: fix.timeOfFix) else {
             return Motion(kind: .standing, since: stand.origin.timeOfFix, place: nil)
         }
-        if stand.place.map({ !Self.drifts(from: $0, to: fix) }) ?? true { stand.place = fix }
+        stand.see(fix)
         self.stand = stand
         return Motion(kind: .parked, since: stand.origin.timeOfFix, place: stand.place)
     }

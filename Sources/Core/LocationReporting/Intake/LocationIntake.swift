@@ -91,7 +91,7 @@ package actor LocationIntake {
         observer.observe(.fix(fix))
         let filtered = motion.filtered(fix)
         policy.observe(filtered, motion.motion)
-        shape.add(filtered)
+        shape.add(filtered, seenAt: fix)
         guard policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered), await isFarEnough(filtered)
         else { return }
         let (update, points) = (LocationUpdate(filtered), shape.take())

@@ -49,3 +49,12 @@ extension LocationUpdate {
     /// 1e-7 degrees are a centimetre, the best that a receiver gives; more digits are bytes on the disk and on the air.
     private static func toTheCentimeter(_ degrees: Double) -> Double { (degrees * 1e7).rounded() / 1e7 }
 }
+
+extension Fix {
+    /// The vehicle as `update` tells of it, to who follows it.
+    package init(_ update: LocationUpdate) {
+        self.init(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
+        speedMetersPerSecond = update.speedMetersPerSecond
+        headingDegrees = update.headingDegrees.map(Double.init)
+    }
+}

@@ -112,12 +112,3 @@ private struct Manoeuvre: Sendable {
         }
     }
 }
-
-extension Fix {
-    /// The vehicle as `update` tells of it.
-    fileprivate init(_ update: LocationUpdate) {
-        self.init(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
-        speedMetersPerSecond = update.speedMetersPerSecond
-        headingDegrees = update.headingDegrees.map(Double.init)
-    }
-}

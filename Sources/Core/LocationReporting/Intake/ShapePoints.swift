@@ -24,8 +24,13 @@ package struct ShapePoints: Sendable {
     private var tolerance: Double?
     /// Points that are to be told, whatever comes.
     private var settled: [LocationUpdate] = []
-    /// The fixes since the last point of these, or since the last update, with it.
+    /// The fixes since the last point of these, or since the last update, with it: as they would be reported.
     private var window: [LocationUpdate] = []
+    /// The same as the receiver had them: a parked vehicle is reported in one place, but once it has moved off, some of
+    /// these fixes were on the way already.
+    private var seen: [LocationUpdate] = []
+    /// Whether the two differ.
+    private var isHeld = false
     private var continuity = TrackContinuity()
 
     /// `meters`: how far the told track may be from a fix; `nil` tells updates alone.
@@ -40,18 +45,27 @@ package struct ShapePoints: Sendable {
     /// Whether so much has to be told that an update should not wait any longer.
     var isFull: Bool { settled.count >= Self.many }
 
-    /// Takes a fix as it would be reported.
-    mutating func add(_ fix: Fix) {
+    /// Takes a fix as it would be reported, and as its receiver had it: elsewhere while the vehicle is parked.
+    mutating func add(_ fix: Fix, seenAt raw: Fix? = nil) {
         guard let tolerance else { return }
         let point = LocationUpdate(placeOf: fix)
-        if case .onward = continuity.step(to: fix), !window.isEmpty {
+        let rawPoint = raw.map(LocationUpdate.init(placeOf:)) ?? point
+        if case .onward = continuity.step(to: fix), let last = window.last {
+            if isHeld, (point.latitude, point.longitude) != (last.latitude, last.longitude) {
+                window.replaceSubrange(1..., with: seen.dropFirst())
+                isHeld = false
+            }
             if window.count == Self.longestWindow { settleMost(tolerance) }
         } else {
             if window.count > 1 { settle(kept(tolerance).dropFirst().map { window[$0] }) }
             settle([point])
             window.removeAll(keepingCapacity: true)
+            seen.removeAll(keepingCapacity: true)
+            isHeld = false
         }
         window.append(point)
+        seen.append(rawPoint)
+        isHeld = isHeld || point != rawPoint
     }
 
     /// The points that go with the last fix, which becomes an update; the next ones begin with it.
@@ -62,12 +76,14 @@ package struct ShapePoints: Sendable {
         } else {
             settle(kept(tolerance).dropFirst().dropLast().map { window[$0] })
         }
-        defer { (settled, window) = ([], [told]) }
+        defer { (settled, window, seen, isHeld) = ([], [told], [told], false) }
         return settled
     }
 
     /// Forgets what has not been told.
-    mutating func forget() { (settled, window, continuity) = ([], [], TrackContinuity()) }
+    mutating func forget() {
+        (settled, window, seen, isHeld, continuity) = ([], [], [], false, TrackContinuity())
+    }
 
     private mutating func settle(_ points: [LocationUpdate]) { settled = (settled + points).suffix(Self.most) }
 
@@ -78,6 +94,7 @@ package struct ShapePoints: Sendable {
         let end = open < window.count / 2 ? window.count - 1 : open
         settle(kept.dropFirst().prefix { $0 <= end }.map { window[$0] })
         window.removeFirst(end)
+        seen.removeFirst(end)
     }
 
     /// Those of the window that stay.

@@ -1,0 +1,38 @@
+import Glibc
+
+/// How values are distributed, in bounded memory and to a part of their size.
+package struct Distribution: Sendable, Hashable {
+    private let least: Double
+    private let greatest: Double
+    private let step: Double
+    /// Values by their size.
+    private var counts: [Int] = []
+    package private(set) var count = 0
+    /// The greatest value; exact.
+    package private(set) var most = 0.0
+
+    /// Tells values from `least` to `greatest` apart that differ by a factor of `step`.
+    package init(from least: Double, to greatest: Double, step: Double) {
+        (self.least, self.greatest, self.step) = (least, greatest, step)
+    }
+
+    package mutating func add(_ value: Double) {
+        let ratio = max(1, min(value, greatest) / least)
+        let index = Int((log(ratio) / log(step)).rounded(.up))
+        if index >= counts.count { counts += [Int](repeating: 0, count: index + 1 - counts.count) }
+        counts[index] += 1
+        count += 1
+        most = max(most, value)
+    }
+
+    /// What so large a share of the values does not exceed; `nil` before the first.
+    package func value(of share: Double) -> Double? {
+        guard count > 0 else { return nil }
+        var rest = (Double(count) * share).rounded(.up)
+        for (index, count) in counts.enumerated() {
+            rest -= Double(count)
+            if rest <= 0 { return min(least * pow(step, Double(index)), most) }
+        }
+        return most
+    }
+}

@@ -1,0 +1,21 @@
+import Testing
+import Waypost
+
+@Suite struct Distributions {
+    @Test(arguments: [(0.5, 5000.0), (0.95, 9500), (1, 10_000), (0.0001, 1)])
+    func knowWhatAShareDoesNotExceed(share: Double, value: Double) throws {
+        var values = Distribution(from: 0.01, to: 1e6, step: 1.01)
+        #expect(values.value(of: share) == nil)
+        for number in 1...10_000 { values.add(Double(number)) }
+        let found = try #require(values.value(of: share))
+        #expect((value * 0.999...value * 1.011).contains(found), "\(found)")
+        #expect(values.count == 10_000 && values.most == 10_000)
+    }
+
+    /// What is smaller or greater than they tell apart is counted all the same, and the greatest is known as it is.
+    @Test(arguments: [-1.0, 0, 1e-9, 1e12, .infinity]) func takeAnyValue(value: Double) {
+        var values = Distribution(from: 0.01, to: 1e6, step: 1.01)
+        values.add(value)
+        #expect(values.count == 1 && values.most == max(0, value) && values.value(of: 0.5) != nil)
+    }
+}

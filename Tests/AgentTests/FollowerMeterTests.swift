@@ -1,0 +1,80 @@
+import GNSS
+import LocationReporting
+import Testing
+import TimeAndChance
+import Waypost
+import WaypostTestSupport
+
+/// A vehicle that drives east at 10 m/s and turns north after a minute.
+@Suite struct FollowerMeters {
+    private static let metersPerDegree = 111_195.0
+
+    private static func fix(_ second: Int, east: Double, north: Double = 0, heading: Double = 90) -> Fix {
+        var fix = Fix(
+            timeOfFix: UTCTime(millisecondsSince1970: 1_767_600_000_000 + Int64(second) * 1000),
+            latitude: north / metersPerDegree, longitude: 11 + east / metersPerDegree)
+        (fix.speedMetersPerSecond, fix.headingDegrees) = (10, heading)
+        return fix
+    }
+
+    private static let corner =
+        (0...60).map { fix($0, east: Double($0) * 10) }
+        + (61...120).map { fix($0, east: 600, north: Double($0 - 60) * 10, heading: 0) }
+
+    /// What comes of the corner when updates are made of these fixes, with these as shape points.
+    private static func errors(updates: [Int], points: [Int] = [], drive: [Fix] = corner) -> FollowerErrors {
+        var errors = FollowerErrors()
+        for (index, fix) in drive.enumerated() {
+            errors.see(fix)
+            guard updates.contains(index) else { continue }
+            let before = updates.last { $0 < index } ?? -1
+            for point in points where point > before && point < index {
+                errors.hear(LocationUpdate(placeOf: drive[point]))
+            }
+            errors.hear(LocationUpdate(fix))
+        }
+        return errors
+    }
+
+    @Test func areWrongBehindACornerUntilTheyHearOfIt() {
+        let errors = Self.errors(updates: [0, 50, 75, 120])
+        #expect(abs(errors.live.most - 140 * 2.0.squareRoot()) < 1, "fourteen seconds, each way")
+        #expect(errors.live.count == 120)
+        #expect(errors.track.most > 50)
+    }
+
+    @Test func knowTheTrackByItsCorner() {
+        let errors = Self.errors(updates: [0, 50, 75, 120], points: [60])
+        #expect(errors.track.most < 0.1 && errors.track.count == 120)
+        #expect(abs(errors.live.most - 140 * 2.0.squareRoot()) < 1, "the live error is as it was")
+    }
+
+    /// A gap of a minute, at whose end the vehicle is elsewhere.
+    @Test func judgeNothingOverAGap() {
+        let drive =
+            (0...20).map { Self.fix($0, east: Double($0) * 10) }
+            + (80...100).map { Self.fix($0, east: 3000 + Double($0) * 10) }
+        let errors = Self.errors(updates: [0, 10, 25, 41], drive: drive)
+        #expect(errors.track.most < 0.1 && errors.track.count == 10 + 16)
+        #expect(errors.live.count == 40, "not the first after the gap, and not yet the last")
+    }
+
+    @Test func meetTheDateLine() {
+        var drive = Self.corner
+        for index in drive.indices {
+            drive[index].longitude += 168.997
+            if drive[index].longitude > 180 { drive[index].longitude -= 360 }
+        }
+        let errors = Self.errors(updates: [0, 60, 120], drive: drive)
+        #expect(errors.track.most < 0.1 && errors.track.count == 120)
+    }
+
+    @Test func hearWhatIsObserved() {
+        let meter = FollowerMeter()
+        for fix in Self.corner.prefix(30) {
+            meter.observe(.fix(fix))
+            meter.observe(.accepted(StoredUpdate(sequence: 1, update: LocationUpdate(fix))))
+        }
+        #expect(meter.errors.live.count == 29 && meter.errors.live.most < 0.01)
+    }
+}
