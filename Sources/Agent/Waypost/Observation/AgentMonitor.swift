@@ -156,8 +156,8 @@ package final class AgentMonitor: ReportingObserver {
                 if let system { state.compare(time, isServers: true, with: system, at: now) }
             case .uploading: state.waitsUntil = nil
             case .delivered(let batch, _, _):
-                if let present = state.presentByFix(at: now) {
-                    for stored in batch.pending { state.delays.add(stored.update.timeOfFix.duration(to: present)) }
+                if batch.lastIsPending, let present = state.presentByFix(at: now) {
+                    state.delays.add(batch.last.update.timeOfFix.duration(to: present))
                 }
                 state.lastDelivery = (batch.last.update.timeOfFix, now)
                 state.trouble = nil

@@ -1,4 +1,5 @@
-/// How long updates take from the arrival of their fix to Fleet Engine's acknowledgement, counted since the start.
+/// How long live positions take from the arrival of their fix to Fleet Engine's acknowledgement, counted since the
+/// start. What goes out behind them would drown them: a backlog, and shape points, which wait for their update.
 package struct DeliveryDelays: Sendable, Hashable, Codable {
     /// Upper ends in seconds, but for the last of `counts`: within these a passenger's map, an outage and a night
     /// without a network are told apart.
