@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 ROW, COLUMN = 34, 58  # pixels of one unit of a panel's place
 LABELS = 46  # what stands left of a chart
 COLOURS = ("#73bf69", "#f2cc0c", "#5794f2", "#ff9830", "#b877d9", "#8ab8ff", "#ff7383", "#96d98d")
-GROUND = {"green": "#299c46", "orange": "#c4711a", "red": "#c4162a", "yellow": "#a88a00"}
+GROUND = {"none": "#2c3235", "green": "#299c46", "orange": "#c4711a", "red": "#c4162a", "yellow": "#a88a00"}
 STYLE = f"""body {{ margin: 0; background: #111217; color: #ccccdc; font: 13px sans-serif; width: {24 * COLUMN}px; position: relative; }}
 section {{ position: absolute; box-sizing: border-box; padding: 6px 8px; background: #181b1f; border: 2px solid #111217; overflow: hidden; }}
 section.row {{ background: none; font-weight: bold; }} section b {{ display: block; overflow: hidden; white-space: nowrap; }}
@@ -20,19 +21,21 @@ text {{ fill: #9fa7b3; font: 11px sans-serif; }} table {{ width: 100%; border-sp
 td, th {{ text-align: left; padding: 5px; border-bottom: 1px solid #2c3235; }} .key span {{ margin-right: 12px; white-space: nowrap; }}"""
 
 Series = dict[str, Any]
+# From when to when is drawn, in seconds.
+Span = tuple[float, float]
 # The series of a query: over the time that is drawn, or as they are at its end.
 Asked = Callable[[str, bool], list[Series]]
 
 
-def page(dashboard: dict[str, Any], asked: Asked) -> str:
+def page(dashboard: dict[str, Any], asked: Asked, span: Span) -> str:
     """The whole dashboard as one document."""
     height = max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in dashboard["panels"]) * ROW
-    drawn = "".join(section(panel, asked) for panel in dashboard["panels"])
+    drawn = "".join(section(panel, asked, span) for panel in dashboard["panels"])
     return (f'<!doctype html><meta charset="utf-8"><title>{escape(dashboard["title"])}</title><style>{STYLE}</style>'
             f'<body style="height: {height}px">{drawn}')
 
 
-def section(panel: dict[str, Any], asked: Asked) -> str:
+def section(panel: dict[str, Any], asked: Asked, span: Span) -> str:
     place, kind = panel["gridPos"], panel["type"]
     box = f'left: {place["x"] * COLUMN}px; top: {place["y"] * ROW}px; width: {place["w"] * COLUMN}px; height: {place["h"] * ROW}px'
     size = place["w"] * COLUMN - 20, place["h"] * ROW - 64
@@ -47,11 +50,11 @@ def section(panel: dict[str, Any], asked: Asked) -> str:
     elif kind == "table":
         content = table(panel, asked)
     elif kind == "heatmap":
-        content = bands(apart(named), size, is_heat=True)
+        content = bands(apart(named), size, span, is_heat=True)
     elif kind == "state-timeline":
-        content = bands(named, size, is_heat=False)
+        content = bands(named, size, span, is_heat=False)
     elif kind == "timeseries":
-        content = chart(named, size, panel["fieldConfig"])
+        content = chart(named, size, span, panel["fieldConfig"])
     title = escape(panel["title"].replace("$vehicle", "van-1"))
     return f'<section class="{kind}" style="{box}"><b>{title}</b>{content}</section>'
 
@@ -78,15 +81,19 @@ def apart(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
     return alone[::-1]
 
 
-def chart(named: list[tuple[str, Series]], size: tuple[int, int], config: dict[str, Any]) -> str:
+def across(moment: float, width: int, span: Span) -> float:
+    """Where a moment is in a panel of that width: at one place in all of them."""
+    return LABELS + (moment - span[0]) / (span[1] - span[0]) * (width - 2 * LABELS)
+
+
+def chart(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, config: dict[str, Any]) -> str:
     """Lines, of which some have an axis of their own at the right, by the panel's overrides."""
     unit = config["defaults"].get("unit", "")
     is_log = config["defaults"].get("custom", {}).get("scaleDistribution", {}).get("type") == "log"
     units = {told: override_of(config, told, "unit", unit) for told, _ in named}
     at_right = {told: override_of(config, told, "custom.axisPlacement", "left") == "right" for told, _ in named}
     drawn = [(told, list(points(series))) for told, series in named]
-    moments = [moment for _, line in drawn for moment, _ in line]
-    if not moments:
+    if not any(line for _, line in drawn):
         return "<p>No data</p>"
     (width, height), axes, lines = size, "", ""
     for side in (False, True):
@@ -98,8 +105,7 @@ def chart(named: list[tuple[str, Series]], size: tuple[int, int], config: dict[s
 
         def place(moment: float, value: float, top: float = top, low: float = low) -> str:
             share = math.log(max(value, low) / low) / math.log(top / low) if is_log else value / top
-            x = LABELS + (moment - min(moments)) / ((max(moments) - min(moments)) or 1) * (width - 2 * LABELS)
-            return f"{x:.1f},{(1 - share) * (height - 8) + 4:.1f}"
+            return f"{across(moment, width, span):.1f},{(1 - share) * (height - 8) + 4:.1f}"
 
         for number, _, line in ours:
             lines += (f'<polyline fill="none" stroke-width="1.5" stroke="{COLOURS[number % len(COLOURS)]}" '
@@ -117,17 +123,20 @@ def override_of(config: dict[str, Any], told: str, id: str, otherwise: str) -> s
     return found[-1] if found else otherwise
 
 
-def bands(named: list[tuple[str, Series]], size: tuple[int, int], is_heat: bool) -> str:
+def bands(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, is_heat: bool) -> str:
     """A band for each series: darker for more, or coloured where it is."""
     every = [point for _, series in named for point in points(series)]
     if not every:
         return "<p>No data</p>"
     moments, most, (width, height) = sorted({moment for moment, _ in every}), max(value for _, value in every) or 1, size
-    wide, high, cells = (width - LABELS) / len(moments), height / len(named), ""
+    step = min((after - before for before, after in pairwise(moments)), default=span[1] - span[0])
+    high, cells = height / len(named), ""
     for number, (told, series) in enumerate(named):
         for moment, value in points(series):
+            # What holds at a moment has held since the one before.
+            left, right = (across(max(place, span[0]), width, span) for place in (moment - step, moment))
             paint = f'fill="#5794f2" fill-opacity="{value / most:.2f}"' if is_heat else f'fill="{COLOURS[number % len(COLOURS)]}"'
-            cells += (f'<rect x="{LABELS + moments.index(moment) * wide:.1f}" y="{number * high:.1f}" width="{wide + .3:.1f}" '
+            cells += (f'<rect x="{left:.1f}" y="{number * high:.1f}" width="{right - left + .3:.1f}" '
                       f'height="{high - 1:.1f}" {paint}/>')
         if is_heat:
             cells += f'<text x="0" y="{(number + .5) * high + 4:.1f}">{escape(told)}</text>'
@@ -161,6 +170,8 @@ def table(panel: dict[str, Any], asked: Asked) -> str:
 
 
 def ground(thresholds: dict[str, Any], value: float) -> str:
+    if value != value:
+        return GROUND["none"]
     reached = [step["color"] for step in thresholds["steps"] if step["value"] is None or value >= step["value"]]
     return GROUND.get(reached[-1], reached[-1])
 

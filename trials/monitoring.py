@@ -66,9 +66,10 @@ class Monitoring(Trial):
             time.sleep(INTERVAL)
         if self.arguments.draw:
             end = time.time()
-            since = f"&start={end - self.arguments.seconds}&end={end}&step=1"
+            start = end - self.arguments.seconds
+            since = f"&start={start}&end={end}&step=1"
             Path(self.arguments.draw).write_text(page(dashboard, lambda query, is_instant: ask(
-                port, plain(query), "" if is_instant else since)))
+                port, plain(query), "" if is_instant else since), (start, end)))
         empty = [query for query in queries(dashboard) if not ask(port, query)]
         # Nothing is wrong with the vehicle.
         require(

@@ -59,6 +59,18 @@ import WaypostTestSupport
         #expect(history.outages(at: .seconds(3801)).isEmpty)
     }
 
+    /// Bars and bands of the page are drawn upon one grid.
+    @Test(arguments: [
+        (0, 0, 59.0), (45, 45, 59.75), (60, 60, 59.0), (60, 119, 59.0), (60, 120, 58.0), (90, 3659, 0.5),
+    ])
+    func knowWhichMinuteAMomentIsIn(moment: Int, now: Int, minute: Double) {
+        let found = RecentHistory.minute(of: .seconds(moment), at: .seconds(now))
+        #expect(abs(found - minute) < 1e-9)
+        var history = RecentHistory()
+        history.note(Self.failed, at: .seconds(moment))
+        #expect(history.minutes(at: .seconds(now))[Int(found)]?.failed == 1)
+    }
+
     @Test func knowTheWayOfTheLastHour() throws {
         var history = RecentHistory()
         for second in 0..<7200 {
@@ -73,6 +85,7 @@ import WaypostTestSupport
         #expect(history.newest?.fix == .sample(7199, north: 71_990, speed: 10), "the newest is exact")
         #expect(history.map(at: .seconds(7199)).text.contains("class=\"vehicle\""))
         #expect(history.map(at: .seconds(7199)).text.contains("class=\"scale\""))
+        #expect(history.isCurrent(at: .seconds(7229)) && !history.isCurrent(at: .seconds(7230)))
         #expect(history.map(at: .seconds(20_000)).text.contains("no position within the last hour"))
     }
 

@@ -59,6 +59,7 @@ import WaypostTestSupport
             let refusal = await answer(.post, path, headers: headers)
             #expect(refusal.status == 403)
             #expect(String(decoding: refusal.body, as: UTF8.self).contains("only the page at /"))
+            #expect(String(decoding: refusal.body, as: UTF8.self).contains("needs HTTPS"))
         }
         #expect(orders.json["checkingSeconds"]?.isNull == true && orders.json["recordingSeconds"]?.isNull == true)
         #expect(await answer(.post, path, headers: own).status == (path == "/bundle" ? 200 : 202))
@@ -98,7 +99,7 @@ import WaypostTestSupport
         #expect(page["verdict"]?["kind"]?.stringValue == "trouble")
         #expect(page["verdict"]?["title"]?.stringValue == "The receiver is silent")
         #expect(page["status"]?["vehicle"]?.stringValue == "providers/p/vehicles/v")
-        #expect(page["place"]?["latitude"]?.doubleValue == 50 && page["place"]?["secondsAgo"]?.integerValue == 20)
+        #expect(page["place"]?["latitude"]?.doubleValue == 50 && page["place"]?["speed"]?.doubleValue == 12)
         #expect(page["minutes"]?.arrayValue?.count == 60)
         #expect(page["minutes"]?[59] == .array([.integer(3), .integer(0), .integer(4)]))
         #expect(page["events"]?[0]?["text"]?.stringValue == "words of <b>others</b> & \"quotes\"")
@@ -106,5 +107,19 @@ import WaypostTestSupport
         #expect(page["events"]?[0]?["time"]?.integerValue == 1_795_219_180_000)
         let map = String(decoding: await answer(.get, "/map").body, as: UTF8.self)
         #expect(map.contains("class=\"vehicle\"") && !map.contains("<script"))
+    }
+
+    /// How a vehicle moved when it was last seen is nothing of now, and an outage lies where its failures do.
+    @Test func tellThePageOfThePastAsSuch() async throws {
+        history.observe(.fix(.sample(0, speed: 12)))
+        clock.advance(by: .seconds(90))
+        history.observe(RecentHistories.failed)
+        clock.advance(by: .seconds(45))
+        let page = try JSONValue(parsing: await answer(.get, "/page.json").body)
+        #expect(page["place"]?["latitude"]?.doubleValue == 50 && page["place"]?["speed"]?.isNull == true)
+        #expect(page["minutes"]?[58]?[1]?.integerValue == 1)
+        #expect(page["outages"] == .array([.array([.number(58.5), .number(59.25)])]))
+        let map = String(decoding: await answer(.get, "/map").body, as: UTF8.self)
+        #expect(map.contains("class=\"vehicle last\"") && !map.contains("vehicle now"))
     }
 }

@@ -223,20 +223,18 @@ import WaypostTestSupport
 
     @Test func countsHowLongDeliveriesTook() {
         let monitor = monitor()
-        func deliver(_ ages: [Int]) {
-            let now = UTCTime(year: 2026, month: 1, day: 5)
-            let past = ages.map { age in
-                let time = now.advanced(by: .zero - .seconds(age))
-                return StoredUpdate(
-                    sequence: 1, update: LocationUpdate(timeOfFix: time, latitude: 1, longitude: 1))
-            }
-            let batch = UploadBatch(last: Self.stored, lastIsPending: false, past: past)
+        func deliver(_ age: Int, isPending: Bool = true) {
+            let time = UTCTime(year: 2026, month: 1, day: 5).advanced(by: .zero - .seconds(age))
+            let stored = StoredUpdate(
+                sequence: 1, update: LocationUpdate(timeOfFix: time, latitude: 1, longitude: 1))
+            let batch = UploadBatch(last: stored, lastIsPending: isPending, past: [Self.stored])
             monitor.observe(.delivered(batch, traffic: HTTPTraffic(), took: .zero))
         }
-        deliver([3])
+        deliver(3)
         #expect(monitor.snapshot.delays == DeliveryDelays(), "no fix tells the present yet")
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
-        deliver([0, 1, 2, 60, 61, 86_400, 86_401, -5])
+        for age in [0, 1, 2, 60, 61, 86_400, 86_401, -5] { deliver(age) }
+        deliver(7, isPending: false)
         #expect(monitor.snapshot.delays.counts == [3, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1])
         let lines = report(monitor).metrics.split(separator: "\n")
         for line in [

@@ -30,6 +30,18 @@ import Testing
         #expect(!page.contains("insertAdjacentHTML") && !page.contains("outerHTML") && !page.contains("document.write"))
     }
 
+    /// Under an address with a password in it, as of a proxy, a browser asks for nothing that is relative to it.
+    @Test func askAnAddressWithoutThePassword() {
+        #expect(page.ranges(of: "fetch(").count == 1 && page.contains("fetch(new URL(path, here)"))
+        #expect(page.contains("here.username = here.password = \"\""))
+    }
+
+    /// Whoever hears the page is told of another verdict, not of each second that a figure counts.
+    @Test func announceTheVerdictAlone() {
+        #expect(page.contains("<div role=\"status\"><h2 id=\"title\"></h2></div>"))
+        #expect(!page.contains("id=\"verdict\" role"))
+    }
+
     /// Every element that the script names is there, each once.
     @Test func haveWhatTheirScriptNames() {
         let named = Set(page.matches(of: /\$\("(\w+)"\)/).map { String($0.1) })

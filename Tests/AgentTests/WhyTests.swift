@@ -53,11 +53,12 @@ import WaypostTestSupport
                 text: "All is well: the last delivery was 3 s ago, and 1 update is pending."),
             Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, pending: 12_345, isWell: true,
-                text: "All is well: the last delivery was 3 s ago, and 12,345 updates are pending."),
+                text: "Catching up: the last delivery was 3 s ago, and 12,345 updates are pending. The newest position "
+                    + "goes first; the earlier ones follow by themselves, and there is nothing to do."),
             Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, quarantined: 1, isWell: true,
                 text: "All is well: the last delivery was 3 s ago, and nothing is pending. "
-                    + "1 update is quarantined; waypost outbox list says why."),
+                    + "1 update is quarantined; waypost outbox list (on the page: Last events) says why."),
             Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, stall: stall, isWell: true,
                 text:
@@ -77,7 +78,7 @@ import WaypostTestSupport
             Case(
                 events: [(0, receiving), (0, delivered), (290, .fix(fix))], until: 300, pending: 12,
                 text: "Nothing has been sent since 09:21 UTC, and no stage has reported why; look at the log "
-                    + "(journalctl -u waypost). 12 updates are safe in the outbox."),
+                    + "(journalctl -u waypost; on the page: Last events). 12 updates are safe in the outbox."),
             // However many fixes come in a second; and however long the first one took.
             Case(
                 events: [(600, receiving)]
@@ -87,12 +88,20 @@ import WaypostTestSupport
                     + "2 updates are safe in the outbox."),
             Case(
                 events: [(0, receiving), (200, .fix(fix)), (390, .fix(fix))], until: 400, pending: 20,
-                text: "Nothing has been sent since 09:22 UTC, and no stage has reported why; look at the log "
-                    + "(journalctl -u waypost). 20 updates are safe in the outbox."),
+                text: "Nothing has been sent since the service started at 09:19 UTC, and no stage has reported why; look at "
+                    + "the log (journalctl -u waypost; on the page: Last events). 20 updates are safe in the outbox."),
             Case(
                 events: [(0, receiving)] + (0..<200).map { ($0, .fix(fix)) }, until: 200, pending: 20,
-                text: "Nothing has been sent since 09:22 UTC, and no stage has reported why; look at the log "
-                    + "(journalctl -u waypost). 20 updates are safe in the outbox."),
+                text: "Nothing has been sent since the service started at 09:22 UTC, and no stage has reported why; look at "
+                    + "the log (journalctl -u waypost; on the page: Last events). 20 updates are safe in the outbox."),
+            // Seconds that come and go say nothing to anybody.
+            Case(
+                events: [
+                    (0, receiving), (0, .fix(fix)), (0, delivered), (10, failed(.retry(reason: "503", after: nil))),
+                    (10, .waiting(delay: .seconds(60), reason: "")),
+                ], until: 11, pending: 1,
+                text: "Nothing has been sent since 09:25 UTC, because Fleet Engine cannot take updates now: 503. 1 update is "
+                    + "safe in the outbox."),
         ]
 
     static let stall = StallRecord(
@@ -137,9 +146,33 @@ import WaypostTestSupport
                 (70, .receiverWarning(.antennaOpen)),
             ], until: 71,
             text:
-                "There is no position yet. Receiver /dev/gnss: receiving, no position yet: antenna and sky view. Check the "
-                + "antenna, its cable and its view of the sky; in a garage it passes by itself. The receiver reports an open "
-                + "antenna line: check the antenna's plug. No update is pending."),
+                "There is no position yet. Receiver /dev/gnss: receiving, no position yet: antenna and sky view; in a garage "
+                + "it passes by itself. The receiver reports an open antenna line: check the antenna's plug. No update is "
+                + "pending."),
+        // Weak and absent satellites have different remedies.
+        Case(
+            events: [
+                (0, receiving), (60, .receiver(.noPosition(source: "/dev/gnss", hadOne: false))),
+                (70, .sky(sky([nil, 17, 20]))),
+            ], until: 71,
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving, no position yet: antenna and sky view. Satellites "
+                + "are heard, but weakly, with 20 dB-Hz at best where 40 are good: give the antenna a free view upwards; in a "
+                + "garage it passes by itself. No update is pending."),
+        Case(
+            events: [
+                (0, receiving), (60, .receiver(.noPosition(source: "/dev/gnss", hadOne: false))),
+                (70, .sky(sky([nil, nil]))),
+            ], until: 71,
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving, no position yet: antenna and sky view. No "
+                + "satellite is heard: check the antenna's plug and cable; deep in a building it passes by itself. No update "
+                + "is pending."),
+        Case(
+            events: [(0, receiving), (80, .sky(sky([42, 40, 38])))], until: 91,
+            text:
+                "There is no position yet. Receiver /dev/gnss: receiving. No sentence has brought a position; check the "
+                + "antenna, its cable and its view of the sky. No update is pending."),
         Case(
             events: [
                 (0, receiving), (0, .fix(fix)), (1, delivered), (2, .idle),
@@ -147,8 +180,7 @@ import WaypostTestSupport
             ], until: 120,
             text:
                 "There is no new position since 09:24 UTC. Receiver /dev/gnss: receiving, no position any more: antenna and "
-                + "sky view. Check the antenna, its cable and its view of the sky; in a garage it passes by itself. The last "
-                + "known position is repeated each minute. No update is pending."),
+                + "sky view; in a garage it passes by itself. The last known position is repeated each minute. No update is pending."),
         Case(
             events: [(0, receiving), (1, .refused(fix, .nullIsland)), (2, .refused(fix, .nullIsland))], until: 3,
             text:
@@ -186,8 +218,8 @@ import WaypostTestSupport
         (
             ReportingEvent.noToken(
                 AuthorizationError(.refused, "the token endpoint answered 403; check authorization.headers")),
-            "there is no token: the token endpoint answered 403; check authorization.headers. waypost token asks for one "
-                + "now and shows what comes."
+            "there is no token: the token endpoint answered 403; check authorization.headers. waypost token (on the "
+                + "page: Run the checks) asks for one now and shows what comes."
         ),
         (failed(.tokenRefused(reason: "401 W; let X")), "Fleet Engine rejects the token: 401 W; let X."),
         (
@@ -208,13 +240,18 @@ import WaypostTestSupport
         (
             failed(.rejected(reason: "400 W.")),
             "Fleet Engine rejects an update: 400 W. Smaller batches are tried until the one is found; waypost outbox list "
-                + "shows it then."
+                + "(on the page: Last events) shows it then."
         ),
     ].map { event, words in
         Case(
             events: [(0, receiving), (0, .fix(fix)), (0, delivered), (80, event), (790, .fix(fix))],
             until: 800, pending: 1204,
             text: "Nothing has been sent since 09:14 UTC, because \(words) 1,204 updates are safe in the outbox.")
+    }
+
+    /// GPS satellites with these signals, in dB-Hz.
+    static func sky(_ signals: [Int?]) -> Sky {
+        Sky(zip(1..., signals).map { Satellite(.gps, $0, signal: $1) })
     }
 
     static func failed(_ outcome: UploadOutcome) -> ReportingEvent { .failed(outcome, traffic: HTTPTraffic()) }
@@ -226,14 +263,14 @@ import WaypostTestSupport
         Case(
             events: [(0, receiving), (0, .fix(fix)), (0, .outboxFailed(unreadable))], until: 60, pending: 3,
             text:
-                "Nothing has been sent since 09:25 UTC, because the outbox cannot be read: /o: disk I/O error. Check its "
-                + "disk (journalctl -k). 3 updates are safe in the outbox."),
+                "Nothing has been sent since the service started at 09:25 UTC, because the outbox cannot be read: /o: disk "
+                + "I/O error. Check its disk (journalctl -k). 3 updates are safe in the outbox."),
         Case(
             events: [(0, .fix(fix)), (0, .outboxFailed(unreadable)), (86_460, .fix(fix)), (86_460, receiving)],
             until: 86_460, pending: 3,
             text:
-                "Nothing has been sent since 2026-11-20 09:25 UTC, because the outbox cannot be read: /o: disk I/O error. "
-                + "Check its disk (journalctl -k). 3 updates are safe in the outbox."),
+                "Nothing has been sent since the service started at 2026-11-20 09:25 UTC, because the outbox cannot be read: "
+                + "/o: disk I/O error. Check its disk (journalctl -k). 3 updates are safe in the outbox."),
         // Positions go out: it is not said that none do, whatever else fails of the outbox.
         Case(
             events: [
@@ -271,9 +308,9 @@ import WaypostTestSupport
                 (200, .noToken(AuthorizationError(.refused, "answered 403"))),
             ], until: 260, pending: 1,
             text:
-                "There is no position yet. Receiver /dev/gnss: not there. Besides, nothing has been sent since 09:25 UTC, "
-                + "because there is no token: answered 403. waypost token asks for one now and shows what comes. 1 update is "
-                + "safe in the outbox."),
+                "There is no position yet. Receiver /dev/gnss: not there. Besides, nothing has been sent since the service "
+                + "started at 09:21 UTC, because there is no token: answered 403. waypost token (on the page: Run the checks) "
+                + "asks for one now and shows what comes. 1 update is safe in the outbox."),
         Case(
             events: [
                 (0, receiving), (0, .fix(fix)), (0, .notStored(full)), (0, failed(.retry(reason: "503", after: nil))),
@@ -281,8 +318,8 @@ import WaypostTestSupport
             ], until: 60,
             text:
                 "The outbox has taken no position since 09:25 UTC, so that only the newest is kept, in memory: /o: no space "
-                + "is left; free some. New ones are not accepted until then. Besides, nothing has been sent since 09:25 UTC, "
-                + "because Fleet Engine cannot take updates now: 503."),
+                + "is left; free some. New ones are not accepted until then. Besides, nothing has been sent since the service "
+                + "started at 09:25 UTC, because Fleet Engine cannot take updates now: 503."),
     ]
 
     @Test(arguments: cases) func nothingArrivesAndWhatToDo(example: Case) {

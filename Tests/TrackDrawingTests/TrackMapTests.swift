@@ -91,6 +91,23 @@ import WaypostTestSupport
         #expect(try #require(TrackMap(survey, newest: vehicle)).section.text.contains("<circle r=\"7\"/>"))
     }
 
+    /// Where a vehicle was minutes ago is not where it is: in both widths with its time.
+    @Test func sayWhenTheVehicleWasThereLast() throws {
+        var survey = TrackSurvey()
+        let fixes = try Self.decoded("town")
+        for fix in fixes { survey.add(fix) }
+        var map = try #require(TrackMap(survey, newest: fixes[200], isCurrent: false)).section.text
+        let time = FigureText.clock(fixes[200].timeOfFix, seconds: false)
+        #expect(map.ranges(of: ">last position \(time) UTC<").count == 2)
+        #expect(map.contains("class=\"vehicle last\"") && map.contains("dot now last"))
+        #expect(!map.contains(">now") && !map.contains("vehicle now"))
+        // At the start of its track as well.
+        survey = TrackSurvey()
+        for fix in fixes.prefix(2) { survey.add(fix) }
+        map = try #require(TrackMap(survey, newest: fixes[0], isCurrent: false)).section.text
+        #expect(map.contains(">last position ") && !map.contains("start and end"))
+    }
+
     @Test func showSeveralVehiclesWithTheirNames() throws {
         let fixes = try Self.decoded("town")
         let vehicles = [("van <1>", 0), ("van-2", 300)].map { name, first in

@@ -267,13 +267,22 @@ class Drawings(unittest.TestCase):
                 return [{"metric": series, "value": [5, "400"]}]
             return [{"metric": series | {"le": le}, "values": [[1, "2"], [5, "NaN"]]} for le in ("1", "+Inf")]
 
-        page = dashboard.page(drawn, asked)
+        page = dashboard.page(drawn, asked, (0, 10))
         for panel in drawn["panels"]:
             self.assertIn(panel["title"].replace("$vehicle", "van-1"), page)
         self.assertIn("<td>&lt;van&gt;<td>7 min", page)
         self.assertIn(dashboard.GROUND["red"], page, "its delay is too long")
         self.assertNotIn("No data", page)
-        self.assertIn("No data", dashboard.page(drawn, lambda query, is_instant: []))
+        empty = dashboard.page(drawn, lambda query, is_instant: [], (0, 10))
+        self.assertIn("No data", empty)
+        self.assertNotIn(dashboard.GROUND["green"], empty, "nothing is known to be well")
+
+    def test_of_all_panels_have_one_axis_of_time(self) -> None:
+        series = {"metric": {"le": "1"}, "values": [[5, "2"], [6, "2"]]}
+        self.assertEqual(dashboard.across(5, 200, (0, 10)), 100)
+        config = {"defaults": {}, "overrides": []}
+        self.assertIn('points="100.0,', dashboard.chart([("", series)], (200, 99), (0, 10), config))
+        self.assertIn('<rect x="100.0"', dashboard.bands([("", series)], (200, 99), (0, 10), is_heat=False))
 
     def test_of_buckets_show_what_lies_in_each(self) -> None:
         buckets = [("+Inf", {"metric": {"le": "+Inf"}, "values": [[1, "7"]]}), ("2", {"metric": {"le": "2"}, "values": [[1, "5"]]})]

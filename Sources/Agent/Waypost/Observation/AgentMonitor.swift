@@ -156,8 +156,8 @@ package final class AgentMonitor: ReportingObserver {
                 if let system { state.compare(time, isServers: true, with: system, at: now) }
             case .uploading: state.waitsUntil = nil
             case .delivered(let batch, _, _):
-                if let present = state.presentByFix(at: now) {
-                    for stored in batch.pending { state.delays.add(stored.update.timeOfFix.duration(to: present)) }
+                if batch.lastIsPending, let present = state.presentByFix(at: now) {
+                    state.delays.add(batch.last.update.timeOfFix.duration(to: present))
                 }
                 state.lastDelivery = (batch.last.timeOfFix, now)
                 state.trouble = nil
@@ -306,7 +306,8 @@ struct ReportingObservers: ReportingObserver {
     }
 }
 
-/// How long updates take from the arrival of their fix to Fleet Engine's acknowledgement, counted since the start.
+/// How long live positions take from the arrival of their fix to Fleet Engine's acknowledgement, counted since the
+/// start. What goes out behind them would drown them: a backlog, and shape points, which wait for their update.
 package struct DeliveryDelays: Sendable, Hashable, Codable {
     /// Upper ends in seconds, but for the last of `counts`: within these a passenger's map, an outage and a night
     /// without a network are told apart.

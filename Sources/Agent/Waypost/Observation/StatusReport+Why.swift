@@ -50,12 +50,21 @@ extension StatusReport {
     private static let longestSilence = 180
     /// A receiver that is well gives a fix each second or so.
     private static let longestWithoutFix = 90
+    /// So many pending updates are a backlog, which takes more than the next upload.
+    private static let backlog = 50
+    /// The next attempt is told when it is farther off; a few seconds are over before anybody has read of them.
+    private static let shortestWaitTold = 60
+    /// A satellite that is heard with less has no free way to the antenna, in dB-Hz.
+    private static let weakSignal = 30
     /// For so long it is told that the last run ended itself.
     private static let longestMemory = 3600
 
     private var positionsFlow: Bool {
         delivery.trouble == nil && (delivery.secondsSinceDelivery ?? .max) <= Self.longestSilence
     }
+
+    /// Whether positions arrive, and earlier ones are still on their way.
+    var isCatchingUp: Bool { positionsFlow && ledger.pending >= Self.backlog }
 
     private func sentences(_ texts: [String]) -> String { texts.filter { !$0.isEmpty }.joined(separator: " ") }
 
@@ -80,18 +89,15 @@ extension StatusReport {
         switch ReceiverState.Kind(rawValue: receiver.kind) {
         case .ended:
             cause = "The log has been read to its end; a receiver that is to go on needs \"follow\" in its section."
-        case .noPosition:
-            cause =
-                "\(ended("Receiver \(receiver.state)")) Check the antenna, its cable and its view of the sky; in a garage "
-                + "it passes by itself."
+        case .noPosition: cause = "Receiver \(receiver.state)\(reception ?? "; in a garage it passes by itself.")"
         case .waiting: cause = ended("Receiver \(receiver.state)")
         case .starting where receiver.secondsSinceFix == nil || isLate, nil where isLate:
             cause = ended("Receiver \(receiver.state)")
         case .receiving where receiver.refusal != nil && (isLate || receiver.secondsSinceFix == nil): cause = refusals
         case .receiving where isLate:
             cause =
-                "\(ended("Receiver \(receiver.state)")) No sentence has brought a position; check the antenna, its cable "
-                + "and its view of the sky."
+                "\(ended("Receiver \(receiver.state)")) No sentence has brought a position"
+                + (reception ?? "; check the antenna, its cable and its view of the sky.")
         case .receiving where receiver.secondsSinceFix == nil:
             cause =
                 "\(ended("Receiver \(receiver.state)")) A receiver that was off takes a minute or so to its first "
@@ -102,6 +108,18 @@ extension StatusReport {
             receiver.secondsSinceFix.map { "There is no new position since \(Self.moment($0, before: now))." }
             ?? "There is no position yet."
         return Trouble(stage: .receiver, seconds: seconds, text: sentences([beginning, cause] + warnings))
+    }
+
+    /// What the satellites that the receiver hears say of antenna and sky, behind what it does; `nil` when it tells of
+    /// none, or hears them well.
+    private var reception: String? {
+        guard let sky = receiver.sky else { return nil }
+        guard let best = sky.flatMap(\.satellites).compactMap(\.signalDecibelHertz).max(), best > 0 else {
+            return ". No satellite is heard: check the antenna's plug and cable; deep in a building it passes by itself."
+        }
+        guard best < Self.weakSignal else { return nil }
+        return ". Satellites are heard, but weakly, with \(best) dB-Hz at best where 40 are good: give the antenna a free "
+            + "view upwards; in a garage it passes by itself."
     }
 
     /// Nothing else shows it: a position of the future arrives like any other.
@@ -161,8 +179,15 @@ extension StatusReport {
         return Trouble(
             stage: troubledStage, seconds: seconds,
             text: sentences([
-                ended("Nothing has been sent since \(Self.moment(seconds, before: now)), because \(reason)"), remedy,
+                ended("\(nothingSent(for: seconds, at: now)), because \(reason)"), remedy,
             ]))
+    }
+
+    /// Of a run that has sent nothing that began with its start, whatever it has met since.
+    private func nothingSent(for seconds: Int, at now: UTCTime) -> String {
+        delivery.secondsSinceDelivery == nil
+            ? "Nothing has been sent since the service started at \(Self.moment(uptimeSeconds, before: now))"
+            : "Nothing has been sent since \(Self.moment(seconds, before: now))"
     }
 
     /// Deliveries have ended, and no stage has told why.
@@ -173,8 +198,8 @@ extension StatusReport {
         return Trouble(
             stage: .delivery, seconds: seconds,
             text:
-                "Nothing has been sent since \(Self.moment(seconds, before: now)), and no stage has reported why; look "
-                + "at the log (journalctl -u waypost).")
+                "\(nothingSent(for: seconds, at: now)), and no stage has reported why; look at the log "
+                + "(journalctl -u waypost; on the page: Last events).")
     }
 
     private var troubleKind: DeliveryTrouble.Kind? {
@@ -192,11 +217,13 @@ extension StatusReport {
     /// What the reason does not say itself.
     private var remedy: String {
         switch troubleKind {
-        case .token: "waypost token asks for one now and shows what comes."
+        case .token: "waypost token (on the page: Run the checks) asks for one now and shows what comes."
         case .unreachable:
             "It is tried again by itself; if it stays so, check the vehicle's network and upload.endpoint."
         case .intercepted: "Sign in to that network, or use another."
-        case .rejected: "Smaller batches are tried until the one is found; waypost outbox list shows it then."
+        case .rejected:
+            "Smaller batches are tried until the one is found; waypost outbox list (on the page: Last events) shows it "
+                + "then."
         case .outbox: "Check its disk (journalctl -k)."
         case .tokenRefused, .retry, .throttled, .hold, nil: ""
         }
@@ -212,7 +239,10 @@ extension StatusReport {
                 + "first update is on its way. \(safety)"
         }
         let rest = ledger.pending == 0 ? "nothing is" : Self.subject(ledger.pending)
-        return "All is well: the last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest) pending."
+        let last = "the last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest) pending."
+        guard isCatchingUp else { return "All is well: \(last)" }
+        return "Catching up: \(last) The newest position goes first; the earlier ones follow by themselves, and there is "
+            + "nothing to do."
     }
 
     private func privacy(at now: UTCTime) -> String? {
@@ -228,7 +258,8 @@ extension StatusReport {
     }
 
     private var nextAttempt: String {
-        guard delivery.trouble != nil, let seconds = delivery.nextAttemptSeconds, seconds > 0 else { return "" }
+        guard delivery.trouble != nil, let seconds = delivery.nextAttemptSeconds, seconds >= Self.shortestWaitTold
+        else { return "" }
         return "The next attempt is in \(Duration.seconds(seconds).spoken)."
     }
 
@@ -250,7 +281,7 @@ extension StatusReport {
             texts.append(ended("The reload of \(moment) was rejected and changed nothing: \(problem)"))
         }
         if quarantine.count > 0 {
-            texts.append("\(Self.subject(quarantine.count)) quarantined; waypost outbox list says why.")
+            texts.append("\(Self.subject(quarantine.count)) quarantined; waypost outbox list (on the page: Last events) says why.")
         }
         if let stall = lastStall, uptimeSeconds < Self.longestMemory {
             texts.append(

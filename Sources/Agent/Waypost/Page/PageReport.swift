@@ -23,21 +23,26 @@ struct PageReport {
             ]),
             "status": (try? JSONValue(encoding: status)) ?? .null, "place": place,
             "minutes": .array(history.minutes(at: uptime).map(Self.minute)),
+            // In minutes of the list above, so that both are drawn upon one grid.
             "outages": .array(
-                history.outages(at: uptime).map {
-                    .array([seconds(since: $0.lowerBound), seconds(since: $0.upperBound)])
+                history.outages(at: uptime).map { outage in
+                    .array(
+                        [outage.lowerBound, outage.upperBound].map {
+                            .number(max(0, RecentHistory.minute(of: $0, at: uptime)))
+                        })
                 }),
             "events": .array(history.lines.reversed().map(event)), "orders": orders,
         ])
     }
 
     private var place: JSONValue {
-        guard let (fix, at) = history.newest else { return .null }
-        func number(_ value: Double?) -> JSONValue { value.map(JSONValue.number) ?? .null }
+        guard let fix = history.newest?.fix else { return .null }
+        let isCurrent = history.isCurrent(at: uptime)
+        func current(_ value: Double?) -> JSONValue { isCurrent ? value.map(JSONValue.number) ?? .null : .null }
         return .object([
-            "latitude": .number(fix.latitude), "longitude": .number(fix.longitude), "secondsAgo": seconds(since: at),
+            "latitude": .number(fix.latitude), "longitude": .number(fix.longitude),
             "map": .string(WorldMapLink.address(latitude: fix.latitude, longitude: fix.longitude)),
-            "speed": number(fix.speedMetersPerSecond), "heading": number(fix.headingDegrees),
+            "speed": current(fix.speedMetersPerSecond), "heading": current(fix.headingDegrees),
         ])
     }
 
@@ -46,10 +51,6 @@ struct PageReport {
             "time": .integer(now.advanced(by: line.at - uptime).millisecondsSince1970),
             "level": .string(line.level.rawValue), "text": .string(line.text),
         ])
-    }
-
-    private func seconds(since moment: Duration) -> JSONValue {
-        .integer(Int64((uptime - moment) / .seconds(1)))
     }
 
     /// `[delivered, failed, pending]`; `null` before the start.

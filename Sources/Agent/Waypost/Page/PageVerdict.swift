@@ -15,23 +15,18 @@ struct PageVerdict: Sendable, Hashable {
     let title: String
     let text: String
 
-    /// So many pending updates are a backlog, which takes more than the next upload.
-    private static let backlog = 50
-
     init(_ status: StatusReport, at now: UTCTime) {
-        let text = status.why(at: now).text
+        text = status.why(at: now).text
         if let trouble = status.troubles(at: now).first {
-            (kind, title, self.text) = (.trouble, Self.title(of: trouble, in: status), text)
+            (kind, title) = (.trouble, Self.title(of: trouble, in: status))
         } else if status.privateSeconds != nil {
-            (kind, title, self.text) = (.well, "Private", text)
+            (kind, title) = (.well, "Private")
         } else if status.delivery.secondsSinceDelivery == nil {
-            (kind, title, self.text) = (.well, "Starting", text)
-        } else if status.ledger.pending >= Self.backlog {
-            let rest =
-                "The newest position goes first; the earlier ones follow by themselves, and there is nothing to do."
-            (kind, title, self.text) = (.catchingUp, "Catching up", "\(text) \(rest)")
+            (kind, title) = (.well, "Starting")
+        } else if status.isCatchingUp {
+            (kind, title) = (.catchingUp, "Catching up")
         } else {
-            (kind, title, self.text) = (.well, "All is well", text)
+            (kind, title) = (.well, "All is well")
         }
     }
 

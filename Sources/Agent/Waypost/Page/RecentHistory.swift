@@ -63,6 +63,8 @@ struct RecentHistory: Sendable {
     private static let maximumOutages = 100
     private static let maximumLines = 50
     private static let longestLine = 300
+    /// Fixes come each second or so: a place that is older than this is where the vehicle was.
+    private static let longestCurrent = Duration.seconds(30)
     /// A failure that the next attempt makes good is no outage.
     private static let shortestOutage = Duration.seconds(5)
 
@@ -110,11 +112,16 @@ struct RecentHistory: Sendable {
     func map(at now: Duration) -> Markup {
         var survey = TrackSurvey()
         for fix in track(at: now) { survey.add(fix) }
-        guard let newest, now - newest.at <= Self.length, let map = TrackMap(survey, newest: newest.fix) else {
+        guard let newest, now - newest.at <= Self.length,
+            let map = TrackMap(survey, newest: newest.fix, isCurrent: isCurrent(at: now))
+        else {
             return "<section><h2>Map</h2><p>There was no position within the last hour.</p></section>"
         }
         return map.section
     }
+
+    /// Whether the newest fix says where the vehicle is, and how it moves.
+    func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.longestCurrent } ?? false }
 
     /// The last hour by minutes, the oldest first, the one of `now` last; `nil` before the start.
     func minutes(at now: Duration) -> [Minute?] {
@@ -123,6 +130,11 @@ struct RecentHistory: Sendable {
         return (last - Self.minuteCount + 1...last).map { number -> Minute? in
             number < 0 ? nil : noted[number] ?? Minute()
         }
+    }
+
+    /// Where a moment is among these minutes, which are counted from 0; the present is within the last of them.
+    static func minute(of moment: Duration, at now: Duration) -> Double {
+        moment / .seconds(60) - Double(number(of: now) - minuteCount + 1)
     }
 
     /// The times, within the last hour, in which attempts failed and none succeeded; the last one may go on.

@@ -73,7 +73,7 @@ enum TechnicianPage {
         </header>
         <noscript><p class="warnings">This page is drawn by a script, which your browser does not run. <a href="status">status</a> holds the same as words and numbers.</p></noscript>
         <main hidden>
-          <section id="verdict" role="status"><h2 id="title"></h2><p id="text"></p></section>
+          <section id="verdict"><div role="status"><h2 id="title"></h2></div><p id="text"></p></section>
           <dl class="figures" id="figures"></dl>
           <div class="column">
             <div id="map"></div>
@@ -111,6 +111,10 @@ enum TechnicianPage {
 
     private static let script: Markup = #"""
         let view = null, answeredAt = 0, drawn = "", said = "";
+
+        // A browser asks for nothing relative to an address with a password in it.
+        const here = new URL(location.href);
+        here.username = here.password = "";
 
         const ago = seconds => seconds == null ? "never" : span(seconds) + " ago";
 
@@ -153,7 +157,7 @@ enum TechnicianPage {
         }
 
         function showHour() {
-          const { minutes, outages } = view, x = seconds => Math.max(0, 60 - seconds / 60).toFixed(2);
+          const { minutes, outages } = view;
           const most = index => Math.max(0, ...minutes.map(minute => minute ? minute[index] || 0 : 0));
           const tallest = most(0), worst = most(1), longest = most(2);
           let live = "", failed = "", line = "", pen = "M";
@@ -162,7 +166,7 @@ enum TechnicianPage {
             if (minute && minute[1]) failed += `M${index + .1} 56v${height(minute[1], worst, 16)}h.8V56z`;
             if (minute && minute[2] != null) { line += `${pen}${index + .5} ${42 - height(minute[2], longest, 38)}`; pen = "L"; } else pen = "M";
           });
-          const bands = room => outages.map(([from, to]) => `M${x(from)} 0V${room}H${Math.max(+x(to), +x(from) + .2)}V0z`).join("");
+          const bands = room => outages.map(([from, to]) => `M${from.toFixed(2)} 0V${room}H${Math.max(to, from + .2).toFixed(2)}V0z`).join("");
           $("deliveries").replaceChildren(shape("path", { class: "outage", d: bands(72) }), shape("path", { class: "base", d: "M0 55H60" }), shape("path", { class: "live", d: live }), shape("path", { class: "failed", d: failed }));
           $("queue").replaceChildren(shape("path", { class: "outage", d: bands(44) }), shape("path", { class: "line", d: line }));
           $("delivered").textContent = `delivered, ${number(tallest)} a minute at most`;
@@ -188,12 +192,10 @@ enum TechnicianPage {
           ]);
           rows("delivery", [
             ["Waiting", number(ledger.pending), ledger.pending >= 50 ? "late" : ""],
-            ["Delivered", number(ledger.delivered), "good"],
+            ["Delivered", number(ledger.delivered)],
             ["Evicted", ledger.evicted ? number(ledger.evicted) : null, "bad"],
             ["Quarantined", ledger.quarantined ? number(ledger.quarantined) : null, "late"],
-            ["Trouble", delivery.trouble, "bad"],
-            ["From memory only", delivery.memoryOnly, "bad"],
-            ["Next attempt", delivery.nextAttemptSeconds ? "in " + span(delivery.nextAttemptSeconds) : null],
+            ["Next attempt", delivery.trouble && (delivery.nextAttemptSeconds ? "in " + span(delivery.nextAttemptSeconds) : "now")],
             ["Requests", number(status.requests)],
             ["Retries", number(status.retries)],
             ["Sent", bytes(status.bytesSent)],
@@ -201,7 +203,6 @@ enum TechnicianPage {
           rows("token", [
             ["From", token.provider],
             ["Valid until", token.expiresAt && token.expiresAt.replace("T", " ").replace(/\..*/, " UTC")],
-            ["Not renewed", delivery.renewalTrouble, "late"],
             ["Last refusal", token.lastRefusal, "late"],
             ["Refused", token.lastRefusalSecondsAgo == null ? null : ago(token.lastRefusalSecondsAgo)],
             ["Fetched", number(status.tokenFetches)],
@@ -256,7 +257,7 @@ enum TechnicianPage {
         }
 
         async function ask(path, options) {
-          const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(20000), ...options });
+          const answer = await fetch(new URL(path, here), { cache: "no-store", signal: AbortSignal.timeout(20000), ...options });
           if (!answer.ok) throw new Error((await answer.json().catch(() => null))?.error?.message || "it answered " + answer.status);
           return answer;
         }
@@ -267,11 +268,12 @@ enum TechnicianPage {
             answeredAt = Date.now();
           } catch (problem) {
             const since = answeredAt ? " since " + clock(answeredAt) + " UTC" : "";
-            setState("the service does not answer" + since, "bad");
+            const isSilent = problem instanceof TypeError || problem.name === "TimeoutError";
+            setState(isSilent ? "the service does not answer" + since : "not updated" + since + ": " + problem.message, "bad");
             document.body.classList.add("stale");
             return;
           }
-          setState("live", "good");
+          setState("live", "dim");
           document.body.classList.remove("stale");
           show();
         }

@@ -56,15 +56,26 @@ struct MapMarks {
 
     /// Names both ends of the one track.
     private func addLabels(_ start: Fix, _ end: Fix, to svg: inout Markup, _ labels: inout LabelPlacement) {
-        let newest = map.vehicles.first?.newest
-        let (first, last) = (point(start), point(newest ?? end))
+        let vehicle = map.vehicles.first
+        let (first, last) = (point(start), point(vehicle?.newest ?? end))
         let isApart = (last - first).length > 14
         if isApart { _ = labels.reserve(around: last, radius: 6) }
-        label(
-            isApart || map.summary.statistics.fixes == 1 ? "start\(clock(start))" : "start and end", beside: first,
-            kind: "strong", to: &svg, &labels)
-        guard isApart else { return }
-        label("\(newest == nil ? "end" : "now")\(clock(end))", beside: last, kind: "strong", to: &svg, &labels)
+        let atStart = "start\(clock(start))"
+        guard isApart else {
+            let isOnlyStart = map.summary.statistics.fixes == 1
+            let words = vehicle?.isCurrent == false ? name(of: end) : isOnlyStart ? atStart : "start and end"
+            label(words, beside: first, kind: "strong", to: &svg, &labels)
+            return
+        }
+        label(atStart, beside: first, kind: "strong", to: &svg, &labels)
+        label(name(of: end), beside: last, kind: "strong", to: &svg, &labels)
+    }
+
+    /// What the end of the one track is: that of a log, where the vehicle is, or where it was last, and when.
+    private func name(of end: Fix) -> String {
+        guard let vehicle = map.vehicles.first else { return "end\(clock(end))" }
+        return vehicle.isCurrent
+            ? "now\(clock(end))" : "last position \(FigureText.clock(vehicle.newest.timeOfFix, seconds: false)) UTC"
     }
 
     private func linked(_ mark: Markup, _ latitude: Double, _ longitude: Double) -> Markup {
@@ -96,7 +107,7 @@ struct MapMarks {
         let title: Markup = vehicle.name.map { "<title>\($0)</title>" } ?? ""
         let shape: Markup = fix.headingDegrees == nil ? "<circle r=\"7\"/>" : "<path d=\"M0-12L8 9 0 4-8 9z\"/>"
         svg.add(
-            "<g class=\"vehicle\" transform=\"translate(\(place.x) \(place.y))\(turn)\">\(title)\(shape)</g>")
+            "<g class=\"vehicle\(vehicle.isCurrent ? "" : " last")\" transform=\"translate(\(place.x) \(place.y))\(turn)\">\(title)\(shape)</g>")
         guard let name = vehicle.name else { return }
         label(name, beside: place, kind: "strong", to: &svg, &labels)
     }

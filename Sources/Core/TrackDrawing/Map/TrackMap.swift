@@ -8,9 +8,11 @@ package struct TrackMap {
         let name: String?
         let newest: Fix
         let track: [Fix]
+        /// Whether it is there now; otherwise it was there last.
+        let isCurrent: Bool
 
-        package init(name: String?, newest: Fix, track: [Fix]) {
-            (self.name, self.newest, self.track) = (name, newest, track)
+        package init(name: String?, newest: Fix, track: [Fix], isCurrent: Bool = true) {
+            (self.name, self.newest, self.track, self.isCurrent) = (name, newest, track, isCurrent)
         }
     }
 
@@ -32,13 +34,17 @@ package struct TrackMap {
     private let error: Double
 
     /// The map of one track, `nil` when there is no fix to draw. `newest` is where a vehicle that still drives is,
-    /// `late` are the fixes that came later than their time, `reported` is what was told of it, in order of time.
-    package init?(_ survey: TrackSurvey, newest: Fix? = nil, late: [Fix] = [], reported: [ReportedPlace] = []) {
+    /// or was last, unless that `isCurrent`; `late` are the fixes that came later than their time, `reported` is what was
+    /// told of it, in order of time.
+    package init?(
+        _ survey: TrackSurvey, newest: Fix? = nil, isCurrent: Bool = true, late: [Fix] = [],
+        reported: [ReportedPlace] = []
+    ) {
         let track = survey.drawn
         guard let (frame, vertices) = MapFrame.fitting(track.line) else { return nil }
         (summary, shortStops, profile) = (survey.summary, survey.shortStops, survey.profile)
         (start, end) = (track.start, track.end)
-        vehicles = newest.map { [Vehicle(name: nil, newest: $0, track: [])] } ?? []
+        vehicles = newest.map { [Vehicle(name: nil, newest: $0, track: [], isCurrent: isCurrent)] } ?? []
         (self.frame, self.vertices, error) = (frame, vertices, track.line.error)
         (speeds, scale) = (survey.speeds, SpeedScale(dividing: survey.speeds))
         paths = TrackPaths(vertices, scale: scale, late: late.map(frame.pixel))
@@ -119,7 +125,8 @@ package struct TrackMap {
             (paths.data.last?.isEmpty == false, "<i class=\"line k\(SpeedScale.palette)\"></i>speed not stated"),
             (start != nil, "<i class=\"dot start\"></i>start"),
             (end != nil && vehicles.isEmpty, "<i class=\"dot end\"></i>end"),
-            (!vehicles.isEmpty, "<i class=\"dot now\"></i>vehicle now"),
+            (vehicles.contains(where: \.isCurrent), "<i class=\"dot now\"></i>vehicle now"),
+            (vehicles.contains { !$0.isCurrent }, "<i class=\"dot now last\"></i>last position"),
             (!told.line.isEmpty, "<i class=\"line told\"></i>told, by an update"),
             (!told.past.isEmpty, "<i class=\"dot told\"></i>past location of an update"),
             (!paths.late.isEmpty, "<i class=\"dot late\"></i>delivered later, as a past location"),

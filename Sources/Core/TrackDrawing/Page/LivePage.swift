@@ -20,7 +20,7 @@ package enum LivePage {
         .column { display: grid; gap: 14px; min-width: 0; }
         section { margin: 0; min-width: 0; }
         [hidden] { display: none !important; }
-        dl { display: grid; grid-template-columns: minmax(84px, 1fr) auto; gap: 5px 14px; margin: 0; }
+        dl { display: grid; grid-template-columns: minmax(max-content, 1fr) auto; gap: 5px 14px; margin: 0; }
         dt { color: var(--dim); } dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; max-width: 220px; overflow-wrap: anywhere; }
         ul { margin: 0; padding-left: 18px; } li { margin: 2px 0; }
         table { width: 100%; font-size: 13px; }

@@ -108,6 +108,7 @@ package enum PageStyle {
         .told-live, .told-past { stroke: var(--point); stroke-width: 6; stroke-linecap: round; }
         .told-past { stroke-width: 3; }
         .vehicle { fill: var(--accent); stroke: var(--casing); stroke-width: 2; stroke-linejoin: round; }
+        .vehicle.last { fill: var(--dim); }
         .accuracy { fill: var(--accent); fill-opacity: .15; }
         .label { fill: var(--text); stroke: var(--ground); stroke-width: 3px; paint-order: stroke; stroke-linejoin: round; }
         .strong { font-weight: 650; }
@@ -127,6 +128,7 @@ package enum PageStyle {
         i.dot.stop { width: 17px; height: 17px; border: 0; background: var(--mark); color: var(--casing); font: 650 11px/17px system-ui, sans-serif; text-align: center; }
         i.dot.halt { width: 10px; height: 10px; border-width: 2px; }
         i.dot.now { background: var(--accent); border: 0; border-radius: 0; height: 15px; clip-path: polygon(50% 0, 100% 100%, 50% 76%, 0 100%); }
+        i.dot.now.last { background: var(--dim); }
         i.line.told { height: 1px; background: var(--point); } i.dot.told { width: 4px; height: 4px; border: 0; background: var(--point); }
         i.dot.late { width: 8px; height: 8px; border: 0; background: var(--warn); }
         i.dot.back { width: 9px; height: 9px; border: 1.5px solid var(--jump); border-radius: 0; transform: rotate(45deg); }
