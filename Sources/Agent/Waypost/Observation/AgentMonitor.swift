@@ -157,7 +157,7 @@ package final class AgentMonitor: ReportingObserver {
             case .uploading: state.waitsUntil = nil
             case .delivered(let batch, _, _):
                 if batch.lastIsPending, let present = state.presentByFix(at: now) {
-                    state.delays.add(batch.last.update.timeOfFix.duration(to: present))
+                    state.delays.add(batch.last.timeOfFix.duration(to: present))
                 }
                 state.lastDelivery = (batch.last.timeOfFix, now)
                 state.trouble = nil
