@@ -1,8 +1,7 @@
 /// How long live positions take from the arrival of their fix to Fleet Engine's acknowledgement, counted since the
 /// start. What goes out behind them would drown them: a backlog, and shape points, which wait for their update.
 package struct DeliveryDelays: Sendable, Hashable, Codable {
-    /// Upper ends in seconds, but for the last of `counts`: within these a passenger's map, an outage and a night
-    /// without a network are told apart.
+    /// Upper ends in seconds, but for the last of `counts`.
     package static let bounds = [1, 2, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400]
 
     /// Deliveries by delay: within each of `bounds` and above the one before; the last counts those above all.
