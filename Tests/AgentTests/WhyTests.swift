@@ -88,11 +88,13 @@ import WaypostTestSupport
                     + "2 updates are safe in the outbox."),
             Case(
                 events: [(0, receiving), (200, .fix(fix)), (390, .fix(fix))], until: 400, pending: 20,
-                text: "Nothing has been sent since the service started at 09:19 UTC, and no stage has reported why; look at "
+                text:
+                    "Nothing has been sent since the service started at 09:19 UTC, and no stage has reported why; look at "
                     + "the log (journalctl -u waypost; on the page: Last events). 20 updates are safe in the outbox."),
             Case(
                 events: [(0, receiving)] + (0..<200).map { ($0, .fix(fix)) }, until: 200, pending: 20,
-                text: "Nothing has been sent since the service started at 09:22 UTC, and no stage has reported why; look at "
+                text:
+                    "Nothing has been sent since the service started at 09:22 UTC, and no stage has reported why; look at "
                     + "the log (journalctl -u waypost; on the page: Last events). 20 updates are safe in the outbox."),
             // Seconds that come and go say nothing to anybody.
             Case(
@@ -100,7 +102,8 @@ import WaypostTestSupport
                     (0, receiving), (0, .fix(fix)), (0, delivered), (10, failed(.retry(reason: "503", after: nil))),
                     (10, .waiting(delay: .seconds(60), reason: "")),
                 ], until: 11, pending: 1,
-                text: "Nothing has been sent since 09:25 UTC, because Fleet Engine cannot take updates now: 503. 1 update is "
+                text:
+                    "Nothing has been sent since 09:25 UTC, because Fleet Engine cannot take updates now: 503. 1 update is "
                     + "safe in the outbox."),
         ]
 
@@ -166,7 +169,7 @@ import WaypostTestSupport
             ], until: 71,
             text:
                 "There is no position yet. Receiver /dev/gnss: receiving, no position yet: antenna and sky view. No "
-                + "satellite is heard: check the antenna's plug and cable; deep in a building it passes by itself. No update "
+                + "satellite is heard: check the antenna's plug and cable; deep in a building it passes. No update "
                 + "is pending."),
         Case(
             events: [(0, receiving), (80, .sky(sky([42, 40, 38])))], until: 91,
@@ -180,7 +183,8 @@ import WaypostTestSupport
             ], until: 120,
             text:
                 "There is no new position since 09:24 UTC. Receiver /dev/gnss: receiving, no position any more: antenna and "
-                + "sky view; in a garage it passes by itself. The last known position is repeated each minute. No update is pending."),
+                + "sky view; in a garage it passes by itself. The last known position is repeated each minute. No update is pending."
+        ),
         Case(
             events: [(0, receiving), (1, .refused(fix, .nullIsland)), (2, .refused(fix, .nullIsland))], until: 3,
             text:

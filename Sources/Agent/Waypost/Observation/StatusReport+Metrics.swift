@@ -95,7 +95,7 @@ extension DeliveryDelays {
     /// As a histogram of Prometheus, whose buckets count all that is below their ends.
     fileprivate var metrics: String {
         let name = "waypost_delivery_delay_seconds"
-        var text = "# HELP \(name) From the arrival of a live position to its acknowledgement.\n# TYPE \(name) histogram\n"
+        var text = "# HELP \(name) From the arrival of a live fix to its acknowledgement.\n# TYPE \(name) histogram\n"
         var count = 0
         for (end, more) in zip(Self.bounds.map(String.init) + ["+Inf"], counts) {
             count += more

@@ -115,11 +115,11 @@ extension StatusReport {
     private var reception: String? {
         guard let sky = receiver.sky else { return nil }
         guard let best = sky.flatMap(\.satellites).compactMap(\.signalDecibelHertz).max(), best > 0 else {
-            return ". No satellite is heard: check the antenna's plug and cable; deep in a building it passes by itself."
+            return ". No satellite is heard: check the antenna's plug and cable; deep in a building it passes."
         }
         guard best < Self.weakSignal else { return nil }
-        return ". Satellites are heard, but weakly, with \(best) dB-Hz at best where 40 are good: give the antenna a free "
-            + "view upwards; in a garage it passes by itself."
+        return ". Satellites are heard, but weakly, with \(best) dB-Hz at best where 40 are good: give the antenna a "
+            + "free view upwards; in a garage it passes by itself."
     }
 
     /// Nothing else shows it: a position of the future arrives like any other.
@@ -178,9 +178,7 @@ extension StatusReport {
         let seconds = delivery.troubleSeconds ?? 0
         return Trouble(
             stage: troubledStage, seconds: seconds,
-            text: sentences([
-                ended("\(nothingSent(for: seconds, at: now)), because \(reason)"), remedy,
-            ]))
+            text: sentences([ended("\(nothingSent(for: seconds, at: now)), because \(reason)"), remedy]))
     }
 
     /// Of a run that has sent nothing that began with its start, whatever it has met since.
@@ -241,8 +239,8 @@ extension StatusReport {
         let rest = ledger.pending == 0 ? "nothing is" : Self.subject(ledger.pending)
         let last = "the last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest) pending."
         guard isCatchingUp else { return "All is well: \(last)" }
-        return "Catching up: \(last) The newest position goes first; the earlier ones follow by themselves, and there is "
-            + "nothing to do."
+        return "Catching up: \(last) The newest position goes first; the earlier ones follow by themselves, and there "
+            + "is nothing to do."
     }
 
     private func privacy(at now: UTCTime) -> String? {
@@ -281,7 +279,9 @@ extension StatusReport {
             texts.append(ended("The reload of \(moment) was rejected and changed nothing: \(problem)"))
         }
         if quarantine.count > 0 {
-            texts.append("\(Self.subject(quarantine.count)) quarantined; waypost outbox list (on the page: Last events) says why.")
+            texts.append(
+                "\(Self.subject(quarantine.count)) quarantined; waypost outbox list (on the page: Last events) says why."
+            )
         }
         if let stall = lastStall, uptimeSeconds < Self.longestMemory {
             texts.append(

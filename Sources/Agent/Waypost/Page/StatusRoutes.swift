@@ -32,7 +32,9 @@ package struct StatusRoutes: Sendable {
         case "/check", "/record", "/bundle":
             guard request.method == .post else { return .refusal(status: 405, "only POST is answered here") }
             guard request.isOfOwnPage else {
-                return .refusal(status: 403, "only the page at / of this address may ask for this; through a proxy that page needs HTTPS")
+                return .refusal(
+                    status: 403,
+                    "only the page at / of this address may ask for this; through a proxy that page needs HTTPS")
             }
             return await carryOut(request.path)
         default:

@@ -107,7 +107,8 @@ struct MapMarks {
         let title: Markup = vehicle.name.map { "<title>\($0)</title>" } ?? ""
         let shape: Markup = fix.headingDegrees == nil ? "<circle r=\"7\"/>" : "<path d=\"M0-12L8 9 0 4-8 9z\"/>"
         svg.add(
-            "<g class=\"vehicle\(vehicle.isCurrent ? "" : " last")\" transform=\"translate(\(place.x) \(place.y))\(turn)\">\(title)\(shape)</g>")
+            "<g class=\"vehicle\(vehicle.isCurrent ? "" : " last")\" transform=\"translate(\(place.x) \(place.y))\(turn)\">\(title)\(shape)</g>"
+        )
         guard let name = vehicle.name else { return }
         label(name, beside: place, kind: "strong", to: &svg, &labels)
     }
