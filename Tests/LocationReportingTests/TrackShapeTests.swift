@@ -72,8 +72,8 @@ import WaypostTestSupport
         #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == row.told)
     }
 
-    /// A second apart, how far a receiver has the vehicle from its parking place, and whether it still counts as parked;
-    /// the seconds that are told.
+    /// A second apart, how far a receiver has the vehicle from its parking place, and whether it still counts as
+    /// parked; the seconds that are told.
     static let parked: [(name: String, rows: [(east: Double, isParked: Bool)], told: [Double])] = [
         ("drift that comes back", [3, 8, 12, 7, 2, 0].map { ($0, true) }, []),
         ("drift that stays", [3, 8, 12, 12, 12, 12].map { ($0, true) }, []),
