@@ -27,7 +27,7 @@ package final class RequestMeter: HTTPTransport, ReportingObserver {
             state.withLock { $0.answered(response.status, after: took) }
             return response
         } catch {
-            state.withLock { $0.failed(error.code) }
+            state.withLock { $0.failed(error.code.rawValue) }
             throw error
         }
     }
@@ -35,9 +35,14 @@ package final class RequestMeter: HTTPTransport, ReportingObserver {
     package func networkChanged() { transport.networkChanged() }
 
     package func observe(_ event: ReportingEvent) {
-        guard case .fix(let fix) = event, let systemTime else { return }
-        let lag = fix.timeOfFix.duration(to: systemTime())
-        state.withLock { $0.longestLag = max($0.longestLag ?? .zero, lag) }
+        switch event {
+        case .fix(let fix):
+            guard let systemTime else { return }
+            let lag = fix.timeOfFix.duration(to: systemTime())
+            state.withLock { $0.longestLag = max($0.longestLag ?? .zero, lag) }
+        case .noToken: state.withLock { $0.failed("noToken") }
+        default: break
+        }
     }
 }
 
@@ -52,7 +57,7 @@ package struct RequestFigures: Sendable, Hashable {
 
     package private(set) var answers = 0
     package private(set) var longestAnswer = Duration.zero
-    /// By status, or by what kept the answer from coming.
+    /// By status, or by what kept the answer from coming; `noToken` where there was nothing to ask with.
     package private(set) var failures: [String: Int] = [:]
     /// How much too late a fix was read at most; `nil` where that is not known.
     package fileprivate(set) var longestLag: Duration?
@@ -70,8 +75,8 @@ package struct RequestFigures: Sendable, Hashable {
         if status != 200 { failures["\(status)", default: 0] += 1 }
     }
 
-    /// None came.
-    package mutating func failed(_ code: HTTPTransportError.Code) { failures[code.rawValue, default: 0] += 1 }
+    /// None came, for this reason.
+    package mutating func failed(_ reason: String) { failures[reason, default: 0] += 1 }
 
     /// Within what time so many of all answers came, to a twentieth; `nil` before the first.
     package func time(of share: Double) -> Duration? {
