@@ -37,11 +37,11 @@ DEMO_CONFIGURATION ?= debug
 PYTHON = python3 -B
 
 # nginx, gpsd, faketime and prometheus stand behind some tests, zsh and fish complete lines in them, man and mandoc read the
-# manual, openssl makes keys, nghttp2-client's h2load stands
-# beside the load test, python3 drives the trials, and with its packages runs an example and checks the schema, strace
-# makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
-TOOLS = binutils faketime fish git gpsd gunicorn iproute2 lld man-db mandoc nghttp2-client nginx-light openssl procps \
-	prometheus python3 \
+# manual, openssl makes keys, nghttp2-client's h2load stands beside the load test, parallel and jq run the example of one,
+# python3 drives the trials, and with its packages runs an example and checks the schema, strace makes system calls fail,
+# lld links the fuzzers, binutils strips, systemd checks the unit.
+TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc nghttp2-client nginx-light openssl parallel \
+	procps prometheus python3 \
 	python3-cryptography python3-flask python3-jsonschema python3-jwt strace systemd zsh
 
 .DEFAULT_GOAL := build

@@ -98,8 +98,8 @@ class Load(Trial):
             raise Failed(f"h2load says no rate: {said}")
         return require(
             f"at full speed over TLS and HTTP/2: {told['delivered'] / told['seconds']:.0f} updates/s of "
-            f"{FAST_VEHICLES} vehicles in {told['requests']} requests over at most {connections - 1} connections, tokens "
-            f"included; h2load on the same nginx {float(rate[1]):.0f} requests/s of one update each",
+            f"{FAST_VEHICLES} vehicles in {told['requests']} requests over at most {connections - 1} connections; "
+            f"h2load on the same nginx {float(rate[1]):.0f} requests/s of one update each",
             ("not everything was delivered at full speed", told["accepted"] == told["delivered"]))
 
     def replay(self, origin: str, vehicles: int, seconds: int, speed: str,

@@ -28,9 +28,9 @@ import WaypostTestSupport
     }
 
     /// Blocks in its first appends until the gate opens.
-    static func blockingOutbox(_ gate: Gate, hangs: Int = 1) -> InMemoryOutbox {
+    static func blockingOutbox(_ gate: Gate, hangs: Int = 1) -> ScriptedOutbox {
         let left = Locked(hangs)
-        return InMemoryOutbox {
+        return ScriptedOutbox {
             let blocks = left.withLock { left in
                 left -= 1
                 return left >= 0

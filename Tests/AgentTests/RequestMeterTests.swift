@@ -24,7 +24,7 @@ import Waypost
     @Test func countFailuresByAnswer() {
         var figures = RequestFigures()
         for status in [200, 503, 429, 503] { figures.answered(status, after: .milliseconds(3)) }
-        figures.failed(.timedOut)
+        figures.failed("timedOut")
         #expect(figures.failures == ["503": 2, "429": 1, "timedOut": 1])
         #expect(figures.failuresInWords == "2 x 503, 1 x 429, 1 x timedOut")
     }

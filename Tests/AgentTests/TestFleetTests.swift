@@ -1,18 +1,17 @@
+import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
 import LinuxPlatform
 import StrictJSON
 import Testing
+import VehicleAuthorization
 import WaypostTestSupport
 
+@testable import Waypost
 @testable import WaypostCommand
 
 /// Many vehicles in one process, against the simulator.
-@Suite(
-    .timeLimit(.minutes(2)),
-    .enabled(if: !Sanitizer.isActive, "hundreds of vehicles in one process take minutes under a sanitizer")
-)
-struct TestFleets {
+@Suite(.timeLimit(.minutes(2))) struct TestFleets {
     private let log = Fixtures.url("nmea/tunnel.nmea").path
 
     private func replay(
@@ -28,7 +27,7 @@ struct TestFleets {
     }
 
     @Test func deliverEverythingEachWithATokenOfItsOwn() async throws {
-        let count = 300
+        let count = Sanitizer.isActive ? 30 : 300  // hundreds take minutes under a sanitizer
         let bench = try ServiceBench()
         let (ending, errors, summary) = try await replay(
             "--vehicles \(count) --vehicle-id van-%03d --spread-meters 500", bench: bench)
@@ -44,16 +43,37 @@ struct TestFleets {
         for (key, each) in [("vehicles", 1), ("accepted", 43), ("delivered", 43), ("tokenFetches", 1)] {
             #expect(summary?[key]?.integerValue == Int64(each * count), "\(key)")
         }
+        #expect(summary?["drivenSeconds"]?.doubleValue ?? 0 > Double(290 * count))
         for key in ["requestsPerSecond", "answerSecondsP50", "answerSecondsP99", "longestWaitSeconds"] {
             #expect(summary?[key]?.doubleValue ?? 0 > 0, "\(key)")
         }
     }
 
     @Test func countFailuresByAnswer() async throws {
+        let count = Sanitizer.isActive ? 10 : 40
         let bench = try ServiceBench(faults: [("--errors", "503:0.1,429:0.02")])
-        let (ending, _, summary) = try await replay("--vehicles 40", bench: bench)
+        let (ending, _, summary) = try await replay("--vehicles \(count)", bench: bench)
         #expect(ending == .exited(0))
-        #expect(summary?["delivered"]?.integerValue == Int64(40 * 43))
+        #expect(summary?["delivered"]?.integerValue == Int64(count * 43))
         #expect(summary?["failures"]?["503"]?.integerValue ?? 0 > 0, "\(summary?.text ?? "")")
+    }
+
+    @Test func askForTheTokensOfAll() async throws {
+        let authorization = ScriptedAuthorization()
+        await TestFleet.fetchTokens(of: try names(350), from: authorization)
+        #expect(Set(authorization.asked).count == 350 && authorization.asked.count == 350)
+    }
+
+    @Test func leaveTheTokensWhenOneDoesNotCome() async throws {
+        let authorization = ScriptedAuthorization { (_, asked) throws(AuthorizationError) in
+            guard asked < 150 else { throw AuthorizationError(.unavailable, "closed") }
+            return AuthorizationToken(value: "token", lifetime: .seconds(3600))
+        }
+        await TestFleet.fetchTokens(of: try names(1000), from: authorization)
+        #expect((150...300).contains(authorization.asked.count), "\(authorization.asked.count)")
+    }
+
+    private func names(_ count: Int) throws -> [VehicleName] {
+        try (1...count).map { try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "van-\($0)") }
     }
 }

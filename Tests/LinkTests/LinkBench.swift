@@ -18,7 +18,7 @@ struct LinkBench {
     }
 
     let clock = ManualClock()
-    let outbox = InMemoryOutbox()
+    let outbox = ScriptedOutbox()
     let observer = RecordingObserver()
     let authorization = ScriptedAuthorization()
 

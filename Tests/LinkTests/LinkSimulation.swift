@@ -8,7 +8,7 @@ import WaypostTestSupport
 /// The real uploader on simulated time: one thread, every wait stepped over, the same run for the same seed.
 final class LinkSimulation {
     let clock = ManualClock()
-    let outbox = InMemoryOutbox()
+    let outbox = ScriptedOutbox()
     let link: SimulatedLink
     let uploader: Uploader
     private let executor = StepExecutor()

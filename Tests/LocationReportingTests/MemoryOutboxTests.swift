@@ -25,6 +25,8 @@ import WaypostTestSupport
         try await outbox.acknowledge(batch)
         #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 3, pending: 1))
         #expect(await outbox.longestWait == .seconds(3))
+        clock.advance(by: .seconds(2))
+        #expect(await outbox.longestWait == .seconds(5), "of the one that still waits")
         // What has been delivered leads still, so that no older position takes its place.
         let rest = try #require(await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true))
         #expect(rest.stored?.sequence == 4 && !rest.lastIsPending && rest.past.map(\.sequence) == [3])

@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct NetworkReturn {
     private let clock = ManualClock()
-    private let outbox = InMemoryOutbox()
+    private let outbox = ScriptedOutbox()
     private let observer = RecordingObserver()
 
     private func uploader(_ transport: any HTTPTransport) throws -> Uploader {

@@ -20,7 +20,7 @@ import WaypostTestSupport
         }
     }
 
-    let outbox = InMemoryOutbox()
+    let outbox = ScriptedOutbox()
     let observer = RecordingObserver()
 
     func pipeline(_ source: Recording) throws -> (ReportingPipeline, ScriptedTransport) {

@@ -24,7 +24,7 @@ import WaypostTestSupport
     }
 
     private let clock = ManualClock()
-    private let outbox = InMemoryOutbox()
+    private let outbox = ScriptedOutbox()
     private let observer = RecordingObserver()
     private let seen = Locked(Seen())
 

@@ -10,7 +10,7 @@ import WaypostTestSupport
 /// The uploader with a real outbox contract, a scripted Fleet Engine and a clock that the test moves.
 @Suite(.timeLimit(.minutes(1))) struct Uploaders {
     let clock = ManualClock()
-    let outbox = InMemoryOutbox()
+    let outbox = ScriptedOutbox()
     let observer = RecordingObserver()
     let authorization = ScriptedAuthorization()
 

@@ -51,6 +51,7 @@ extension UploadOutcome {
     ///   - vehicle: whom the update was for.
     package init(of response: HTTPResponse, to request: HTTPRequest, for vehicle: VehicleName) {
         self.init(of: response, to: request, naming: vehicle.description)
+        guard self != .delivered else { return }  // what it comes to nearly always needs no words
         // The server's words may be whole sentences.
         let text = reason.description
         let words = ReportedText(text.hasSuffix(".") ? text.dropLast() : text[...], limit: ReportedText.longestSentence)

@@ -63,6 +63,9 @@ private struct JSONWriter {
 
     private mutating func write(_ string: String) {
         text += "\""
+        defer { text += "\"" }
+        // Most have nothing to be escaped.
+        guard string.utf8.contains(where: Self.isEscaped) else { return text += string }
         for scalar in string.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""
@@ -76,6 +79,9 @@ private struct JSONWriter {
             default: text.unicodeScalars.append(scalar)
             }
         }
-        text += "\""
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 }

@@ -26,7 +26,7 @@ package final class RequestMeter: HTTPTransport, ReportingObserver {
             state.withLock { $0.answered(response.status, after: took) }
             return response
         } catch {
-            state.withLock { $0.failed(error.code) }
+            state.withLock { $0.failed(error.code.rawValue) }
             throw error
         }
     }
@@ -34,9 +34,14 @@ package final class RequestMeter: HTTPTransport, ReportingObserver {
     package func networkChanged() { transport.networkChanged() }
 
     package func observe(_ event: ReportingEvent) {
-        guard case .fix(let fix) = event, let systemTime else { return }
-        let lag = fix.timeOfFix.duration(to: systemTime())
-        state.withLock { $0.longestLag = max($0.longestLag ?? .zero, lag) }
+        switch event {
+        case .fix(let fix):
+            guard let systemTime else { return }
+            let lag = fix.timeOfFix.duration(to: systemTime())
+            state.withLock { $0.longestLag = max($0.longestLag ?? .zero, lag) }
+        case .noToken: state.withLock { $0.failed("noToken") }
+        default: break
+        }
     }
 }
 
@@ -44,7 +49,7 @@ package final class RequestMeter: HTTPTransport, ReportingObserver {
 package struct RequestFigures: Sendable, Hashable {
     /// How many seconds they took, to a twentieth; none takes longer than any time limit.
     private var seconds = Distribution(from: 0.0001, to: 600, step: 1.05)
-    /// By status, or by what kept the answer from coming.
+    /// By status, or by what kept the answer from coming; `noToken` where there was nothing to ask with.
     package private(set) var failures: [String: Int] = [:]
     /// How much too late a fix was read at most; `nil` where that is not known.
     package fileprivate(set) var longestLag: Duration?
@@ -60,8 +65,8 @@ package struct RequestFigures: Sendable, Hashable {
         if status != 200 { failures["\(status)", default: 0] += 1 }
     }
 
-    /// None came.
-    package mutating func failed(_ code: HTTPTransportError.Code) { failures[code.rawValue, default: 0] += 1 }
+    /// None came, for this reason.
+    package mutating func failed(_ reason: String) { failures[reason, default: 0] += 1 }
 
     /// Within what time so many of all answers came, to a twentieth; `nil` before the first.
     package func time(of share: Double) -> Duration? { seconds.value(of: share).map { .seconds($0) } }

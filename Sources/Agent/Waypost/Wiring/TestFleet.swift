@@ -2,6 +2,7 @@ package import FleetEngine
 import GNSS
 import LinuxPlatform
 package import LocationReporting
+import VehicleAuthorization
 
 /// The vehicles of a load test. They share what a vehicle on the road has for itself, transport, cache of tokens,
 /// monitor and log, and keep their updates in memory
@@ -13,6 +14,8 @@ package struct TestFleet: Sendable {
     package static let connections = 256
     /// The connections, the token endpoint's, and what every process has open.
     private static let descriptors = connections + 128
+    /// Tokens that are asked for at once before the drives begin: as many as one connection of HTTP/2 carries.
+    private static let tokensAtOnce = 100
 
     private struct Vehicle: Sendable {
         let outbox: MemoryOutbox
@@ -34,6 +37,8 @@ package struct TestFleet: Sendable {
     }
 
     private let vehicles: [Vehicle]
+    private let names: [VehicleName]
+    private let authorization: any VehicleAuthorization
 
     /// `parts` are of all vehicles, but for the source: `source` gives that of the vehicle at an index of `names`.
     package init(
@@ -42,6 +47,7 @@ package struct TestFleet: Sendable {
     ) {
         let observer = ReportingObservers(
             [parts.monitor, EventLog(log: parts.log, clock: parts.clock)] + parts.observers)
+        (self.names, authorization) = (names, parts.authorization)
         vehicles = names.enumerated().map { index, name in
             var configuration = configuration
             configuration.vehicle = name
@@ -62,6 +68,25 @@ package struct TestFleet: Sendable {
                 + "it (ulimit -Hn, LimitNOFILE=)")
     }
 
+    /// Asks for the tokens of all vehicles; asked for with the first updates they would be a rush, which makes these
+    /// late.
+    package func fetchTokens() async { await Self.fetchTokens(of: names, from: authorization) }
+
+    /// Ends with the first that does not come: the vehicles will ask again, and say why.
+    static func fetchTokens(of names: [VehicleName], from authorization: any VehicleAuthorization) async {
+        await withTaskGroup(of: Bool.self) { group in
+            for (index, name) in names.enumerated() {
+                if index >= tokensAtOnce, await group.next() != true { return group.cancelAll() }
+                group.addTask {
+                    let context = AuthorizationContext(vehicleID: name.vehicleID)
+                    return (try? await authorization.token(for: context)) != nil
+                }
+            }
+            while await group.next() == true {}
+            group.cancelAll()
+        }
+    }
+
     /// Runs until every source has ended and everything is delivered, or until cancelled.
     package func run() async throws(AgentError) {
         let failure = await withTaskGroup(of: FixSourceError?.self) { group in
@@ -71,7 +96,8 @@ package struct TestFleet: Sendable {
         if let failure { throw AgentError(.inputData, failure.description) }
     }
 
-    /// The account of all vehicles together, and the longest that any update of one has waited for its delivery.
+    /// The account of all vehicles together, and the longest that any update of one has waited for its delivery, those
+    /// included that still do.
     package func account() async -> (ledger: Ledger, longestWait: Duration) {
         var (ledger, longestWait) = (Ledger(), Duration.zero)
         for vehicle in vehicles {

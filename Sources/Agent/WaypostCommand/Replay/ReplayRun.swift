@@ -30,14 +30,18 @@ struct ReplayRun: Sendable {
     private let speed: ReplaySpeed
     /// Whether the replay ends by itself.
     private let hasEnd: Bool
-    /// What many vehicles have to play together: all their fixes, and how long that takes by the plan.
-    private let plan: (fixes: Int, time: Duration)?
+    /// What many vehicles have to play together: all their fixes, how long their logs are, and how long that takes by
+    /// the plan.
+    private let plan: (fixes: Int, length: Duration, time: Duration)?
+    /// When the drives began; those of many begin when their tokens are there.
+    private let begun = Locked(Duration.zero)
 
     /// Opens the outbox; of many vehicles, reads the logs into memory.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
         try await Self.requireLogs(options)
-        let clock = MonotonicClock(ContinuousClock())
+        let time: any Clock<Duration> = options.fleet.count > 1 ? TurnClock(ContinuousClock()) : ContinuousClock()
+        let clock = MonotonicClock(time)
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let (fleet, monitor) = (options.fleet, AgentMonitor(clock: clock))
         let names = try fleet.names(for: configuration.vehicle)
@@ -51,7 +55,7 @@ struct ReplayRun: Sendable {
         policy.maximumContexts = max(policy.maximumContexts, names.count)
         // One cache for all vehicles, as in a backend.
         let authorization = configuration.cached(
-            try configuration.makeProvider(log: log), clock: ContinuousClock(), log: log, policy: policy,
+            try configuration.makeProvider(log: log), clock: time, log: log, policy: policy,
             fetched: { monitor.countTokenFetch() })
         var source = LogReplay(
             paths: options.logs,
@@ -61,7 +65,7 @@ struct ReplayRun: Sendable {
                 options: NMEADecoderOptions(
                     acceptsMissingChecksum: options.acceptsMissingChecksum
                         || configuration.receiver.acceptsMissingChecksum)),
-            clock: ContinuousClock(), now: { UTCTime.system })
+            clock: time, now: { UTCTime.system })
         let interval = configuration.reporting.policy.longestInterval * options.speed.stretch
         let parts = VehicleAgent.Parts(
             source: source.driven(with: fleet.offset(at: 0, interval: interval)), authorization: authorization,
@@ -79,7 +83,8 @@ struct ReplayRun: Sendable {
                 })
             let survey = try await source.survey()
             plan = (
-                survey.fixes * names.count, survey.length * options.speed.stretch + fleet.spread(interval)
+                survey.fixes * names.count, survey.length * names.count,
+                survey.length * options.speed.stretch + fleet.spread(interval)
             )
         } else {
             (vehicles, plan) = (.one(try await VehicleAgent(own, parts)), nil)
@@ -114,7 +119,10 @@ struct ReplayRun: Sendable {
             do throws(AgentError) {
                 switch vehicles {
                 case .one(let agent): try await agent.run()
-                case .many(let fleet): try await fleet.run()
+                case .many(let fleet):
+                    await fleet.fetchTokens()
+                    begun.withLock { $0 = clock.now }
+                    try await fleet.run()
                 }
                 return nil
             } catch { return error }
@@ -131,12 +139,14 @@ struct ReplayRun: Sendable {
     /// What the replay came to.
     func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
         let (ledger, longestWait) = try await account()
-        let driven = (monitor.snapshot.progress?.reached ?? .zero) * count
+        let snapshot = monitor.snapshot
+        let driven =
+            plan.map { $0.length * (Double(snapshot.counts.fixes) / Double($0.fixes)) } ?? snapshot.progress?.reached
         var summary = ReplaySummary(
-            counts: monitor.snapshot.counts, ledger: ledger, duration: clock.now, driven: driven, at: speed,
+            counts: snapshot.counts, ledger: ledger, duration: elapsed, driven: driven ?? .zero, at: speed,
             requests: meter.figures, errors: follower?.errors)
         summary.vehicles = count
-        summary.longestWaitSeconds = longestWait.map(ReplaySummary.seconds)
+        summary.longestWaitSeconds = ledger.accepted > 0 ? longestWait.map(ReplaySummary.seconds) : nil
         return (summary, ledger)
     }
 
@@ -156,6 +166,9 @@ struct ReplayRun: Sendable {
         return "\(share ?? snapshot.counts.fixes.counted("fix", "fixes")) of \(FileSystem.name(of: name)) played"
     }
 
+    /// Since the drives began.
+    private var elapsed: Duration { clock.now - begun.withLock { $0 } }
+
     /// Releases the outbox.
     func close() async {
         if case .one(let agent) = vehicles { await agent.close() }
@@ -166,7 +179,7 @@ struct ReplayRun: Sendable {
         if let plan {
             guard hasEnd else { return nil }
             return ReplayProgress(
-                fixes: snapshot.counts.fixes, of: plan.fixes, elapsed: clock.now, planned: plan.time)
+                fixes: snapshot.counts.fixes, of: plan.fixes, elapsed: elapsed, planned: plan.time)
         }
         return snapshot.progress.map {
             ReplayProgress(reached: $0.reached, of: $0.of, elapsed: clock.now - $0.since, speed: speed)
@@ -196,9 +209,12 @@ struct ReplayRun: Sendable {
         if hasEnd, progress == nil {
             return Terminal.draw("\(FileSystem.name(of: name))  its length is measured first")
         }
+        if count > 1, counts.fixes == 0 {
+            return Terminal.draw("\(FileSystem.name(of: name))  \(counts.tokenFetches.grouped) of \(count.grouped) tokens")
+        }
         var line = ProgressLine(
             name: name, progress: progress, fixes: counts.fixes, accepted: counts.accepted,
-            delivered: counts.delivered, elapsed: progress?.elapsed ?? clock.now, trouble: snapshot.trouble?.reason)
+            delivered: counts.delivered, elapsed: progress?.elapsed ?? elapsed, trouble: snapshot.trouble?.reason)
         if count > 1 { line.fleet = (count, counts.requests, meter.figures) }
         Terminal.draw(line.text(width: Terminal.width))
     }

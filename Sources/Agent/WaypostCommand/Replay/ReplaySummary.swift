@@ -32,11 +32,11 @@ struct ReplaySummary: Encodable {
     var requestsPerSecond: Double
     /// How long half of the answers took at most, ninety-nine of a hundred, and all; `nil` without any.
     var answerSecondsP50, answerSecondsP99, longestAnswerSeconds: Double?
-    /// Requests by what went wrong: a status, or what kept the answer from coming.
+    /// Requests by what went wrong: a status, what kept the answer from coming, or that there was no token.
     var failures: [String: Int]
     /// How much too late a fix was read at most; `nil` unless they are read as they happen.
     var longestLagSeconds: Double?
-    /// How long an update of many vehicles waited at most; `nil` of one.
+    /// How long an update of many vehicles waited at most, those included that still do; `nil` of one vehicle.
     var longestWaitSeconds: Double?
 
     init(

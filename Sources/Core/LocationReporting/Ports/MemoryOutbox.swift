@@ -20,8 +20,10 @@ package actor MemoryOutbox: Outbox {
     private var newestDelivered: StoredUpdate?
     /// Ends the wait for room.
     private var roomListener: AsyncStream<Never>.Continuation?
-    /// The longest time from an update's acceptance to its delivery.
-    package private(set) var longestWait = Duration.zero
+    private var longestDelivery = Duration.zero
+
+    /// The longest time from an update's acceptance to its delivery, or until now where that is still to come.
+    package var longestWait: Duration { max(longestDelivery, rows.first.map { clock.now - $0.acceptedAt } ?? .zero) }
 
     package init(capacity: Int, clock: MonotonicClock) { (self.capacity, self.clock) = (max(1, capacity), clock) }
 
@@ -67,7 +69,7 @@ package actor MemoryOutbox: Outbox {
         let now = clock.now
         for row in rows where delivered.contains(row.stored.sequence) {
             newestDelivered = Self.newer(newestDelivered, row.stored)
-            longestWait = max(longestWait, now - row.acceptedAt)
+            longestDelivery = max(longestDelivery, now - row.acceptedAt)
             account.delivered += 1
         }
         remove { delivered.contains($0) }

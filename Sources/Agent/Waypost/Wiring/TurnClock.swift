@@ -1,0 +1,89 @@
+import LinuxPlatform
+import LocationReporting
+
+/// A clock that wakes its sleepers in turns, a hundred a second: nobody early, and nobody more than a turn late.
+///
+/// Of ten thousand vehicles each fix would otherwise have a timer of its own, and wake a thread of its own.
+package final class TurnClock: Clock, Sendable {
+    package struct Instant: InstantProtocol {
+        fileprivate var offset: Duration
+
+        package func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+        package func duration(to other: Self) -> Duration { other.offset - offset }
+        package static func < (one: Self, other: Self) -> Bool { one.offset < other.offset }
+    }
+
+    private typealias Sleeper = CheckedContinuation<Void, Never>
+
+    private struct State {
+        /// By their numbers.
+        var sleepers: [Int: Sleeper] = [:]
+        /// Who is to be woken in which turn.
+        var numbers: [Int: [Int]] = [:]
+        var lastNumber = 0
+        /// The last turn that was taken; `nil` while nobody sleeps.
+        var turn: Int?
+    }
+
+    private static let length = Duration.milliseconds(10)
+
+    private let base: MonotonicClock
+    private let state = Locked(State())
+
+    package init<Base: Clock>(_ base: Base) where Base.Duration == Duration { self.base = MonotonicClock(base) }
+
+    package var now: Instant { Instant(offset: base.now) }
+    package var minimumResolution: Duration { Self.length }
+
+    /// How many sleep.
+    var sleepers: Int { state.withLock { $0.sleepers.count } }
+
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { add($0, number, until: deadline.offset) }
+        } onCancel: {
+            state.withLock { $0.sleepers.removeValue(forKey: number) }?.resume()
+        }
+        try Task.checkCancellation()
+    }
+
+    private func add(_ sleeper: Sleeper, _ number: Int, until deadline: Duration) {
+        let now = base.now
+        let isFirst: Bool? = state.withLock { state in
+            // Who was cancelled before is not found by the handler of that.
+            guard deadline > now, !Task.isCancelled else { return nil }
+            let (isFirst, turn) = (state.turn == nil, state.turn ?? Int(now / Self.length))
+            state.turn = turn
+            state.sleepers[number] = sleeper
+            state.numbers[max(turn + 1, Int((deadline / Self.length).rounded(.up))), default: []].append(number)
+            return isFirst
+        }
+        guard let isFirst else { return sleeper.resume() }
+        if isFirst { Task { await takeTurns() } }
+    }
+
+    /// Until nobody sleeps.
+    private func takeTurns() async {
+        while let due = takeTurn(Int(base.now / Self.length)) {
+            for sleeper in due { sleeper.resume() }
+            await base.sleep(until: Self.length * (Int(base.now / Self.length) + 1))
+        }
+    }
+
+    /// Those who are due; `nil` when nobody sleeps.
+    private func takeTurn(_ turn: Int) -> [Sleeper]? {
+        state.withLock { state in
+            guard let last = state.turn, !state.sleepers.isEmpty else {
+                (state.turn, state.numbers) = (nil, [:])
+                return nil
+            }
+            state.turn = max(last, turn)
+            let due = (last..<max(last, turn)).flatMap { state.numbers.removeValue(forKey: $0 + 1) ?? [] }
+            return due.compactMap { state.sleepers.removeValue(forKey: $0) }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import Waypost
+
+@Suite(.timeLimit(.minutes(1))) struct TurnClocks {
+    private let base = ManualClock()
+
+    @Test(arguments: [
+        // Slept until, in milliseconds, and when that ended.
+        (1, 10), (10, 10), (11, 20), (20, 20), (95, 100),
+    ])
+    func wakeInTheFirstTurnFromTheirTimeOn(deadline: Int, woken: Int) async throws {
+        let clock = TurnClock(base)
+        let begun = clock.now
+        let sleep = Task {
+            try await clock.sleep(for: .milliseconds(deadline))
+            return begun.duration(to: clock.now)
+        }
+        let turns = Task { [base] in for await wait in base.sleeps { base.advance(by: wait) } }
+        #expect(try await sleep.value == .milliseconds(woken))
+        turns.cancel()
+    }
+
+    @Test func haveOneTimerForAllWhoSleep() async throws {
+        let clock = TurnClock(base)
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<1000 { group.addTask { try? await clock.sleep(for: .milliseconds(20 + index % 20)) } }
+            var waits: [Duration] = []
+            for await wait in base.sleeps {
+                waits.append(wait)
+                // All of them sleep before time goes on.
+                while clock.sleepers < 1000, waits.count == 1 { await Task.yield() }
+                base.advance(by: wait)
+                if waits.count == 4 { break }
+            }
+            #expect(waits == [Duration](repeating: .milliseconds(10), count: 4))
+        }
+        #expect(clock.sleepers == 0)
+    }
+
+    @Test func letWhoIsCancelledGo() async throws {
+        let clock = TurnClock(base)
+        let sleep = Task { try await clock.sleep(for: .seconds(3600)) }
+        while clock.sleepers == 0 { await Task.yield() }
+        sleep.cancel()
+        await #expect(throws: CancellationError.self) { try await sleep.value }
+        let early = Task { try await clock.sleep(for: .seconds(3600)) }
+        early.cancel()
+        await #expect(throws: CancellationError.self) { try await early.value }
+        #expect(clock.sleepers == 0)
+    }
+
+    @Test func doNotSleepUntilATimeThatHasPassed() async throws {
+        let clock = TurnClock(base)
+        try await clock.sleep(for: .zero)
+        #expect(clock.sleepers == 0)
+    }
+}
