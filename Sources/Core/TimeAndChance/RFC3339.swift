@@ -7,7 +7,10 @@ extension UTCTime {
     }
 
     /// The same without a fraction of a second that is zero, as `2026-01-05T10:15:30Z`.
-    package var shortestDescription: String { description.replacing(".000Z", with: "Z") }
+    package var shortestDescription: String {
+        let text = description
+        return text.hasSuffix(".000Z") ? "\(text.dropLast(5))Z" : text
+    }
 
     /// Appends `description` to a buffer that the caller keeps.
     package func append(to bytes: inout [UInt8]) {

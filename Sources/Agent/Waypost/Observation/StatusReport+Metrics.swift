@@ -1,5 +1,6 @@
 import GNSS
 import LocationReporting
+import ReportedText
 
 extension StatusReport {
     /// The report in Prometheus's text format, version 0.0.4.

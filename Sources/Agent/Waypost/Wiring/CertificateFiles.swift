@@ -1,5 +1,6 @@
 import BackendAuthorization
 import LinuxPlatform
+import ReportedText
 import VehicleAuthorization
 
 /// The files that a section of the configuration names for its connections. libcurl reads them by itself, would wait
@@ -31,7 +32,7 @@ struct CertificateFiles {
             let remedy = if case .system = error { "check the path, and who may read it" } else { "name a PEM file" }
             return "\(name) \(path) \(error); \(remedy)"
         }
-        guard bytes.firstRange(of: Array("-----BEGIN".utf8)) == nil else { return nil }
+        guard bytes.firstRange(of: "-----BEGIN") == nil else { return nil }
         return "\(name) \(path) has no line that begins with -----BEGIN; name a PEM file"
     }
 }

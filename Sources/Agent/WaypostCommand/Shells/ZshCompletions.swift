@@ -1,3 +1,5 @@
+import ReportedText
+
 /// What zsh finds as `_waypost` in a folder of its function path.
 enum ZshCompletions {
     static var text: String {
