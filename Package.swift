@@ -202,7 +202,8 @@ let package = Package(
             name: "AgentBenchmark",
             dependencies: [
                 "BenchmarkReport", "CurlTransport", "FleetEngine", "FleetEngineSimulator", "GNSS", "HTTPMessages",
-                "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator", "SQLiteOutbox",
+                "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator", "ReportedText",
+                "SQLiteOutbox",
                 "StrictJSON", "TimeAndChance", "WaypostTestSupport", "CLinux", "CSQLite",
             ],
             path: "Tests/Benchmarks/Agent", swiftSettings: houseStyle),

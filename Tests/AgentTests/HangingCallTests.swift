@@ -105,7 +105,7 @@ import WaypostTestSupport
         async let second = Self.append(to: outbox)
         for await _ in gate.arrivals.prefix(1) {}
         #expect(try await outbox.ledger().accepted == 0)
-        for await _ in manualClock.sleeps.prefix(3) {}
+        for await _ in manualClock.sleeps.prefix(1) {}
         manualClock.advance(by: .seconds(30))
         for result in await [first, second] {
             guard case .failure = result else { throw OutboxError(.unusable, "it was stored") }

@@ -1,5 +1,6 @@
 import Glibc
 package import LinuxPlatform
+import ReportedText
 
 /// Lines as they come from a process, a named pipe or a socket; a test waits for what they say.
 ///

@@ -1,5 +1,6 @@
 import Glibc
 package import LinuxPlatform
+import ReportedText
 
 /// A server that writes whatever a test wants, HTTP or not, to each connection after the first bytes of a request.
 package final class RawServer: Sendable {

@@ -153,6 +153,13 @@ package struct HTTPTokenSettings: Sendable, Hashable {
 
     /// Whether a query, a form or JSON has a value beside its placeholders.
     private static func holdsValue(_ text: Substring) -> Bool {
-        text.replacing(/\{[A-Za-z]+\}/, with: "").contains(/[:=]\s*"?[^"{}&\s,]/)
+        text.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "=" }.dropFirst().contains { part in
+            var value = part.drop(while: \.isWhitespace)
+            if value.first == "\"" { value.removeFirst() }
+            while value.first == "{", let end = value.firstIndex(of: "}"), value[..<end].dropFirst().allSatisfy(\.isLetter) {
+                value = value[end...].dropFirst()
+            }
+            return value.first.map { !$0.isWhitespace && !"\"{}&,".contains($0) } ?? false
+        }
     }
 }

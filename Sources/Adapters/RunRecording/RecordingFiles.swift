@@ -26,7 +26,7 @@ package struct RecordingSettings: Sendable {
 }
 
 /// The names of the two files of a number.
-enum RecordingName {
+package enum RecordingName {
     static func receiver(_ number: Int) -> String { "receiver-\(padded(number)).nmea" }
     static func entries(_ number: Int) -> String { "recording-\(padded(number)).jsonl" }
 
@@ -34,7 +34,7 @@ enum RecordingName {
     private static let numbers = 1...999_999_999
 
     /// The number of a file of either kind; `nil` for any other name.
-    static func number(of name: String) -> Int? {
+    package static func number(of name: String) -> Int? {
         number(of: name, between: "receiver-", and: ".nmea") ?? number(of: name, between: "recording-", and: ".jsonl")
     }
 

@@ -1,3 +1,5 @@
+import ReportedText
+
 /// An absolute `https` URL, or an `http` URL of this machine's loopback.
 ///
 /// A value of this type is the proof that what is sent to it is either encrypted or does not leave the machine:

@@ -86,10 +86,10 @@ struct StruckBytes {
 }
 
 extension UInt8 {
-    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+    package var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
     var isLowercase: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self }
     var isUppercase: Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self }
-    var isAlphanumeric: Bool { isDigit || (self | 0x20).isLowercase }
+    package var isAlphanumeric: Bool { isDigit || (self | 0x20).isLowercase }
     var isHexadecimal: Bool { isDigit || 0x61...0x66 ~= self | 0x20 }
     var isBlank: Bool { self == 0x20 || 0x09...0x0D ~= self }
     /// Of base64 in either alphabet, or between the parts of a token.

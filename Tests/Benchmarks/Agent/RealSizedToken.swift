@@ -3,6 +3,7 @@ import CurlTransport
 import FleetEngineSimulator
 import FoundationEssentials
 import HTTPMessages
+import ReportedText
 import StrictJSON
 
 /// A vehicle's token as large as a real backend's: a signature by the simulator, under the names that a cloud project

@@ -41,7 +41,8 @@ package final class FileReplacement: Sendable {
     /// locked.
     private static func removeAbandoned(inFolder folder: String) {
         for name in FileSystem.visibleNames(inFolder: folder) {
-            guard let number = name.firstMatch(of: /\.waypost-([0-9]+)\.part$/).flatMap({ Int32($0.1) }),
+            guard let number = Int32(name.dropLast(".part".count).split(separator: "-").last ?? ""),
+                name.hasSuffix(".waypost-\(number).part"),
                 // It may be about to take its lock.
                 number == getpid() || kill(number, 0) != 0 && errno == ESRCH
             else { continue }

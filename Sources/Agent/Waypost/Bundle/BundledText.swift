@@ -22,7 +22,30 @@ struct BundledText {
     /// Coordinates have four decimals at least where they are worth anything, in degrees or NMEA's minutes.
     func line(_ text: String) -> String {
         guard !keepsPositions, text.utf8.contains(UInt8(ascii: ".")) else { return text }
-        return text.replacing(/[0-9]+\.[0-9]{4,}|[0-9]{3,}\.[0-9]+,[NSEW]\b/, with: Self.struck)
+        var shown = ""
+        var rest = text.utf8[...]
+        while let start = rest.firstIndex(where: \.isDigit) {
+            let (before, after) = (rest[..<start], rest[start...])
+            let number = after.prefix(while: \.isDigit)
+            let end = Self.endOfCoordinate(after)
+            shown += Substring(before) + (end == nil ? Substring(number) : Substring(Self.struck))
+            rest = after[(end ?? number.endIndex)...]
+        }
+        return shown + Substring(rest)
+    }
+
+    /// Where the one ends with which `text` begins: `48.1371` or, with its hemisphere, `4808.2,N`.
+    private static func endOfCoordinate(_ text: Substring.UTF8View) -> String.Index? {
+        let whole = text.prefix(while: \.isDigit).count
+        var rest = text.dropFirst(whole)
+        guard rest.popFirst() == UInt8(ascii: ".") else { return nil }
+        let decimals = rest.prefix(while: \.isDigit).count
+        rest = rest.dropFirst(decimals)
+        if decimals >= 4 { return rest.startIndex }
+        guard whole >= 3, decimals > 0, rest.popFirst() == UInt8(ascii: ","), let side = rest.popFirst(),
+            "NSEW".utf8.contains(side), rest.first?.isAlphanumeric != true
+        else { return nil }
+        return rest.startIndex
     }
 
     /// What the service says of itself: its words have passed the redaction where they came in. Where each satellite

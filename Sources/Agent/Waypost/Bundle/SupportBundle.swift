@@ -3,6 +3,7 @@ import Glibc
 import LinuxPlatform
 package import LocationReporting
 import ReportedText
+import RunRecording
 import SQLiteOutbox
 import StrictJSON
 package import TimeAndChance
@@ -311,7 +312,7 @@ extension SupportBundle {
         for inner in ((try? FileSystem.names(inFolder: folder)) ?? []).sorted() {
             let names = (try? FileSystem.names(inFolder: "\(folder)/\(inner)")) ?? []
             for name in names.sorted(by: >) {
-                guard name.wholeMatch(of: /(receiver|recording)-[0-9]+\.(nmea|jsonl)/) != nil else { continue }
+                guard RecordingName.number(of: name) != nil else { continue }
                 let path = "\(folder)/\(inner)/\(name)"
                 guard let bytes = try? BoundedFile.contents(of: path, limit: room) else { continue }
                 room -= bytes.count

@@ -1,5 +1,6 @@
 package import BackendAuthorization
 import HTTPMessages
+import ReportedText
 import StrictJSON
 
 /// Where tokens come from.
@@ -21,7 +22,7 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
     var provider: String {
         switch self {
         case .http(let settings, _):
-            (try? HTTPURL(settings.url.replacing(/\{[^{}]*\}/, with: "x")))?.origin ?? "a token endpoint"
+            (try? HTTPURL(settings.url.withPlaceholdersFilled))?.origin ?? "a token endpoint"
         case .command(let arguments, _, _, _): "command \(arguments.first ?? "")"
         case .file(let path, _): "file \(path)"
         }
@@ -94,7 +95,7 @@ extension HTTPTokenSettings {
             "url", ifMissing: "write your token endpoint's address, in quotes",
             "the token endpoint, in which placeholders are filled in"
         ) { (text) throws(HTTPURL.Problem) in
-            _ = try HTTPURL(text.replacing(/\{[^{}]*\}/, with: "x"))
+            _ = try HTTPURL(text.withPlaceholdersFilled)
             return text
         }
         if let url { section.reportUnknownPlaceholders(in: url, "url") }
@@ -226,6 +227,27 @@ extension Secret {
     }
 }
 
+extension String {
+    /// An address as a template may become it; placeholders are not allowed in one.
+    var withPlaceholdersFilled: String { replacingPlaceholders { _ in "x" } }
+
+    /// The text with what `value` makes of each word in braces in the place of it and its braces.
+    fileprivate func replacingPlaceholders(_ value: (Substring) -> String) -> String {
+        var result = ""
+        var rest = self[...]
+        while let close = rest.firstIndex(of: "}") {
+            let next = rest.index(after: close)
+            if let open = rest[..<close].lastIndex(of: "{") {
+                result += rest[..<open] + value(rest[rest.index(after: open)..<close])
+            } else {
+                result += rest[..<next]
+            }
+            rest = rest[next...]
+        }
+        return result + rest
+    }
+}
+
 extension ConfigurationSection {
     /// A text that may hold the section's placeholders; any other word in braces is a problem.
     mutating func template(_ key: String, _ about: String) -> String {
@@ -236,14 +258,19 @@ extension ConfigurationSection {
 
     /// Notes each word in braces that the agent has no value for.
     func reportUnknownPlaceholders(in text: String, _ key: String) {
-        if text.replacing(/\{[^{}]*\}/, with: "").contains(where: { "{}".contains($0) }) {
+        var words: [Substring] = []
+        let others = text.replacingPlaceholders { word in
+            words.append(word)
+            return ""
+        }
+        if others.contains(where: { $0 == "{" || $0 == "}" }) {
             report(
                 key,
                 "has a brace without its other one; write \(placeholders.map { "{\($0)}" }.joined(separator: " or "))")
         }
-        for match in text.matches(of: /\{([^{}]*)\}/) where !placeholders.contains(String(match.1)) {
+        for word in words where !placeholders.contains(String(word)) {
             let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
-            report(key, "has the placeholder {\(match.1)}; use \(known)")
+            report(key, "has the placeholder {\(word)}; use \(known)")
         }
     }
 }

@@ -1,5 +1,6 @@
 import FleetEngine
 import LinuxPlatform
+import ReportedText
 import SQLiteOutbox
 
 /// The files of a configuration: those it names, and those that Waypost makes, which take the place of whatever is

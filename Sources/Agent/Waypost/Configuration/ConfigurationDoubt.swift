@@ -1,6 +1,7 @@
 import BackendAuthorization
 import FleetEngine
 import HTTPMessages
+import ReportedText
 import SQLiteOutbox
 
 /// A value that can be read, and is hardly what was meant.
@@ -54,12 +55,24 @@ extension Configuration {
 
     /// As a shell or a template has them: `${VAN}`, `$VAN`, `{{ van }}`, `<van>`, `%VAN%`.
     private static func isPlaceholder(_ text: String) -> Bool {
-        text.contains(/\$[A-Za-z_{(]|[{}<>]|^%\w+%$/)
+        let isWindows = text.count > 2 && text.first == "%" && text.last == "%"
+        return hasVariable(text) || text.utf8.contains { "{}<>".utf8.contains($0) }
+            || isWindows && text.utf8.dropFirst().dropLast().allSatisfy { $0.isAlphanumeric || $0 == underscore }
     }
+
+    /// `$VAN`, `${VAN}` or `$(van)`.
+    private static func hasVariable(_ text: String) -> Bool {
+        zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
+            sign == UInt8(ascii: "$")
+                && (next.isAlphanumeric && !next.isDigit || next == underscore || "{(".utf8.contains(next))
+        }
+    }
+
+    private static let underscore = UInt8(ascii: "_")
 
     private var pathDoubts: [ConfigurationDoubt] {
         (filesRead + [(key: "outbox.path", path: outbox.path)]).compactMap { key, path in
-            if path.contains(/\$[A-Za-z_{(]/) {
+            if Self.hasVariable(path) {
                 return ConfigurationDoubt(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
             }
@@ -86,7 +99,7 @@ extension Configuration {
         var hosts = [("upload.endpoint", upload.endpoint.host)]
         for (key, provider) in [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)] {
             if case .http(let settings, _)? = provider,
-                let url = try? HTTPURL(settings.url.replacing(/\{[^{}]*\}/, with: "x"))
+                let url = try? HTTPURL(settings.url.withPlaceholdersFilled)
             {
                 hosts.append(("\(key).url", url.host))
             }

@@ -1,4 +1,5 @@
 import LocationReporting
+import ReportedText
 
 extension StatusReport {
     /// The report in Prometheus's text format, version 0.0.4.

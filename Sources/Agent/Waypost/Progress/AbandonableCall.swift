@@ -18,13 +18,20 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
     func run(
         within limit: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {
-        let calling = Task { end(with: await body()) }
         let alarm = Task {
             let end = clock.now + limit
             // By the second: a timer that is no longer waited for is kept until its time.
             while clock.now < end, !Task.isCancelled { await clock.sleep(for: min(end - clock.now, .seconds(1))) }
             abandon()
         }
+        defer { alarm.cancel() }
+        return await run(body)
+    }
+
+    /// The same until somebody abandons it.
+    func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
+        // At once and on this thread, as far as it comes: an update on its way waits for no other task to begin.
+        let calling = Task.immediate { end(with: await body()) }
         let value: Value? = await withCheckedContinuation { continuation in
             let before = state.withLock { state in
                 defer { if case .pending = state { state = .awaited(continuation) } }
@@ -32,7 +39,6 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
             }
             if case .over(let value) = before { continuation.resume(returning: value) }
         }
-        alarm.cancel()
         if value == nil { calling.cancel() }
         return value
     }

@@ -11,8 +11,9 @@ import SQLiteOutbox
 /// Without `progress` the calls are not watched and go to the outbox itself.
 final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private struct Calls {
-        /// Those that a caller waits for, and what frees it.
-        var waiting: [Int: @Sendable () -> Void] = [:]
+        /// Those that a caller waits for, until when, and what frees it.
+        var waiting: [Int: (end: Duration, abandon: @Sendable () -> Void)] = [:]
+        var isWatched = false
         /// Those that were left, and have not returned yet.
         var hanging: Set<Int> = []
         var lastNumber = 0
@@ -74,26 +75,46 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     ) async throws(OutboxError) -> Value {
         guard let progress else { return try await body(outbox) }
         let call = AbandonableCall<Result<Value, OutboxError>>()
-        guard let number = begin(progress, abandon: call.abandon) else { throw silence }
-        let result = await call.run(within: limit, on: clock) { [self] in
+        guard let number = begin(progress, until: clock.now + limit, abandon: call.abandon) else { throw silence }
+        let result = await call.run { [self] in
             defer { end(number, progress) }
             do throws(OutboxError) { return .success(try await body(outbox)) } catch { return .failure(error) }
         }
-        guard let result else {
-            giveUp(number)
-            throw silence
-        }
+        guard let result else { throw silence }
         return try result.get()
     }
 
     /// `nil` while another call hangs.
-    private func begin(_ progress: StageProgress, abandon: @escaping @Sendable () -> Void) -> Int? {
+    private func begin(
+        _ progress: StageProgress, until end: Duration, abandon: @escaping @Sendable () -> Void
+    ) -> Int? {
         calls.withLock { calls in
             guard calls.hanging.isEmpty else { return nil }
             calls.lastNumber += 1
-            calls.waiting[calls.lastNumber] = abandon
+            calls.waiting[calls.lastNumber] = (end, abandon)
             progress.roused(.store)
+            if !calls.isWatched {
+                calls.isWatched = true
+                Task { await watch() }
+            }
             return calls.lastNumber
+        }
+    }
+
+    /// Leaves what does not answer, while anybody waits. One timer serves all calls of its second, for one that is no
+    /// longer waited for is kept until its time.
+    private func watch() async {
+        while let end = firstEnd() {
+            await clock.sleep(for: min(end - clock.now, .seconds(1)))
+            giveUp(at: clock.now)
+        }
+    }
+
+    private func firstEnd() -> Duration? {
+        calls.withLock { calls in
+            let end = calls.waiting.values.map(\.end).min()
+            calls.isWatched = end != nil
+            return end
         }
     }
 
@@ -106,14 +127,14 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     }
 
     /// The others wait behind the one that is left, and are left with it.
-    private func giveUp(_ number: Int) {
+    private func giveUp(at now: Duration) {
         let left = calls.withLock { calls in
-            guard calls.waiting[number] != nil else { return [Int: @Sendable () -> Void]() }
+            guard calls.waiting.values.contains(where: { $0.end <= now }) else { return [@Sendable () -> Void]() }
             defer { calls.waiting = [:] }
             calls.hanging.formUnion(calls.waiting.keys)
-            return calls.waiting
+            return calls.waiting.values.map(\.abandon)
         }
-        for abandon in left.values { abandon() }
+        for abandon in left { abandon() }
         if !left.isEmpty { gaveUp() }
     }
 

@@ -52,7 +52,7 @@ enum Suggestion {
     /// For `word`, given to `command`, which takes options only.
     static func operand(_ word: String, of command: CommandSpec, _ given: Arguments) -> String {
         let own = ["watch": "--trip", "simulator": "--listen"][command.name]
-        if command.name == "run", word.wholeMatch(of: /.*\.(nmea|log|txt|gz)/) != nil {
+        if command.name == "run", [".nmea", ".log", ".txt", ".gz"].contains(where: word.hasSuffix) {
             return "; run reads the receiver of its configuration, replay \(word) plays a log"
         }
         let isFile = word.contains("/") || word.hasSuffix(".json")

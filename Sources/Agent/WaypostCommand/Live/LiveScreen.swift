@@ -71,7 +71,9 @@ struct LiveScreen: Sendable, Hashable {
         var style = Piece.Style.plain
         let lines: [Line] = StatusPage.facts(report, width: columns).map { line in
             // The lines after the first one of a fact have no label.
-            if let label = line.split(separator: "  ", maxSplits: 1).first, line.dropFirst(2).hasPrefix(label) {
+            let indented = line.dropFirst(2)
+            if !indented.hasPrefix(" ") {
+                let label = indented.firstRange(of: "  ").map { indented[..<$0.lowerBound] } ?? indented
                 style = isStale ? .faint : Self.doubtful.contains(label) ? .doubtful : .plain
             }
             return [Piece(line, style)]

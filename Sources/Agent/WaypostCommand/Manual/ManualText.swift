@@ -1,3 +1,4 @@
+import ReportedText
 import TimeAndChance
 import Waypost
 

@@ -1,3 +1,5 @@
+import ReportedText
+
 /// The shells that can complete Waypost's command line.
 enum Shell: String, CaseIterable {
     case bash, zsh, fish

@@ -1,3 +1,5 @@
+import ReportedText
+
 /// What one sentence says by itself, in words, before its epoch is looked at.
 struct SentenceReading {
     /// What it says; `nil` when a field is at fault.

@@ -1,3 +1,5 @@
+import ReportedText
+
 /// The value of a fault's option, read as whatever the fault needs.
 struct FaultOptionValue {
     /// As `--errors`.

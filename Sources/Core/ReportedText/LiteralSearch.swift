@@ -1,0 +1,25 @@
+/// Looks for a literal text, byte for byte: a quotation mark is found beneath a combining accent, too, where a
+/// comparison of characters would miss it, and a binary with these alone has no engine of regular expressions in it.
+extension Collection<UInt8> {
+    /// Where `literal` stands first.
+    package func firstRange(of literal: String) -> Range<Index>? {
+        indices.first { self[$0...].starts(with: literal.utf8) }.map { $0..<index($0, offsetBy: literal.utf8.count) }
+    }
+}
+
+extension StringProtocol {
+    /// Where `literal` stands first.
+    package func firstRange(of literal: String) -> Range<String.Index>? { utf8.firstRange(of: literal) }
+
+    package func contains(_ literal: String) -> Bool { firstRange(of: literal) != nil }
+
+    package func replacing(_ literal: String, with replacement: String) -> String {
+        var result = ""
+        var rest = self[...]
+        while let found = rest.firstRange(of: literal) {
+            result += rest[..<found.lowerBound] + replacement
+            rest = rest[found.upperBound...]
+        }
+        return result + rest
+    }
+}
