@@ -1,5 +1,7 @@
 #include "CByteLoop.h"
 
+#include <time.h>
+
 static int hexDigit(uint8_t byte) {
     if (byte >= '0' && byte <= '9') return byte - '0';
     if (byte >= 'A' && byte <= 'F') return byte - 'A' + 10;
@@ -34,4 +36,10 @@ CByteLoopCounts cbyteloop_scan(const uint8_t *bytes, size_t count) {
         }
     }
     return counts;
+}
+
+double cbyteloop_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }

@@ -1,14 +1,19 @@
+import BenchmarkReport
 import CByteLoop
+import FoundationEssentials
 import GNSS
 
 let megabytes = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 200
 let runs = 7
 var cases = [BenchmarkInput.generatedDrive(megabytes: megabytes)]
 if let recorded = BenchmarkInput.recordedMix(megabytes: megabytes) { cases.append(recorded) }
+// Where MINMEA named a checkout, scripts/bench has built this.
+let minmea = unsafe cbyteloop_minmea(ProcessInfo.processInfo.environment["MINMEA_LOOP"] ?? "none")
 
 for input in cases {
     var decode = Measurement("nmea.decode.\(input.name)", against: "a loop in C over the same bytes", atLeast: 0.35)
     var csv = Measurement("nmea.csv.\(input.name)", against: "decoding alone", atLeast: 0.25)
+    var parse = Measurement("nmea.beside-minmea.\(input.name)", against: "minmea over the same lines", atLeast: 1)
     for _ in 0..<runs {
         let reference = input.rate { bytes in
             unsafe bytes.withUnsafeBufferPointer { buffer in
@@ -45,7 +50,22 @@ for input in cases {
         decode.referenceMegabytesPerSecond.append(reference)
         csv.megabytesPerSecond.append(written)
         csv.referenceMegabytesPerSecond.append(decoded)
+        guard let minmea = unsafe minmea else { continue }
+        parse.megabytesPerSecond.append(decoded)
+        parse.referenceMegabytesPerSecond.append(
+            input.rate { bytes in
+                unsafe bytes.withUnsafeBufferPointer { buffer in
+                    guard let base = buffer.baseAddress else { return 0 }
+                    return unsafe minmea(base, buffer.count)
+                }
+            })
     }
     try decode.print()
     try csv.print()
+    if unsafe minmea == nil {
+        let reason = "MINMEA names no checkout of minmea; git clone https://github.com/kosma/minmea makes one"
+        try BenchmarkCase(parse.name, unit: "MB/s", skipped: reason).print()
+    } else {
+        try parse.print()
+    }
 }
