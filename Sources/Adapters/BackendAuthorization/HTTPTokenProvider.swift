@@ -156,7 +156,9 @@ package struct HTTPTokenSettings: Sendable, Hashable {
         text.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "=" }.dropFirst().contains { part in
             var value = part.drop(while: \.isWhitespace)
             if value.first == "\"" { value.removeFirst() }
-            while value.first == "{", let end = value.firstIndex(of: "}"), value[..<end].dropFirst().allSatisfy(\.isLetter) {
+            while value.first == "{", let end = value.firstIndex(of: "}"),
+                value[..<end].dropFirst().allSatisfy(\.isLetter)
+            {
                 value = value[end...].dropFirst()
             }
             return value.first.map { !$0.isWhitespace && !"\"{}&,".contains($0) } ?? false

@@ -210,7 +210,8 @@ struct ReplayRun: Sendable {
             return Terminal.draw("\(FileSystem.name(of: name))  its length is measured first")
         }
         if count > 1, counts.fixes == 0 {
-            return Terminal.draw("\(FileSystem.name(of: name))  \(counts.tokenFetches.grouped) of \(count.grouped) tokens")
+            let tokens = "\(counts.tokenFetches.grouped) of \(count.grouped) tokens"
+            return Terminal.draw("\(FileSystem.name(of: name))  \(tokens)")
         }
         var line = ProgressLine(
             name: name, progress: progress, fixes: counts.fixes, accepted: counts.accepted,

@@ -33,9 +33,9 @@ package struct TrackMap {
     private let scale: SpeedScale
     private let error: Double
 
-    /// The map of one track, `nil` when there is no fix to draw. `newest` is where a vehicle that still drives is, or was
-    /// last, unless that `isCurrent`; `late` are the fixes that came later than their time, `reported` is what was told
-    /// of it, in order of time.
+    /// The map of one track, `nil` when there is no fix to draw. `newest` is where a vehicle that still drives is, or
+    /// was last, unless that `isCurrent`; `late` are the fixes that came later than their time, `reported` is what was
+    /// told of it, in order of time.
     package init?(
         _ survey: TrackSurvey, newest: Fix? = nil, isCurrent: Bool = true, late: [Fix] = [],
         reported: [ReportedPlace] = []
