@@ -34,12 +34,15 @@ struct CallFaultTrial {
     /// - Throws: `BrokenPromise`, or the outbox's error when it does not work again.
     mutating func run() throws -> Bool {
         for second in 1...60 {
-            try insist { try $0.append(sample(second), to: $1) }
+            let points = (0..<(second % 4)).map { sample(second * 10 - 5 + $0) }
+            try insist { try $0.append(sample(second * 10), with: points, to: $1) }
             if second < 30 { try insist { try $0.deliver(from: $1, maximumPastLocations: 5) } }
             switch second {
             case 40, 55: try reopen()
             case 45: try insist { try $0.deliver(from: $1, maximumPastLocations: 8) }
-            case 50: try insist { try $0.quarantine(48, in: $1) }
+            case 50:
+                guard let victim = promises.pending.keys.max() else { continue }
+                try insist { try $0.quarantine(victim, in: $1) }
             default: break
             }
         }

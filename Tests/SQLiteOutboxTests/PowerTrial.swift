@@ -14,6 +14,7 @@ struct PowerTrial {
     /// Accepted within the window, and taken by a cut.
     private(set) var lost = 0
 
+    private static let mostPoints = 4
     /// Longer than any batch, shorter than what a checkpoint lets pass.
     private static let longestBatch = 50
 
@@ -23,7 +24,8 @@ struct PowerTrial {
     private let durability: OutboxDurability
     private let uptime = Locked(Duration.zero)
     private var promises: Promises
-    private var second = 0
+    /// Steps back of the first ones stay within the day.
+    private var second = 60
     private var times: Set<Int> = []
 
     init(seed: UInt64, durability: OutboxDurability = .full) throws {
@@ -46,7 +48,7 @@ struct PowerTrial {
             disk.powerOn()
             let outbox = try open()
             let again = try promises.check(outbox, isReopened: true, at: now)
-            try #require(again <= 1, "cut \(cuts): only the live acknowledgement may be repeated")
+            try #require(again <= 1 + Self.mostPoints, "cut \(cuts): only the live acknowledgement may be repeated")
             repeated += again
             try outbox.close()
         }
@@ -68,8 +70,11 @@ struct PowerTrial {
             switch Int.random(in: 0..<100, using: &chance) {
             case 0..<45:
                 for _ in 0..<Int.random(in: 1...20, using: &chance) {
-                    repeat { second += Int.random(in: -3...10, using: &chance) } while !times.insert(second).inserted
-                    try promises.append(sample(second), to: engine, at: now)
+                    let points = (0..<max(0, Int.random(in: -4...Self.mostPoints, using: &chance))).map { _ in
+                        nextSample(after: 1...3)
+                    }
+                    let update = nextSample(after: points.isEmpty ? -3...10 : 1...10)
+                    try promises.append(update, with: points, to: engine, at: now)
                 }
             case 45..<85:
                 let limit = Int.random(in: 0...Self.longestBatch, using: &chance)
@@ -82,6 +87,11 @@ struct PowerTrial {
                 outbox = nil
             }
         }
+    }
+
+    private mutating func nextSample(after seconds: ClosedRange<Int>) -> LocationUpdate {
+        repeat { second += Int.random(in: seconds, using: &chance) } while !times.insert(second).inserted
+        return sample(second)
     }
 
     private func openUnlessCut() throws -> OutboxEngine? {

@@ -15,8 +15,10 @@ struct Promises {
     private var quarantined: Set<Int64> = []
     /// Acknowledged in memory only: pending again after a restart.
     private var unwritten: [Int64: LocationUpdate] = [:]
-    /// An append that failed: there, or not.
-    private var offered: LocationUpdate?
+    /// An append that failed, with its shape points: of one that the power cut off there is what reached the disk.
+    private var offered: [LocationUpdate] = []
+    /// The update that each was accepted with.
+    private var liveOf: [Int64: Int64] = [:]
     /// An acknowledgement or a quarantine that failed: done, or not.
     private var unsettled: Set<Int64> = []
     /// What a power cut may take; `nil`: nothing.
@@ -34,13 +36,41 @@ struct Promises {
         for stored in try outbox.pendingUpdates() { pending[stored.sequence] = stored.update }
     }
 
-    mutating func append(_ update: LocationUpdate, to outbox: OutboxEngine, at now: Duration = .zero) throws {
-        offered = update
-        let stored = try outbox.append(update)
-        try hold(stored.sequence == accepted + 1, "accepted as \(stored.sequence) after \(accepted)")
-        (accepted, offered) = (stored.sequence, nil)
-        (pending[stored.sequence], acceptedAt[stored.sequence]) = (update, now)
+    mutating func append(
+        _ update: LocationUpdate, with points: [LocationUpdate] = [], to outbox: OutboxEngine, at now: Duration = .zero
+    ) throws {
+        offered = points + [update]
+        let stored = try outbox.append(update, with: points)
+        let last = accepted + Int64(offered.count)
+        try hold(stored.sequence == last, "accepted as \(stored.sequence) after \(accepted)")
+        accept(at: now)
         if window == nil { unwritten = [:] }
+    }
+
+    /// Of what was offered some of it may be there, in its order.
+    private mutating func acceptWhatIsThere(
+        of found: [Int64: LocationUpdate], upTo last: Int64, at now: Duration
+    ) throws {
+        // What a window leaves is looked at together with what it may take.
+        guard last > accepted, window == nil || last == accepted + Int64(offered.count) else { return }
+        let there = try (accepted + 1...last).map { sequence in
+            let update = found[sequence]
+            try hold(update.map(offered.contains) ?? false, "\(sequence) was never offered")
+            return update
+        }.compactMap(\.self)
+        try hold(there == offered.filter(there.contains), "\(there) is not the order of \(offered)")
+        offered = there
+        accept(at: now)
+    }
+
+    /// All that was offered is there.
+    private mutating func accept(at now: Duration) {
+        let live = accepted + Int64(offered.count)
+        for update in offered {
+            accepted += 1
+            (pending[accepted], acceptedAt[accepted], liveOf[accepted]) = (update, now, live)
+        }
+        offered = []
     }
 
     mutating func deliver(from outbox: OutboxEngine, maximumPastLocations: Int) throws {
@@ -50,13 +80,12 @@ struct Promises {
         try outbox.acknowledge(batch)
         unsettled = []
         for stored in batch.pending { pending[stored.sequence] = nil }
-        guard let live = batch.pending.first else { return }
-        unwritten =
-            switch (window, delivered.count) {
-            case (nil, 1): [live.sequence: live.update]
-            case (nil, _): [:]
-            case (_, _): batch.pending.reduce(into: unwritten) { $0[$1.sequence] = $1.update }
-            }
+        guard !delivered.isEmpty else { return }
+        let lives = Set(delivered.map { liveOf[$0] ?? $0 })
+        // What belongs to one append waits for the next commit; the rest of a backlog does not.
+        if window == nil { unwritten = unwritten.filter { lives == [liveOf[$0.key] ?? $0.key] } }
+        guard window != nil || lives.count == 1 else { return }
+        for stored in batch.pending { unwritten[stored.sequence] = stored.update }
     }
 
     mutating func quarantine(_ sequence: Int64, in outbox: OutboxEngine) throws {
@@ -78,17 +107,14 @@ struct Promises {
         try hold(ledger.balances && ledger.pending == Int64(found.count), "\(found.count) are pending, \(ledger)")
         try hold(ledger.evicted == 0, "nothing had to go, \(ledger)")
 
+        try acceptWhatIsThere(of: found, upTo: ledger.accepted, at: now)
         var repeated = 0
         if isReopened, let window { repeated = try forget(window, found, ledger, at: now) }
         let lost = pending.keys.filter { found[$0] == nil && !unsettled.contains($0) }.sorted()
         try hold(lost.isEmpty, "accepted and lost: \(lost)")
         for (sequence, update) in found where pending[sequence] != update {
-            if sequence == accepted + 1, update == offered {
-                accepted = sequence
-            } else {
-                try hold(unwritten[sequence] == update, "\(sequence) was never accepted, or settled long ago")
-                repeated += 1
-            }
+            try hold(unwritten[sequence] == update, "\(sequence) was never accepted, or settled long ago")
+            repeated += 1
         }
         try hold(ledger.accepted == accepted, "\(accepted) were accepted, \(ledger)")
         let listed = Set(try outbox.quarantinedSequences())
@@ -100,7 +126,7 @@ struct Promises {
         // Acknowledged on a disk that failed then: in memory, if it is not in the way of the others.
         for sequence in unsettled where found[sequence] == nil { unwritten[sequence] = pending[sequence] }
         if isReopened { unwritten = [:] }
-        (pending, offered, unsettled) = (found, nil, [])
+        (pending, offered, unsettled) = (found, [], [])
         return repeated
     }
 
@@ -109,10 +135,11 @@ struct Promises {
         _ window: OutboxDurability.Window, _ found: [Int64: LocationUpdate], _ ledger: Ledger, at now: Duration
     ) throws -> Int {
         let safe = accepted - Int64(window.updates - 1)
-        try hold((safe...accepted + 1).contains(ledger.accepted), "\(accepted) were accepted, \(ledger)")
+        let possible = safe...accepted + Int64(offered.count)
+        try hold(possible.contains(ledger.accepted), "\(accepted) were accepted, \(ledger)")
         let kept = found.filter { $0.key > safe }
         let last = pending.filter { $0.key > safe }
-        let again = Set(kept.values).subtracting(last.values).subtracting([offered].compactMap { $0 })
+        let again = Set(kept.values).subtracting(last.values).subtracting(offered)
         try hold(again.isSubset(of: unwritten.values), "never accepted, or settled long ago: \(again)")
         let settled = last.filter { unsettled.contains($0.key) }.values
         let gone = Set(last.values).subtracting(settled).subtracting(kept.values)
@@ -122,7 +149,7 @@ struct Promises {
             try hold(age <= window.span, "\(sequence) was accepted \(age) ago, and is lost")
         }
         pending = pending.filter { $0.key <= safe }.merging(kept) { $1 }
-        (accepted, offered, acceptedAt) = (ledger.accepted, nil, acceptedAt.filter { kept[$0.key] != nil })
+        (accepted, offered, acceptedAt) = (ledger.accepted, [], acceptedAt.filter { kept[$0.key] != nil })
         return again.count
     }
 
