@@ -36,7 +36,8 @@ struct BenchmarkInput {
         self.bytes = all
     }
 
-    /// Megabytes in a second of the processor's time of one pass of `body`, whose result keeps it from being optimised away.
+    /// Megabytes a second, by the processor's time, of one pass of `body`, whose result keeps it from being optimised
+    /// away.
     func rate(_ body: (Span<UInt8>) -> Int) -> Double {
         let start = cbyteloop_seconds()
         let result = body(bytes.span)
