@@ -52,6 +52,12 @@ import WaypostTestSupport
         gate.open()
     }
 
+    /// Lets the timer end of a call that has answered: it would keep the clock, and the clock the timer.
+    func letTheTimerEnd() async {
+        await yieldTurns { manualClock.sleeperCount > 0 }
+        manualClock.advance(by: .seconds(1))
+    }
+
     /// Lets time pass until a stage stands still.
     func nextStall() -> Stall? {
         for _ in 0..<1000 {
@@ -94,6 +100,7 @@ import WaypostTestSupport
         }
         #expect(ledger?.accepted == 1, "what was under way is stored after all")
         #expect(nextStall() == nil)
+        await letTheTimerEnd()
     }
 
     /// Those that wait behind it are freed with it, and others that return beside it do not hide it.
@@ -137,6 +144,7 @@ import WaypostTestSupport
             return stored != nil
         }
         #expect(stored?.sequence == 1)
+        await letTheTimerEnd()
         try await outbox.close()
     }
 

@@ -55,6 +55,9 @@ import WaypostTestSupport
         early.cancel()
         await #expect(throws: CancellationError.self) { try await early.value }
         #expect(clock.sleepers == 0)
+        // The timer looks once more.
+        await yieldTurns { base.sleeperCount > 0 }
+        base.advance(by: .milliseconds(10))
     }
 
     @Test func doNotSleepUntilATimeThatHasPassed() async throws {

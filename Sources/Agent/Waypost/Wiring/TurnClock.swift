@@ -68,22 +68,22 @@ package final class TurnClock: Clock, Sendable {
 
     /// Until nobody sleeps.
     private func takeTurns() async {
-        while let due = takeTurn(Int(base.now / Self.length)) {
-            for sleeper in due { sleeper.resume() }
+        repeat {
             await base.sleep(until: Self.length * (Int(base.now / Self.length) + 1))
-        }
+        } while takeTurn(Int(base.now / Self.length))
     }
 
-    /// Those who are due; `nil` when nobody sleeps.
-    private func takeTurn(_ turn: Int) -> [Sleeper]? {
-        state.withLock { state in
-            guard let last = state.turn, !state.sleepers.isEmpty else {
-                (state.turn, state.numbers) = (nil, [:])
-                return nil
-            }
-            state.turn = max(last, turn)
-            let due = (last..<max(last, turn)).flatMap { state.numbers.removeValue(forKey: $0 + 1) ?? [] }
-            return due.compactMap { state.sleepers.removeValue(forKey: $0) }
+    /// Wakes those who are due; whether anybody sleeps on.
+    private func takeTurn(_ turn: Int) -> Bool {
+        let (due, sleepOn) = state.withLock { state in
+            let last = state.turn ?? turn
+            let numbers = (last..<max(last, turn)).flatMap { state.numbers.removeValue(forKey: $0 + 1) ?? [] }
+            let due = numbers.compactMap { state.sleepers.removeValue(forKey: $0) }
+            let sleepOn = !state.sleepers.isEmpty
+            if sleepOn { state.turn = max(last, turn) } else { (state.turn, state.numbers) = (nil, [:]) }
+            return (due, sleepOn)
         }
+        for sleeper in due { sleeper.resume() }
+        return sleepOn
     }
 }
