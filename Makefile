@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread,
 # make power-test CUTS=5000, make damage-test SEEDS=1000, make disk-test ROUNDS=5,
-# make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make token-outage-test OUTAGE_SECONDS=30,
+# make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make token-outage-test OUTAGE_SECONDS=60,
 # make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60, make fault-test CALLS=10, make link-test FLAPS=20,
 # make reload-test RELOADS=20 EVERY=0.5, make simulate HOURS=1000 SEED=2, make token-backend-test VANS=20,
 # make fleet-test BOOTS=10, make load-test VEHICLES=1000 LOAD_SECONDS=60.
