@@ -48,7 +48,7 @@ struct PowerTrial {
             disk.powerOn()
             let outbox = try open()
             let again = try promises.check(outbox, isReopened: true, at: now)
-            try #require(again <= 1 + Self.mostPoints, "cut \(cuts): only the live acknowledgement may be repeated")
+            try #require(again <= 1 + Self.mostPoints, "\(cuts): only a live update and its points may be repeated")
             repeated += again
             try outbox.close()
         }

@@ -4,7 +4,7 @@ package import ReportedText
 
 /// A `MemoryOutbox` without a bound, whose calls fail and hang as a test wants it.
 package actor ScriptedOutbox: Outbox {
-    private let outbox = MemoryOutbox(capacity: .max, clock: MonotonicClock(ContinuousClock()))
+    private let outbox = MemoryOutbox(capacity: .max, clock: MonotonicClock(ManualClock()))
     package private(set) var quarantinedReasons: [Int64: String] = [:]
     /// What the next appends throw; `nil` accepts.
     private var appendFailure: OutboxError?
