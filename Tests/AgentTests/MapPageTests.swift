@@ -17,15 +17,6 @@ import WaypostTestSupport
         return MapPage(logs: [log], survey: survey, failure: failure).bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    static func decoded(_ drive: String) throws -> [Fix] {
-        var decoder = NMEADecoder()
-        var fixes: [Fix] = []
-        let bytes = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(drive).nmea")))
-        decoder.decode(bytes.span, receivedAt: .zero) { fixes.append($0) }
-        decoder.finish { fixes.append($0) }
-        return fixes
-    }
-
     @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedLogs.names)
     func showEveryRecordedReceiverThatHasAFix(log: String) async throws {
         let recorded = try #require(Fixtures.recordedReceivers).appending(path: "gpsd/\(log)").path
@@ -40,7 +31,7 @@ import WaypostTestSupport
     }
 
     @Test func showTrackGapAndFigures() throws {
-        let page = try #require(try Self.page(Self.decoded("tunnel")))
+        let page = try #require(try Self.page(Fixtures.fixes(of: "tunnel")))
         for words in [
             "<!doctype html>", "<title>drive.nmea - Waypost</title>", "4.57 km", "80.6 km/h", "208",
             "gap of 1 min 33 s",
@@ -51,21 +42,21 @@ import WaypostTestSupport
     }
 
     @Test func showStops() throws {
-        let page = try #require(try Self.page(Self.decoded("parking")))
+        let page = try #require(try Self.page(Fixtures.fixes(of: "parking")))
         #expect(page.contains(">Stop 1</td>") && page.contains("class=\"stop\""))
-        let town = try #require(try Self.page(Self.decoded("town")))
+        let town = try #require(try Self.page(Fixtures.fixes(of: "town")))
         #expect(town.contains("class=\"halt\"") && town.contains("3 under a minute") && !town.contains(">Stop 1<"))
     }
 
     @Test func linkStartStopsAndEndToAWorldMap() throws {
-        let page = try #require(try Self.page(Self.decoded("parking")))
+        let page = try #require(try Self.page(Fixtures.fixes(of: "parking")))
         let links = page.matches(of: /<a href="https:\/\/www\.openstreetmap\.org\/[^"]*" rel="noreferrer">/)
         // The track begins and ends with its stops, so that their marks are those of both; and three rows of the table.
         #expect(links.count == 7)
     }
 
     @Test func pointAtEachOtherWithAScriptOnlyWhereThereIsAChart() throws {
-        let page = try #require(try Self.page(Self.decoded("town")))
+        let page = try #require(try Self.page(Fixtures.fixes(of: "town")))
         #expect(page.contains("script-src 'unsafe-inline'") && page.contains("type=\"range\""))
         #expect(page.contains("<div class=\"place\" hidden>"), "without script there is nothing to move")
         let single = try #require(Self.page([Self.sample(0, 53.55, 10)]))
@@ -73,7 +64,7 @@ import WaypostTestSupport
     }
 
     @Test func needNothingFromOutside() throws {
-        let page = try #require(try Self.page(Self.decoded("town")))
+        let page = try #require(try Self.page(Fixtures.fixes(of: "town")))
         // A link is for the reader to follow.
         let loaded = page.replacing("href=\"https://www.openstreetmap.org/", with: "").replacing(
             "link.href = `https://www.openstreetmap.org/", with: "")
@@ -86,7 +77,7 @@ import WaypostTestSupport
     @Test func areWellFormed() throws {
         for drive in ["town", "tunnel", "parking"] {
             let page = try #require(
-                try Self.page(Self.decoded(drive), name: "<a & \"b\">\u{7}.nmea", failure: "cut <off>"))
+                try Self.page(Fixtures.fixes(of: drive), name: "<a & \"b\">\u{7}.nmea", failure: "cut <off>"))
             var open: [Substring] = []
             for match in page.matches(of: /<(\/?)([a-z0-9]+)[^>]*?(\/?)>/)
             where !["meta", "input"].contains(match.output.2) {

@@ -14,19 +14,10 @@ struct RecordedDrives {
         return (names ?? []).filter { $0.hasSuffix(".log") }.sorted().map { folder.appending(path: $0) }
     }()
 
-    private static func fixes(of log: URL) throws -> [Fix] {
-        var decoder = NMEADecoder()
-        var fixes: [Fix] = []
-        let bytes = try [UInt8](Data(contentsOf: log))
-        decoder.decode(bytes.span, receivedAt: .zero) { fixes.append($0) }
-        decoder.finish { fixes.append($0) }
-        return fixes
-    }
-
     @Test(arguments: logs) func areBelieved(log: URL) throws {
         var plausibility = Plausibility(earliest: nil)
         var refusals: [FixRefusal] = []
-        for fix in try Self.fixes(of: log) {
+        for fix in try Fixtures.fixes(in: log) {
             if case .refused(let refusal) = plausibility.judge(fix, latest: nil) { refusals.append(refusal) }
         }
         // Two of them are put together from pieces of which the later one is earlier.
@@ -36,7 +27,7 @@ struct RecordedDrives {
 
     @Test(arguments: logs) func keepTheirTimesAndAlmostTheirPlaces(log: URL) throws {
         var filter = MotionFilter()
-        for fix in try Self.fixes(of: log) {
+        for fix in try Fixtures.fixes(in: log) {
             let filtered = filter.filtered(fix)
             #expect(filtered.timeOfFix == fix.timeOfFix)
             let errors = (fix.horizontalAccuracyMeters ?? 25) * 2

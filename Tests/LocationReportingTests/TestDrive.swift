@@ -17,8 +17,10 @@ struct TestDrive: Sendable, CustomStringConvertible {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { $0.hasSuffix(".gz") }.sorted().compactMap { name in
             guard let bytes = try? unpacked(folder.appending(path: name).path) else { return nil }
-            var fixes = name.contains(".csv") ? table(bytes) : sentences(bytes)
-            if fixes.isEmpty { fixes = sentences(sentence("GPZDA,095557,01,07,2020,00,00").utf8 + bytes) }
+            var fixes = name.contains(".csv") ? table(bytes) : Fixtures.fixes(in: bytes)
+            if fixes.isEmpty {
+                fixes = Fixtures.fixes(in: sentence("GPZDA,095557,01,07,2020,00,00").utf8 + bytes)
+            }
             let short = String(name.prefix { $0 != "." })
             return fixes.isEmpty ? nil : TestDrive(description: short, fixes: fixes)
         }
@@ -43,13 +45,6 @@ struct TestDrive: Sendable, CustomStringConvertible {
             guard count > 0 else { return bytes }
             bytes += buffer.prefix(count)
         }
-    }
-
-    private static func sentences(_ bytes: [UInt8]) -> [Fix] {
-        var (decoder, fixes) = (NMEADecoder(), [Fix]())
-        decoder.decode(bytes.span, receivedAt: .zero) { fixes.append($0) }
-        decoder.finish { fixes.append($0) }
-        return fixes
     }
 
     /// Rows of time, place, and what else the receiver stated; where several receivers rode along, those of the first.

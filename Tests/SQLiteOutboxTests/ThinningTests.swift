@@ -124,12 +124,7 @@ struct Thinning {
         }
         var updates = 0
         for log in logs {
-            var drive: [LocationUpdate] = []
-            var decoder = NMEADecoder()
-            decoder.decode([UInt8](try Data(contentsOf: log)).span, receivedAt: .zero) {
-                drive.append(LocationUpdate($0))
-            }
-            decoder.finish { drive.append(LocationUpdate($0)) }
+            let drive = try Fixtures.fixes(in: log).map { LocationUpdate($0) }
             updates += drive.count
             let kept = TrackThinning.kept(of: drive, tolerance: step.tolerance)
             for (one, next) in zip(kept, kept.dropFirst()) where next > one + 1 {

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import GNSS
 
 /// Where tests find recorded and generated input.
 package enum Fixtures {
@@ -17,5 +18,18 @@ package enum Fixtures {
             ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) }
             ?? checkout.deletingLastPathComponent().appending(path: "shared/data/nmea")
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    }
+
+    /// The fixes of a generated drive, as `town`.
+    package static func fixes(of drive: String) throws -> [Fix] { try fixes(in: url("nmea/\(drive).nmea")) }
+
+    /// The fixes of a log of NMEA sentences.
+    package static func fixes(in log: URL) throws -> [Fix] { fixes(in: [UInt8](try Data(contentsOf: log))) }
+
+    package static func fixes(in sentences: [UInt8]) -> [Fix] {
+        var (decoder, fixes) = (NMEADecoder(), [Fix]())
+        decoder.decode(sentences.span, receivedAt: .zero) { fixes.append($0) }
+        decoder.finish { fixes.append($0) }
+        return fixes
     }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GNSS
 import Testing
 import TimeAndChance
@@ -7,15 +6,6 @@ import WaypostTestSupport
 @testable import TrackDrawing
 
 @Suite struct TrackMaps {
-    static func decoded(_ drive: String) throws -> [Fix] {
-        var decoder = NMEADecoder()
-        var fixes: [Fix] = []
-        let bytes = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(drive).nmea")))
-        decoder.decode(bytes.span, receivedAt: .zero) { fixes.append($0) }
-        decoder.finish { fixes.append($0) }
-        return fixes
-    }
-
     @Test(arguments: [
         ("plain.nmea", "plain.nmea"), ("<b>", "&lt;b&gt;"), ("a&b", "a&amp;b"), ("\"'", "&quot;&#39;"),
         ("a\nb\u{7F}", "a\u{FFFD}b\u{FFFD}"), ("Zürich 東", "Zürich 東"),
@@ -36,7 +26,7 @@ import WaypostTestSupport
     /// The line as drawn, read back from the page, against every fix.
     @Test(arguments: ["town", "motorway", "tunnel", "parking", "tenHertz"])
     func drawTheTrackWithinHalfAPixel(drive: String) throws {
-        let fixes = try Self.decoded(drive)
+        let fixes = try Fixtures.fixes(of: drive)
         var survey = TrackSurvey()
         for fix in fixes { survey.add(fix) }
         let fitted = try #require(MapFrame.fitting(survey.drawn.line))
@@ -74,7 +64,7 @@ import WaypostTestSupport
     /// What only the page of a vehicle under way has.
     @Test func showTheVehicleAndWhatCameLate() throws {
         var survey = TrackSurvey()
-        let fixes = try Self.decoded("town")
+        let fixes = try Fixtures.fixes(of: "town")
         for fix in fixes { survey.add(fix) }
         var vehicle = fixes[200]
         (vehicle.headingDegrees, vehicle.horizontalAccuracyMeters) = (90, 100)
@@ -94,7 +84,7 @@ import WaypostTestSupport
     /// Where a vehicle was minutes ago is not where it is: in both widths with its time.
     @Test func sayWhenTheVehicleWasThereLast() throws {
         var survey = TrackSurvey()
-        let fixes = try Self.decoded("town")
+        let fixes = try Fixtures.fixes(of: "town")
         for fix in fixes { survey.add(fix) }
         var map = try #require(TrackMap(survey, newest: fixes[200], isCurrent: false)).section.text
         let time = FigureText.clock(fixes[200].timeOfFix, seconds: false)
@@ -108,8 +98,28 @@ import WaypostTestSupport
         #expect(map.contains(">last position ") && !map.contains("start and end"))
     }
 
+    /// In a font of wide bold letters, too.
+    @Test(arguments: Array(stride(from: 20, to: 600, by: 20)))
+    func nameTheVehicleOnTheDrawing(fixCount: Int) throws {
+        var survey = TrackSurvey()
+        let fixes = try Fixtures.fixes(of: "town").prefix(fixCount)
+        for fix in fixes { survey.add(fix) }
+        let map = try #require(TrackMap(survey, newest: fixes.last))
+        for layout in PageLayout.allCases {
+            let drawing = MapDrawing(map, layout).svg.text
+            let labels = drawing.matches(of: /class="label strong" text-anchor="(\w+)" x="([-.\d]+)" y="[^"]*">([^<]*)</)
+            #expect(labels.contains { $0.output.3.hasPrefix("now") }, "\(labels.map(\.output.3))")
+            for label in labels {
+                let x = try #require(Double(label.output.2))
+                let width = Double(label.output.3.count) * (layout == .wide ? 9 : 8.5)
+                let left = x - (label.output.1 == "start" ? 0 : label.output.1 == "end" ? width : width / 2)
+                #expect(left >= 0 && left + width <= layout.width, "\(label.output.0)")
+            }
+        }
+    }
+
     @Test func showSeveralVehiclesWithTheirNames() throws {
-        let fixes = try Self.decoded("town")
+        let fixes = try Fixtures.fixes(of: "town")
         let vehicles = [("van <1>", 0), ("van-2", 300)].map { name, first in
             TrackMap.Vehicle(name: name, newest: fixes[first + 200], track: Array(fixes[first..<first + 200]))
         }
@@ -149,7 +159,7 @@ import WaypostTestSupport
 
     @Test(arguments: ["town", "motorway", "tunnel", "parking", "tenHertz"])
     func pointFromTheChartToTheTrack(drive: String) throws {
-        let fixes = try Self.decoded(drive)
+        let fixes = try Fixtures.fixes(of: drive)
         var survey = TrackSurvey()
         for fix in fixes { survey.add(fix) }
         let samples = TrackSample.samples(of: survey.profile)

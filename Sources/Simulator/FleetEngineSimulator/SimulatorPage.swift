@@ -84,7 +84,7 @@ enum SimulatorPage {
               <h2>Arrivals</h2>
               <ul class="fleet" id="fleet"></ul>
               <div class="axis" aria-hidden="true"><span id="from"></span><span>now</span></div>
-              <p class="key"><span><i class="live"></i>as last location</span><span><i class="waited"></i>delivered later, as past location</span><span><i class="outage"></i>outage</span><span id="tallest"></span></p>
+              <p class="key"><span><i class="live"></i>as last location</span><span><i class="waited"></i>as past location: a shape point, or delivered later</span><span><i class="outage"></i>outage</span><span id="tallest"></span></p>
               <p class="key" id="more"></p>
             </section>
             <section id="log"><h2>Latest requests</h2><div class="scroll"><table><tbody id="requests"></tbody></table></div></section>

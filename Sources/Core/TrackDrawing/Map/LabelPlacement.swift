@@ -61,17 +61,21 @@ struct LabelPlacement: Sendable {
         beside mark: PlanePoint, radius: Double, width: Double, height: Double, mayCover: Int = .max
     ) -> Place? {
         let (across, down) = (radius + 5 + width / 2, radius + 2 + height / 2)
-        let ways = [(1.0, 0.0), (-1, 0), (0, -1), (0, 1), (0.85, -0.8), (0.85, 0.8), (-0.85, -0.8), (-0.85, 0.8)]
+        let beside = [(1.0, 0.0), (-1, 0), (0, -1), (0, 1), (0.85, -0.8), (0.85, 0.8), (-0.85, -0.8), (-0.85, 0.8)]
+        // A line farther, where all that is beside the mark is taken.
+        let beyond = [(0.0, -1.9), (0, 1.9), (0.85, -1.7), (0.85, 1.7), (-0.85, -1.7), (-0.85, 1.7)]
         var best: (covered: Int, box: PlaneBounds, place: Place)?
-        for (x, y) in ways {
-            let middle = mark + PlanePoint(x: x * across, y: y * down)
-            let box = Self.box(middle, width: width, height: height)
-            guard area.contains(box), !taken.contains(where: box.overlaps) else { continue }
-            let covered = covered(by: box)
-            guard covered <= mayCover, covered < best?.covered ?? .max else { continue }
-            let anchor: Place.Anchor = x > 0 ? .start : x < 0 ? .end : .middle
-            let end = PlanePoint(x: middle.x - (x > 0 ? width / 2 : x < 0 ? -width / 2 : 0), y: middle.y)
-            best = (covered, box, Place(point: end, anchor: anchor))
+        for ways in [beside, beyond] where best == nil {
+            for (x, y) in ways {
+                let middle = mark + PlanePoint(x: x * across, y: y * down)
+                let box = Self.box(middle, width: width, height: height)
+                guard area.contains(box), !taken.contains(where: box.overlaps) else { continue }
+                let covered = covered(by: box)
+                guard covered <= mayCover, covered < best?.covered ?? .max else { continue }
+                let anchor: Place.Anchor = x > 0 ? .start : x < 0 ? .end : .middle
+                let end = PlanePoint(x: middle.x - (x > 0 ? width / 2 : x < 0 ? -width / 2 : 0), y: middle.y)
+                best = (covered, box, Place(point: end, anchor: anchor))
+            }
         }
         guard let best else { return nil }
         taken.append(best.box)

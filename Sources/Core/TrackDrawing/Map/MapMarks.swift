@@ -67,8 +67,9 @@ struct MapMarks {
             label(words, beside: first, kind: "strong", to: &svg, &labels)
             return
         }
-        label(atStart, beside: first, kind: "strong", to: &svg, &labels)
+        // The end first: where there is room for one of them, it says more.
         label(name(of: end), beside: last, kind: "strong", to: &svg, &labels)
+        label(atStart, beside: first, kind: "strong", to: &svg, &labels)
     }
 
     /// What the end of the one track is: that of a log, where the vehicle is, or where it was last, and when.
@@ -154,11 +155,12 @@ struct MapMarks {
     private func label(
         _ text: String, beside mark: PlanePoint, kind: String, to svg: inout Markup, _ labels: inout LabelPlacement
     ) {
-        let width = Double(text.count) * layout.characterWidth
+        let isStrong = kind == "strong"
+        let width = Double(text.count) * (isStrong ? layout.boldCharacterWidth : layout.characterWidth)
         guard
             let place = labels.place(
                 beside: mark, radius: layout.markRadius, width: width, height: layout.lineHeight,
-                mayCover: kind.isEmpty ? 8 : .max)
+                mayCover: isStrong ? .max : 8)
         else { return }
         svg.add(
             """

@@ -129,7 +129,7 @@ package struct TrackMap {
             (vehicles.contains { !$0.isCurrent }, "<i class=\"dot now last\"></i>last position"),
             (!told.line.isEmpty, "<i class=\"line told\"></i>told, by an update"),
             (!told.past.isEmpty, "<i class=\"dot told\"></i>past location of an update"),
-            (!paths.late.isEmpty, "<i class=\"dot late\"></i>delivered later, as a past location"),
+            (!paths.late.isEmpty, "<i class=\"dot late\"></i>past location: a shape point, or delivered later"),
             (summary.stops.found.count > 0, "<i class=\"dot stop\">1</i>stop of a minute or more"),
             (!shortStops.isEmpty, "<i class=\"dot halt\"></i>short stop, 10 s or more"),
             (track.gapCount > 0, "<i class=\"line gap\"></i>no fix"),
@@ -151,6 +151,7 @@ enum PageLayout: String, CaseIterable, Sendable {
     var width: Double { self == .wide ? 1120 : 400 }
     /// Width of a character of a label, in pixels; on the safe side.
     var characterWidth: Double { self == .wide ? 7 : 6.4 }
+    var boldCharacterWidth: Double { self == .wide ? 9 : 8.5 }
     var lineHeight: Double { self == .wide ? 16 : 14 }
     /// The least distance between two lines of a grid.
     var gridDistance: Double { self == .wide ? 110 : 76 }
