@@ -109,7 +109,7 @@ import WaypostTestSupport
         counts.requests = 20
         (counts.traffic.bytesSent, counts.traffic.bytesReceived) = (30_000, 2000)
         let summary = ReplaySummary(
-            counts: counts, ledger: ledger, duration: .milliseconds(1500), driven: .seconds(360))
+            counts: counts, ledger: ledger, duration: .milliseconds(1500), driven: .seconds(360), bytesWritten: 180_500)
         #expect(summary.isComplete == isComplete)
         #expect(summary.text.contains(words))
         let json = try JSONValue(parsing: Array(summary.json.utf8))
@@ -121,7 +121,8 @@ import WaypostTestSupport
         }
         #expect(json["seconds"]?.doubleValue == 1.5)
         #expect(json["requestsPerHour"]?.doubleValue == 200 && json["bytesPerHour"]?.doubleValue == 320_000)
-        #expect(summary.text.contains("an hour of driving: 200 requests, 320 kB"))
+        #expect(json["bytesWrittenPerHour"]?.doubleValue == 1_805_000)
+        #expect(summary.text.contains("an hour of driving: 200 requests, 320 kB; 1805 kB written to the disk\n"))
         #expect(json["liveErrorMetersP50"] == nil && !summary.text.contains("follower"), "of many vehicles")
     }
 
@@ -134,8 +135,10 @@ import WaypostTestSupport
             if second % 30 == 0 { errors.hear(LocationUpdate(fix)) }
         }
         let summary = ReplaySummary(
-            counts: DeliveryCounts(), ledger: Ledger(accepted: 3, delivered: 3), duration: .seconds(1), errors: errors)
+            counts: DeliveryCounts(), ledger: Ledger(accepted: 3, delivered: 3), duration: .seconds(1), driven: .seconds(60),
+            errors: errors, bytesWritten: 0)
         let json = try JSONValue(parsing: Array(summary.json.utf8))
+        #expect(json["bytesWrittenPerHour"] == nil && json["requestsPerHour"] != nil, "a folder in memory")
         #expect(json["liveErrorMetersP50"]?.doubleValue == 0 && json["greatestLiveErrorMeters"]?.doubleValue == 58)
         #expect((51.9...52.6).contains(json["liveErrorMetersP95"]?.doubleValue ?? 0))
         #expect(json["greatestTrackErrorMeters"]?.doubleValue == 0)

@@ -99,6 +99,11 @@ static inline long clinux_raise_descriptor_limit(long count) {
     }
     return clinux_descriptor_limit();
 }
+// What this process had written to disks, in blocks of 512 bytes; -1 when the kernel does not say.
+static inline long clinux_blocks_written(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_oublock : -1;
+}
 // -1 when there is none.
 static inline long clinux_process_limit(void) {
     struct rlimit processes;

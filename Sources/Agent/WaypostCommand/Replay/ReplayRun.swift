@@ -35,6 +35,7 @@ struct ReplayRun: Sendable {
     private let plan: (fixes: Int, length: Duration, time: Duration)?
     /// When the drives began; those of many begin when their tokens are there.
     private let begun = Locked(Duration.zero)
+    private let bytesWrittenBefore = DiskWrites.bytes ?? 0
 
     /// Opens the outbox; of many vehicles, reads the logs into memory.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
@@ -144,7 +145,8 @@ struct ReplayRun: Sendable {
             plan.map { $0.length * (Double(snapshot.counts.fixes) / Double($0.fixes)) } ?? snapshot.progress?.reached
         var summary = ReplaySummary(
             counts: snapshot.counts, ledger: ledger, duration: elapsed, driven: driven ?? .zero, at: speed,
-            requests: meter.figures, errors: follower?.errors)
+            requests: meter.figures, errors: follower?.errors,
+            bytesWritten: count > 1 ? nil : DiskWrites.bytes.map { $0 - bytesWrittenBefore })
         summary.vehicles = count
         summary.longestWaitSeconds = ledger.accepted > 0 ? longestWait.map(ReplaySummary.seconds) : nil
         return (summary, ledger)

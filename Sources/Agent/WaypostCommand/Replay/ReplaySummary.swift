@@ -24,6 +24,8 @@ struct ReplaySummary: Encodable {
     /// For an hour of driving; absent of less than a minute, and at full speed, when updates share requests.
     var requestsPerHour: Double?
     var bytesPerHour: Double?
+    /// What its outbox wrote to the disk; absent, too, of many vehicles, and where it lies in memory.
+    var bytesWrittenPerHour: Double?
     /// How far a follower was off at half of the fixes, at 95 of 100, and at most; absent of many vehicles.
     var liveErrorMetersP50, liveErrorMetersP95, greatestLiveErrorMeters: Double?
     /// The same of the track that was told, at 95 of 100 fixes and at most.
@@ -41,7 +43,8 @@ struct ReplaySummary: Encodable {
 
     init(
         counts: DeliveryCounts, ledger: Ledger, duration: Duration, driven: Duration = .zero,
-        at speed: ReplaySpeed = .times(1), requests figures: RequestFigures = .init(), errors: FollowerErrors? = nil
+        at speed: ReplaySpeed = .times(1), requests figures: RequestFigures = .init(), errors: FollowerErrors? = nil,
+        bytesWritten: Int64? = nil
     ) {
         (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
         (evicted, quarantined) = (ledger.evicted, ledger.quarantined)
@@ -65,6 +68,7 @@ struct ReplaySummary: Encodable {
         let hours = driven / .seconds(3600)
         requestsPerHour = (Double(requests) / hours).rounded()
         bytesPerHour = (Double(bytesSent + bytesReceived) / hours).rounded()
+        if let bytesWritten, bytesWritten > 0 { bytesWrittenPerHour = (Double(bytesWritten) / hours).rounded() }
     }
 
     /// To a tenth of a millisecond.
@@ -103,7 +107,8 @@ struct ReplaySummary: Encodable {
 
     private var rates: String {
         guard let requestsPerHour, let bytesPerHour else { return "" }
-        return "\nan hour of driving: \(Int(requestsPerHour).counted("request")), \(Int(bytesPerHour / 1000)) kB"
+        let written = bytesWrittenPerHour.map { "; \(Int($0 / 1000)) kB written to the disk" }
+        return "\nan hour of driving: \(Int(requestsPerHour).counted("request")), \(Int(bytesPerHour / 1000)) kB\(written ?? "")"
     }
 
     /// How well who hears of the updates alone knows where the vehicle is, and afterwards where it was.
