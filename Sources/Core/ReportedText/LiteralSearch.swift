@@ -16,7 +16,7 @@ extension StringProtocol {
     package func replacing(_ literal: String, with replacement: String) -> String {
         var result = ""
         var rest = self[...]
-        while let found = rest.firstRange(of: literal) {
+        while !literal.isEmpty, let found = rest.firstRange(of: literal) {
             result += rest[..<found.lowerBound] + replacement
             rest = rest[found.upperBound...]
         }
