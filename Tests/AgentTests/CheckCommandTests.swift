@@ -94,6 +94,12 @@ struct CheckCommand {
             part: authorization, with: #"{"type": "command", "command": ["no-such-program"]}"#,
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
         Case(
+            part: authorization, with: #"{"type": "command", "command": ["FOLDER/o"]}"#,
+            line: "authorization: authorization.command: FOLDER/o is a folder, not a program; name the program in it"),
+        Case(
+            part: authorization, with: #"{"type": "command", "command": ["FOLDER/windows"]}"#,
+            line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows, which the kernel"),
+        Case(
             part: authorization,
             with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "FOLDER/open"}}}"#,
             line: "authorization: the file for variable KEY, FOLDER/open, holds a secret and is open to every user"),
@@ -114,6 +120,7 @@ struct CheckCommand {
         folder = try TemporaryFolder()
         try folder.write("token".utf8, to: "token", mode: 0o600)
         try folder.write("secret".utf8, to: "open", mode: 0o644)
+        try folder.write("#!/bin/sh\r\necho\r\n".utf8, to: "windows", mode: 0o755)
         try FileSystem.createFolder(at: folder.path("o"))
     }
 
@@ -273,6 +280,15 @@ struct CheckCommand {
         let note =
             "note  upload         upload.endpoint has a path behind https://gateway.internal, to which requests add"
         #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
+    }
+
+    @Test func notesAPortThatNobodyKnows() async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing("\"outbox\"", with: "\"status\": {\"listen\": \"127.0.0.1:0\"}, \"outbox\""))
+        #expect(ending == .exited(0))
+        #expect(
+            lines.contains { $0.hasPrefix("note  status         status.listen: port 0 takes another port at") },
+            "\(lines)")
     }
 
     /// The service's environment has what this one lacks.
