@@ -37,6 +37,21 @@ struct CheckCommand {
         Case(part: "van-7", with: "{{ van }}", line: "vehicle: vehicle.vehicleId is \"{{ van }}\", a placeholder"),
         Case(part: "van-7", with: "van-7 ", line: "vehicle: vehicle.vehicleId is \"van-7 \", with a space at its "),
         Case(
+            part: receiver, with: #"{"type": "tcp", "host": "192.168.1.1:10110"}"#,
+            line: "receiver: receiver.host is \"192.168.1.1:10110\", with a port; write the host alone, and the port as"
+        ),
+        Case(
+            part: receiver, with: #"{"type": "tcp", "host": "tcp://router"}"#,
+            line: "receiver: receiver.host is \"tcp://router\", an address; write the host in it alone"),
+        Case(
+            part: authorization, with: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
+            line: "authorization: authorization.url has a $ before a placeholder, which stays in the address; write"),
+        Case(
+            part: authorization, with: #"{"type": "command", "command": ["/bin/echo token"]}"#,
+            line:
+                "authorization: authorization.command: there is no /bin/echo token; write the program and each of its "
+                + "arguments as a text of its own, as [\"/bin/echo\", \"argument\"]"),
+        Case(
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(

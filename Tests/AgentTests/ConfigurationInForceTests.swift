@@ -58,7 +58,11 @@ import WaypostTestSupport
     @Test(
         arguments: [
             (2, nil, nil, "ok"), (2, "notAdvancing", "not_advancing", "ok"),
-            (90, nil, nil, "; the service had its last fix 90 s ago; check the antenna's view of the sky"),
+            (
+                90, nil, nil,
+                "; the service had its last fix 90 s ago; check the antenna's view of the sky, or switch the receiver off and on "
+                    + "where it repeats its last position"
+            ),
             (
                 90, "its time is not after that of the last fix", "not_advancing",
                 "; the service had its last fix 90 s ago, and rejects those that come: its time is not after that of the last "

@@ -414,6 +414,26 @@ import WaypostTestSupport
         ("}}", "}, \"status\": null}", ["\"status\" is null; use an object in braces"]),
         // What belongs elsewhere, and words of others.
         (
+            "\"v\"", "\"providers/p/vehicles/v\"",
+            [
+                "\"vehicle.vehicleId\" is \"providers/p/vehicles/v\", which is the name of a resource; write the id alone, "
+                    + "without \"providers/\" and what else is not the id"
+            ]
+        ),
+        (
+            "}}", "}, \"log\": {\"level\": \"WARN\"}}",
+            [
+                "\"log.level\" is \"WARN\"; use \"error\", \"warning\", \"info\" or \"debug\"; did you mean \"warning\"?"
+            ]
+        ),
+        (
+            "\"stdin\"", "\"serial\", \"device\": \"/dev/ttyS0\", \"baudRate\": \"auto\"",
+            [
+                "\"receiver.baudRate\" is \"auto\"; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600 or "
+                    + "\"automatic\"; did you mean \"automatic\"?"
+            ]
+        ),
+        (
             "}}", "}, \"intervalSeconds\": 5}",
             ["\"intervalSeconds\" is not a key of Waypost; did you mean \"reporting.intervalSeconds\"?"]
         ),

@@ -1,5 +1,6 @@
 import Glibc
 import LinuxPlatform
+import ReportedText
 
 /// The program of a token command: why the system does not start it, where its own words ("No such file or directory",
 /// "Exec format error") do not say what is wrong.
@@ -44,8 +45,9 @@ package enum TokenProgram {
     /// Where a token command looks for what `env` is to start.
     package static let folders = ["/usr/local/bin", "/usr/bin", "/bin"]
 
-    /// Why `program` cannot be started, a sentence with its remedy; `nil` when nothing shows. `refusal`: what the system
-    /// said when it was tried. Reads the file; not for the shared pool.
+    /// Why `program` cannot be started, a sentence with its remedy; `nil` when nothing shows.
+    ///
+    /// `refusal`: what the system said when it was tried. Reads the file; not for the shared pool.
     package static func problem(of program: String, refusal: CInt? = nil) -> String? {
         let path: String
         if program.contains(where: { $0 == "/" }) {
@@ -58,6 +60,10 @@ package enum TokenProgram {
             path = "\(folder)/\(program)"
         }
         guard let status = try? FileStatus(behind: path) else {
+            if let blank = path.firstIndex(of: " "), (try? FileStatus(behind: String(path[..<blank]))) != nil {
+                return "there is no \(path); write the program and each of its arguments as a text of its own, as "
+                    + "[\"\(path[..<blank])\", \"argument\"]"
+            }
             return "there is no \(path); check the path, and that the program is installed"
         }
         guard status.kind == .file else {
@@ -99,13 +105,14 @@ package enum TokenProgram {
                 + "sed -i 's/\\r$//' \(path)"
         case .script(let interpreter, _) where !isProgram(interpreter):
             return
-                "\(path) begins with #!\(interpreter), which is not there or cannot be executed; install it, or correct "
+                "\(path) begins with #!\(ReportedText(interpreter, limit: 80)), which is not there or cannot be executed; install it, or correct "
                 + "the first line"
         case .script(let interpreter, let name?)
         where FileSystem.name(of: interpreter) == "env" && !name.hasPrefix("-")
             && !name.contains(where: { $0 == "/" || $0 == "=" }):
             guard !folders.contains(where: { isProgram("\($0)/\(name)") }) else { return nil }
-            return "\(path) begins with #!\(interpreter) \(name), and there is no \(name) in "
+            let name = ReportedText(name, limit: 80)
+            return "\(path) begins with #!\(ReportedText(interpreter, limit: 80)) \(name), and there is no \(name) in "
                 + "\(folders.joined(separator: ":")), where a token command looks; install it, or correct the first line"
         case .script: return nil
         }

@@ -14,7 +14,8 @@ package struct SystemUser: Sendable, Hashable {
         (self.name, self.id, self.groups, self.groupName) = (name, id, groups, groupName)
     }
 
-    /// The user of that name, with `group` in place of his own and `others` beside it; `nil` when there is no such user.
+    /// The user of that name, with `group` in place of his own and `others` beside it; `nil` when there is none.
+    ///
     /// Groups that are not there do not count. May ask the network; not for the shared pool.
     package init?(named name: String, group: String? = nil, others: [String] = []) {
         guard let user = Self.user(name) else { return nil }

@@ -29,8 +29,9 @@ package struct CheckLine: Sendable, Hashable {
 /// What is wrong with a configuration that can be read, as far as this machine shows: nothing is opened for writing,
 /// nobody is asked.
 package enum OfflineCheck {
-    /// Everything that is wrong or worth knowing; where it was read from `file`, for the service as well. Blocks; not for
-    /// the shared pool.
+    /// Everything that is wrong or worth knowing; where it was read from `file`, for the service as well.
+    ///
+    /// Blocks; not for the shared pool.
     package static func lines(_ configuration: Configuration, from file: String? = nil) -> [CheckLine] {
         configuration.doubts.map { CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description) }
             + proofs(configuration) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)

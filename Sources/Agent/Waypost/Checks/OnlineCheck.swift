@@ -20,8 +20,8 @@ package enum OnlineCheck {
 
     /// Tries everything; takes half a minute at most, and where the baud rate is unknown the time to find it.
     ///
-    /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same. `file` is
-    /// where the configuration was read from. The service gives its own report as `own`.
+    /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same.
+    /// The configuration was read from `file`. The service gives its own report as `own`.
     package static func run(
         _ configuration: Configuration, from file: String? = nil, asService own: StatusReport? = nil,
         waits: (String) -> Void,
@@ -98,7 +98,10 @@ extension OnlineCheck {
             return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
         } catch {
             guard let holder = error.holder else { return CheckLine(.fail, "outbox", error.description) }
-            return CheckLine(.ok, "outbox", "in use by the running service: \(path): in use by \(holder)")
+            return CheckLine(
+                .note, "outbox",
+                "\(path) is in use by \(holder), which does not answer at \(configuration.statusAddress); if that is the "
+                    + "service, it goes by another configuration: type systemctl restart waypost")
         }
     }
 
@@ -154,7 +157,10 @@ extension OnlineCheck {
         }
         // A receiver that is well gives one each second or so.
         guard receiver.kind == ReceiverState.Kind.receiving.rawValue, seconds <= Int(patience.fix / .seconds(1)) else {
-            return CheckLine(.fail, "receiver", "\(receiver.state); \(fix)\(sky(receiver.kind))")
+            let repeats =
+                receiver.kind == ReceiverState.Kind.receiving.rawValue
+                ? ", or switch the receiver off and on where it repeats its last position" : ""
+            return CheckLine(.fail, "receiver", "\(receiver.state); \(fix)\(sky(receiver.kind))\(repeats)")
         }
         return CheckLine(.ok, "receiver", "\(receiver.state); \(fix), \(receiver.quality ?? "of unknown quality")")
     }

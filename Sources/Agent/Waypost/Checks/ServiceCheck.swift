@@ -1,8 +1,8 @@
 package import LinuxPlatform
 import SQLiteOutbox
 
-/// What `waypost check` says of a configuration that is the service's, by the service's unit and user: files that it does
-/// not see, may not read or cannot make, though whoever runs the check can.
+/// What `waypost check` says of a configuration that is the service's, by the service's unit and user: files that it
+/// does not see, may not read or cannot make, though whoever runs the check can.
 package struct ServiceCheck {
     private let sandbox: ServiceSandbox
     /// `nil`: there is no such user.
@@ -137,8 +137,8 @@ package struct ServiceCheck {
 
     private func writeProtection(at path: String) -> String? { sandbox.writeProtection(at: resolved(path)) }
 
-    /// Why the service's user cannot use the file at `path`, to stand behind it, with what opens it to him; `nil` when he
-    /// can, as far as modes show.
+    /// Why the service's user cannot use the file at `path`, to stand behind it, with what opens it to him; `nil` when
+    /// he can, as far as modes show.
     private func unreadable(_ path: String, use: FileSystem.Use) -> String? {
         guard judgesModes, let user else { return nil }
         let real = resolved(path)

@@ -1,7 +1,7 @@
 import LinuxPlatform
 
-/// What the unit lets the service see and write of the file system. `waypost check` runs outside of it, where all of that
-/// looks well. Pure.
+/// What the unit lets the service see and write of the file system. `waypost check` runs outside of it, where all of
+/// that looks well. Pure.
 package struct ServiceSandbox: Sendable, Hashable {
     /// As whom the service runs, by name.
     package let user: String

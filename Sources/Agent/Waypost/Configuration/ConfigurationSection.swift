@@ -101,7 +101,9 @@ struct ConfigurationSection {
         case .integer(let number)? where isRight(Int(number)): value = Int(number)
         case .string(let text)? where text == word: value = nil
         case nil: break
-        case let other?: wrong(key, other, advice)
+        case let other?:
+            let guess = other.stringValue.flatMap { Spelling.nearest(to: $0, among: word.map { [$0] } ?? []) }
+            wrong(key, other, advice + (guess.map { "; did you mean \"\($0)\"?" } ?? ""))
         }
         func told(_ value: Int?) -> JSONValue? { value.map { .integer(Int64($0)) } ?? word.map(JSONValue.string) }
         note(key, form, told(value), default: told(fallback), about)
@@ -447,7 +449,10 @@ package enum Spelling {
             // Words of three letters with one in common are strangers.
             if nearest.distance <= (length > 3 ? length / 3 + 1 : 1) { return nearest.word }
         }
-        let related = candidates.filter { $0.count > 2 && word.count > 2 && ($0.hasPrefix(word) || word.hasPrefix($0)) }
+        let related = candidates.filter { candidate in
+            let (one, other) = (candidate.lowercased(), word.lowercased())
+            return one.count > 2 && other.count > 2 && (one.hasPrefix(other) || other.hasPrefix(one))
+        }
         return related.count == 1 ? related.first : nil
     }
 
