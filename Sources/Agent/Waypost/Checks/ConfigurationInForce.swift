@@ -8,11 +8,8 @@ package enum ConfigurationInForce {
 
     /// Why it does not, with the remedy, to stand behind what the service is; `nil` when it does, as far as is known.
     ///
-    /// - Parameters:
-    ///   - loaded: what the service says of its own.
-    ///   - file: what is checked.
-    ///   - isSame: whether the service's file is that one.
-    ///   - changedAt: when that file was changed last, in seconds since 1970.
+    /// The service says `loaded` of its own; `isSame` is whether that is from `file`, the one that is checked, which was
+    /// changed last at `changedAt`, in seconds since 1970.
     package static func doubt(
         _ loaded: StatusReport.Loaded?, file: String, isSame: (String) -> Bool, changedAt: Double?
     ) -> String? {
