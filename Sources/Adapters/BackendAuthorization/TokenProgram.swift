@@ -105,14 +105,15 @@ package enum TokenProgram {
                 + "sed -i 's/\\r$//' \(path)"
         case .script(let interpreter, _) where !isProgram(interpreter):
             return
-                "\(path) begins with #!\(ReportedText(interpreter, limit: 80)), which is not there or cannot be executed; "
-                + "install it, or correct the first line"
+                "\(path) begins with #!\(ReportedText(interpreter, limit: 80)), which is not there or cannot be "
+                + "executed; install it, or correct the first line"
         case .script(let interpreter, let name?)
         where FileSystem.name(of: interpreter) == "env" && !name.hasPrefix("-")
             && !name.contains(where: { $0 == "/" || $0 == "=" }):
             guard !folders.contains(where: { isProgram("\($0)/\(name)") }) else { return nil }
             let shown = ReportedText(name, limit: 80)
-            return "\(path) begins with #!\(ReportedText(interpreter, limit: 80)) \(shown), and there is no \(shown) in "
+            let line = "#!\(ReportedText(interpreter, limit: 80)) \(shown)"
+            return "\(path) begins with \(line), and there is no \(shown) in "
                 + "\(folders.joined(separator: ":")), where a token command looks; install it, or correct the first line"
         case .script: return nil
         }

@@ -8,8 +8,8 @@ package enum ConfigurationInForce {
 
     /// Why it does not, with the remedy, to stand behind what the service is; `nil` when it does, as far as is known.
     ///
-    /// The service says `loaded` of its own; `isSame` is whether that is from `file`, the one that is checked, which was
-    /// changed last at `changedAt`, in seconds since 1970.
+    /// The service says `loaded` of its own; `isSame` is whether that is from `file`, which is checked, and was changed
+    /// last at `changedAt`, in seconds since 1970.
     package static func doubt(
         _ loaded: StatusReport.Loaded?, file: String, isSame: (String) -> Bool, changedAt: Double?
     ) -> String? {

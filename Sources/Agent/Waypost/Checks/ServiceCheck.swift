@@ -11,8 +11,8 @@ package struct ServiceCheck {
     private let status: (String) -> FileStatus?
     private let resolved: (String) -> String
 
-    /// `judgesModes`: whether somebody else than `user` makes the check, who may do other things. `status` says what lies
-    /// behind the links of a path, `resolved` where it leads.
+    /// `judgesModes`: whether somebody else than `user` makes the check, who may do other things. `status` says what
+    /// lies behind the links of a path, `resolved` where it leads.
     package init(
         _ sandbox: ServiceSandbox, user: SystemUser?, judgesModes: Bool = true,
         status: @escaping (String) -> FileStatus? = { try? FileStatus(behind: $0) },
