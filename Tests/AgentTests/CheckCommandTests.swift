@@ -37,6 +37,21 @@ struct CheckCommand {
         Case(part: "van-7", with: "{{ van }}", line: "vehicle: vehicle.vehicleId is \"{{ van }}\", a placeholder"),
         Case(part: "van-7", with: "van-7 ", line: "vehicle: vehicle.vehicleId is \"van-7 \", with a space at its "),
         Case(
+            part: receiver, with: #"{"type": "tcp", "host": "192.168.1.1:10110"}"#,
+            line: "receiver: receiver.host is \"192.168.1.1:10110\", with a port; write the host alone, and the port as"
+        ),
+        Case(
+            part: receiver, with: #"{"type": "tcp", "host": "tcp://router"}"#,
+            line: "receiver: receiver.host is \"tcp://router\", an address; write the host in it alone"),
+        Case(
+            part: authorization, with: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
+            line: "authorization: authorization.url has a $ before a placeholder, which stays in the address; write"),
+        Case(
+            part: authorization, with: #"{"type": "command", "command": ["/bin/echo token"]}"#,
+            line:
+                "authorization: authorization.command: there is no /bin/echo token; write the program and each of its "
+                + "arguments as a text of its own, as [\"/bin/echo\", \"argument\"]"),
+        Case(
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
@@ -94,6 +109,12 @@ struct CheckCommand {
             part: authorization, with: #"{"type": "command", "command": ["no-such-program"]}"#,
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
         Case(
+            part: authorization, with: #"{"type": "command", "command": ["FOLDER/o"]}"#,
+            line: "authorization: authorization.command: FOLDER/o is a folder, not a program; name the program in it"),
+        Case(
+            part: authorization, with: #"{"type": "command", "command": ["FOLDER/windows"]}"#,
+            line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows, which the kernel"),
+        Case(
             part: authorization,
             with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "FOLDER/open"}}}"#,
             line: "authorization: the file for variable KEY, FOLDER/open, holds a secret and is open to every user"),
@@ -114,6 +135,7 @@ struct CheckCommand {
         folder = try TemporaryFolder()
         try folder.write("token".utf8, to: "token", mode: 0o600)
         try folder.write("secret".utf8, to: "open", mode: 0o644)
+        try folder.write("#!/bin/sh\r\necho\r\n".utf8, to: "windows", mode: 0o755)
         try FileSystem.createFolder(at: folder.path("o"))
     }
 
@@ -273,6 +295,15 @@ struct CheckCommand {
         let note =
             "note  upload         upload.endpoint has a path behind https://gateway.internal, to which requests add"
         #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
+    }
+
+    @Test func notesAPortThatNobodyKnows() async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing("\"outbox\"", with: "\"status\": {\"listen\": \"127.0.0.1:0\"}, \"outbox\""))
+        #expect(ending == .exited(0))
+        #expect(
+            lines.contains { $0.hasPrefix("note  status         status.listen: port 0 takes another port at") },
+            "\(lines)")
     }
 
     /// The service's environment has what this one lacks.

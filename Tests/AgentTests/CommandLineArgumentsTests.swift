@@ -57,6 +57,11 @@ import Testing
         ("fixes --json l", "fixes has no option --json; did you mean --format jsonl?"),
         ("fixes --gpx l", "fixes has no option --gpx; did you mean --format gpx?"),
         ("run --levitate", "run has no option --levitate"),
+        ("bundle d/b.tar", "bundle takes no \"d/b.tar\"; did you mean bundle -o d/b.tar?"),
+        (
+            "config outbox.path",
+            "config takes no \"outbox.path\"; config prints them all: waypost config | grep outbox.path"
+        ),
         ("check c.json", "check takes no \"c.json\"; did you mean check --config c.json?"),
         ("status /etc/c.json", "status takes no \"/etc/c.json\"; did you mean status --config /etc/c.json?"),
         ("status now", "status takes no \"now\""),

@@ -412,6 +412,69 @@ import WaypostTestSupport
             ["\"receiver\" is missing; write an object in braces, as in config.example.json"]
         ),
         ("}}", "}, \"status\": null}", ["\"status\" is null; use an object in braces"]),
+        // What belongs elsewhere, and words of others.
+        (
+            "\"v\"", "\"providers/p/vehicles/v\"",
+            [
+                "\"vehicle.vehicleId\" is \"providers/p/vehicles/v\", which is the name of a resource; write the id alone, "
+                    + "without \"providers/\" and what else is not the id"
+            ]
+        ),
+        (
+            "}}", "}, \"log\": {\"level\": \"WARN\"}}",
+            [
+                "\"log.level\" is \"WARN\"; use \"error\", \"warning\", \"info\" or \"debug\"; did you mean \"warning\"?"
+            ]
+        ),
+        (
+            "\"stdin\"", "\"serial\", \"device\": \"/dev/ttyS0\", \"baudRate\": \"auto\"",
+            [
+                "\"receiver.baudRate\" is \"auto\"; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600 or "
+                    + "\"automatic\"; did you mean \"automatic\"?"
+            ]
+        ),
+        (
+            "}}", "}, \"intervalSeconds\": 5}",
+            ["\"intervalSeconds\" is not a key of Waypost; did you mean \"reporting.intervalSeconds\"?"]
+        ),
+        (
+            "}}", "}, \"upload\": {\"retry\": {\"heartbeatseconds\": 5}}}",
+            [
+                "\"upload.retry.heartbeatseconds\" is not a key of Waypost; did you mean \"reporting.heartbeatSeconds\"?"
+            ]
+        ),
+        (
+            "\"stdin\"", "\"stdin\", \"baudRate\": 9600",
+            [
+                "\"receiver.baudRate\" is not a key of \"type\": \"stdin\"; it is one of \"type\" \"serial\"; remove it"
+            ]
+        ),
+        (
+            "\"v\"", "\"v\", \"service\": \"deliveryVehicles\"",
+            [
+                "\"vehicle.service\" is \"deliveryVehicles\"; use \"onDemandTrips\" or \"scheduledTasks\"; did you mean "
+                    + "\"scheduledTasks\"?"
+            ]
+        ),
+        (
+            "\"stdin\"", "\"usb\"",
+            [
+                "\"receiver.type\" is \"usb\"; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\"; did you "
+                    + "mean \"serial\"?"
+            ]
+        ),
+        (
+            "}}", "}, \"status\": {\"listen\": \"127.0.0.1\"}}",
+            ["\"status.listen\" is \"127.0.0.1\", which has no port; write 127.0.0.1:9464"]
+        ),
+        (
+            "}}", "}, \"status\": {\"listen\": \":9464\"}}",
+            ["\"status.listen\" is \":9464\", which has no host; write 127.0.0.1:9464"]
+        ),
+        (
+            "}}", "}, \"status\": {\"listen\": \"/run/waypost/status\"}}",
+            ["\"status.listen\" is \"/run/waypost/status\", which is a path; write unix:/run/waypost/status"]
+        ),
     ])
     func nothingIsToldTwice(find: String, replacement: String, problems: [String]) {
         let text = Self.smallest.replacing("\n ", with: " ").replacing(find, with: replacement, maxReplacements: 1)

@@ -80,6 +80,8 @@ extension Rule {
     private static let mayDecode: Set<String> = [
         "Sources/Adapters/BackendAuthorization/TokenProvider.swift",
         "Sources/Adapters/BackendAuthorization/SecretFile.swift",
+        // A path that is looked for; messages show it as a `ReportedText`.
+        "Sources/Adapters/BackendAuthorization/TokenProgram.swift",
         "Sources/Adapters/CurlTransport/CurlTransfer.swift", "Sources/Adapters/HTTPService/HTTPRequestParser.swift",
         "Sources/Adapters/HTTPService/ServedRequest.swift", "Sources/Adapters/LinuxPlatform/Processes/Descendant.swift",
         "Sources/Adapters/LinuxPlatform/Processes/HoldingProcess.swift",
@@ -95,12 +97,15 @@ extension Rule {
         // Paths and names of errors, from the C library.
         "Sources/Adapters/LinuxPlatform/Files/FolderTrust.swift",
         "Sources/Adapters/LinuxPlatform/Service/ProcessStart.swift",
+        "Sources/Adapters/LinuxPlatform/Service/SystemUser.swift",
         "Sources/Adapters/LinuxPlatform/Files/SystemError.swift",
         "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
         "Sources/Adapters/GNSSReceiver/Network/NetworkAddress.swift",
         // Digits and letters that were written there, and the name of the status code in an answer.
         "Sources/Core/TimeAndChance/UTCTime.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
         "Sources/Agent/Waypost/Observation/RunningService.swift",
+        // The unit, which is root's.
+        "Sources/Agent/Waypost/Checks/ServiceUnit.swift",
         "Sources/Agent/WaypostCommand/Commands/StatusCommand.swift",
     ]
 

@@ -67,8 +67,8 @@ import WaypostTestSupport
         #expect(error?.code == .misconfigured)
         #expect(
             error?.description
-                == "token command /nonexistent/program cannot be started: No such file or directory; "
-                + "check authorization.command")
+                == "token command /nonexistent/program cannot be started: authorization.command: there is no "
+                + "/nonexistent/program; check the path, and that the program is installed")
     }
 
     @Test(arguments: [[], [""]])

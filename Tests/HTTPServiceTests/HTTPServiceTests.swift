@@ -301,7 +301,9 @@ private final class OwnedDescriptorBox: Sendable {
     func isRead(text: String, words: String) throws { #expect(try LocalAddress(text).description == words) }
 
     @Test(arguments: [
-        ("", LocalAddress.Problem.malformed("")), ("127.0.0.1", .malformed("127.0.0.1")), (":80", .malformed(":80")),
+        ("", LocalAddress.Problem.malformed("")), ("127.0.0.1", .missingPort(host: "127.0.0.1")),
+        ("[::1]", .missingPort(host: "[::1]")), (":80", .missingHost(port: "80")), ("80", .missingHost(port: "80")),
+        ("/run/x.sock", .bare(path: "/run/x.sock")), ("192.168.1.1", .malformed("192.168.1.1")),
         ("127.0.0.1:", .malformed("127.0.0.1:")), ("::1:80", .malformed("::1:80")), ("unix:x", .malformed("unix:x")),
         ("127.0.0.1:65536", .invalidPort("65536")), ("127.0.0.1:+1", .invalidPort("+1")),
         ("0.0.0.0:80", .notLoopback(host: "0.0.0.0")), ("192.168.1.1:80", .notLoopback(host: "192.168.1.1")),

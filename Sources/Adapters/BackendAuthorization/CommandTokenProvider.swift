@@ -73,7 +73,7 @@ package final class CommandTokenProvider: TokenProvider {
             arguments: expanded, environment: childEnvironment(for: context, adding: added), timeLimit: timeLimit)
         let outcome: ChildProcess.Outcome
         do { outcome = try await child.run() } catch {
-            throw startFailure(error, source)
+            throw await startFailure(error, of: expanded[0], source)
         }
         tell(outcome.remains, of: source)
         if let failure = failure(outcome, source, secrets) { throw failure }
@@ -82,17 +82,24 @@ package final class CommandTokenProvider: TokenProvider {
             from: .init(source: source, localTime: wallClock(), secrets: secrets), format: format)
     }
 
-    private func startFailure(_ error: SystemError, _ source: String) -> AuthorizationError {
+    private func startFailure(
+        _ error: SystemError, of program: String, _ source: String
+    ) async -> AuthorizationError {
         if error.number == EAGAIN || error.number == ENOMEM {
             return AuthorizationError(.unavailable, "\(source) cannot be started now: \(error.outOfResources)")
         }
         // The kernel names no file: it is the program, or what its standard input is taken from.
-        let missing = error.number == ENOENT && !ChildProcess.hasNullDevice
-        return AuthorizationError(
-            .misconfigured,
-            "\(source) cannot be started: \(error.reason); "
-                + (missing
-                    ? "/dev/null is missing, make it (mknod -m 666 /dev/null c 1 3)" : "check \(section).command"))
+        if error.number == ENOENT, !ChildProcess.hasNullDevice {
+            return AuthorizationError(
+                .misconfigured,
+                "\(source) cannot be started: \(error.reason); /dev/null is missing, make it (mknod -m 666 /dev/null c 1 3)"
+            )
+        }
+        let found = await onThreadIfAny(named: "waypost-program") {
+            TokenProgram.problem(of: program, refusal: error.number)
+        }
+        let problem = if case .success(let problem?) = found { problem } else { "\(error.reason); check it" }
+        return AuthorizationError(.misconfigured, "\(source) cannot be started: \(section).command: \(problem)")
     }
 
     private func tell(_ remains: ChildTable.Remains, of source: String) {

@@ -73,6 +73,7 @@ public struct Agent: Sendable {
         let agent = try await parts.agent(configuration, authorization: cache)
         tokens.withLock { $0 = cache }
         parts.monitor.note(loadedAt: .system)
+        if let file = reloads?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
         let inForce = Locked(configuration)
         let report = reporter(of: agent, inForce: inForce)
         let orders = PageOrders(

@@ -7,6 +7,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
         case empty
         case tooLong(Int)
         case forbiddenCharacter(Character)
+        case resourceName
         case notComposed(Unicode.Scalar)
 
         package var description: String {
@@ -15,6 +16,8 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
             case .tooLong(let count): "has \(count) characters; Fleet Engine takes at most 64"
             case .forbiddenCharacter(let character):
                 "contains \"\(character)\"; leave out / : ? , # and control characters"
+            case .resourceName:
+                "is the name of a resource; write the id alone, without \"providers/\" and what else is not the id"
             case .notComposed(let scalar):
                 "contains the combining mark U+\(String(scalar.value, radix: 16, uppercase: true)); "
                     + "write it in Unicode Normalization Form C"
@@ -36,6 +39,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
     /// none of `/ : ? , #`.
     package static func validate(_ id: String) throws(Problem) {
         guard !id.isEmpty else { throw .empty }
+        guard !id.hasPrefix("providers/") else { throw .resourceName }
         guard id.unicodeScalars.count <= 64 else { throw .tooLong(id.unicodeScalars.count) }
         for scalar in id.unicodeScalars {
             if "/:?,#".unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control {

@@ -30,15 +30,17 @@ package struct FileStatus: Sendable, Hashable {
     /// How many hard links it has.
     package let names: Int
     package let bytes: Int64
+    /// When it, or what is said here of it, was changed, in seconds since 1970.
+    package let changedAt: Double
     /// Only of what there is.
     package let identity: Identity?
 
     package init(
         kind: Kind, owner: UInt32, group: UInt32 = 0, permissions: UInt32 = 0o600, names: Int = 1, bytes: Int64 = 0,
-        identity: Identity? = nil
+        changedAt: Double = 0, identity: Identity? = nil
     ) {
         (self.kind, self.owner, self.group, self.permissions) = (kind, owner, group, permissions)
-        (self.names, self.bytes, self.identity) = (names, bytes, identity)
+        (self.names, self.bytes, self.changedAt, self.identity) = (names, bytes, changedAt, identity)
     }
 
     /// What lies at `path`; `nil` when nothing does.
@@ -78,6 +80,7 @@ package struct FileStatus: Sendable, Hashable {
             }
         (owner, group, permissions) = (status.st_uid, status.st_gid, status.st_mode & 0o7777)
         (names, bytes) = (Int(status.st_nlink), Int64(status.st_size))
+        changedAt = Double(status.st_ctim.tv_sec) + Double(status.st_ctim.tv_nsec) / 1e9
         identity = Identity(
             volume: UInt64(status.st_dev), number: UInt64(status.st_ino), device: UInt64(status.st_rdev))
     }

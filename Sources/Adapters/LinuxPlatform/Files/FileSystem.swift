@@ -131,6 +131,15 @@ package enum FileSystem {
         return unsafe String(cString: real)
     }
 
+    /// Where a path leads, whether or not something is there: then below where its folder leads.
+    package static func destination(of path: String) -> String {
+        if let real = resolved(path) { return real }
+        let folder = parent(of: path)
+        guard folder != path, folder != "." else { return path }
+        let real = destination(of: folder)
+        return (real == "/" ? "" : real) + "/" + name(of: path)
+    }
+
     /// The names in a folder, in no order.
     package static func names(inFolder path: String) throws(SystemError) -> [String] {
         guard let folder = unsafe opendir(path) else { throw SystemError(call: "open \(path)", number: errno) }

@@ -81,6 +81,9 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
     /// Why a text is not such an address; what it says goes behind the text.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case malformed(String)
+        case missingPort(host: String)
+        case missingHost(port: String)
+        case bare(path: String)
         case invalidPort(String)
         case notLoopback(host: String)
         case pathTooLong(String)
@@ -88,6 +91,9 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
         package var description: String {
             switch self {
             case .malformed: "is not an address; write 127.0.0.1:PORT, [::1]:PORT or unix:/PATH"
+            case .missingPort(let host): "has no port; write \(host):9464"
+            case .missingHost(let port): "has no host; write 127.0.0.1:\(port)"
+            case .bare(let path): "is a path; write unix:\(path)"
             case .invalidPort(let port): "has the port \"\(port)\"; use 0 to 65535 (0 takes a free one)"
             case .notLoopback(let host):
                 "would let other machines reach \(host); use 127.0.0.1, ::1, localhost or unix:/PATH"
@@ -105,6 +111,10 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
             self = .unix(path: path)
             return
         }
+        if text.hasPrefix("/") { throw .bare(path: text) }
+        let bare = text.hasPrefix(":") ? text.dropFirst() : text[...]
+        if !bare.isEmpty, bare.utf8.allSatisfy(Self.isDigit) { throw .missingHost(port: String(bare)) }
+        if ["127.0.0.1", "localhost", "[::1]"].contains(text) { throw .missingPort(host: text) }
         guard let colon = text.lastIndex(of: ":") else { throw .malformed(text) }
         var host = String(text[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") {
@@ -114,12 +124,14 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
         }
         let port = text[text.index(after: colon)...]
         guard !host.isEmpty, !port.isEmpty else { throw .malformed(text) }
-        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port) else {
+        guard port.utf8.allSatisfy(Self.isDigit), let number = UInt16(port) else {
             throw .invalidPort(String(port))
         }
         self = .loopback(host: host, port: number)
         guard socketAddress != nil else { throw .notLoopback(host: host) }
     }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     package var description: String {
         switch self {

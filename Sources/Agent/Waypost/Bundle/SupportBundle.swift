@@ -64,7 +64,9 @@ package struct SupportBundle: Sendable {
         let (configuration, text) = (sources.configuration, BundledText(keepsPositions: sources.withPositions))
         let maker = sources.maker
         async let answer = Self.answer(sources)
-        async let checks = limited(on: clock) { await Self.checks(configuration, asService: maker?.report) }
+        async let checks = limited(on: clock) {
+            await Self.checks(configuration, from: sources.configurationFile, asService: maker?.report)
+        }
         async let journal = limited(on: clock) { await Self.journal() }
         async let modems = limited(on: clock) { await Self.output(of: ["mmcli", "--list-modems"]) }
         async let file = limited(on: clock) { await Self.file(sources.configurationFile, text) }
@@ -184,10 +186,12 @@ extension SupportBundle {
         }
     }
 
-    private static func checks(_ configuration: Configuration?, asService own: StatusReport?) async -> Contents {
+    private static func checks(
+        _ configuration: Configuration?, from file: String?, asService own: StatusReport?
+    ) async -> Contents {
         guard let configuration else { return .failure(Absence("there is no configuration to check")) }
-        var lines = await onThread(named: "check") { OfflineCheck.lines(configuration) }
-        try? await OnlineCheck.run(configuration, asService: own, waits: { _ in }) { lines.append($0) }
+        var lines = await onThread(named: "check") { OfflineCheck.lines(configuration, from: file) }
+        try? await OnlineCheck.run(configuration, from: file, asService: own, waits: { _ in }) { lines.append($0) }
         return .success(lines.map { "\($0.verdict.rawValue)  \($0.name)  \($0.text)\n" }.joined().bytes)
     }
 

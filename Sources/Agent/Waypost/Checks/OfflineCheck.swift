@@ -29,13 +29,15 @@ package struct CheckLine: Sendable, Hashable {
 /// What is wrong with a configuration that can be read, as far as this machine shows: nothing is opened for writing,
 /// nobody is asked.
 package enum OfflineCheck {
-    /// Everything that is wrong or worth knowing. Blocks; not for the shared pool.
-    package static func lines(_ configuration: Configuration) -> [CheckLine] {
+    /// Everything that is wrong or worth knowing; where it was read from `file`, for the service as well.
+    ///
+    /// Blocks; not for the shared pool.
+    package static func lines(_ configuration: Configuration, from file: String? = nil) -> [CheckLine] {
         configuration.doubts.map { CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description) }
             + proofs(configuration) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)
             + tokens(configuration.authorization, "authorization", configuration)
             + tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
-            + notes(configuration)
+            + notes(configuration) + (file.map { ServiceCheck.lines(configuration, from: $0) } ?? [])
     }
 
     /// What only making can prove: certificate files are there, placeholders are known. What the service writes is only
@@ -203,7 +205,7 @@ package enum OfflineCheck {
         case .command(let arguments, let environment, _, _):
             if let program = arguments.first, isHidden(program) {
                 lines.append(hidden(program, "\(section).command", section, configuration))
-            } else if let program = arguments.first, let problem = problem(ofProgram: program) {
+            } else if let program = arguments.first, let problem = TokenProgram.problem(of: program) {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(problem)"))
             }
             for (name, secret) in environment.sorted(by: { $0.key < $1.key }) {
@@ -220,22 +222,6 @@ package enum OfflineCheck {
         return lines
     }
 
-    /// Why a program cannot be started; `nil` when it can, as far as that shows.
-    private static func problem(ofProgram program: String) -> String? {
-        guard program.contains("/") else {
-            let folders = (ProcessEnvironment.variables["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
-            let isThere = folders.contains { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }
-            return isThere ? nil : "there is no program \(program) in PATH; write its whole path, from / on"
-        }
-        switch kind(behind: program) {
-        case nil: return "there is no \(program); check the path, and that the program is installed"
-        case .file?:
-            return FileSystem.isAllowed(.execute, at: program)
-                ? nil : "\(program) cannot be executed; run chmod +x \(program)"
-        case let other?: return "\(program) is \(other.rawValue), not a program"
-        }
-    }
-
     /// What is worth knowing though nothing is wrong.
     private static func notes(_ configuration: Configuration) -> [CheckLine] {
         var notes: [CheckLine] = []
@@ -245,6 +231,13 @@ package enum OfflineCheck {
                     .note, "outbox",
                     "\(configuration.outbox.path) lies in a folder of \(FileStatus.words(configuration.expectedUser)), "
                         + "who must run the service"))
+        }
+        if case .loopback(_, port: 0) = configuration.statusAddress {
+            notes.append(
+                CheckLine(
+                    .note, "status",
+                    "status.listen: port 0 takes another port at each start, where waypost status, why and watch do not find "
+                        + "the service, nor does what collects metrics; write 127.0.0.1:9464"))
         }
         if let window = configuration.outbox.durability.window {
             notes.append(

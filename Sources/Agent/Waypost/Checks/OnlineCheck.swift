@@ -20,16 +20,19 @@ package enum OnlineCheck {
 
     /// Tries everything; takes half a minute at most, and where the baud rate is unknown the time to find it.
     ///
-    /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same. The
-    /// service gives its own report as `own`.
+    /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same.
+    /// The configuration was read from `file`. The service gives its own report as `own`.
     package static func run(
-        _ configuration: Configuration, asService own: StatusReport? = nil, waits: (String) -> Void,
+        _ configuration: Configuration, from file: String? = nil, asService own: StatusReport? = nil,
+        waits: (String) -> Void,
         found: (CheckLine) throws -> Void
     ) async throws {
         async let answers = tokenAndFleetEngine(configuration)
         async let trip = tripToken(configuration)
         waits("service: waiting for its answer")
-        let service: StatusReport? = if let own { own } else { await RunningService(configuration).state }
+        let answer: RunningService.Answer =
+            if let own { .report(own) } else { await RunningService(configuration).answer }
+        let service: StatusReport? = if case .report(let report) = answer { report } else { nil }
         let isOurs = service?.vehicle == configuration.vehicle.description
         async let store = isOurs ? outbox(of: service, configuration) : outbox(configuration)
         async let line = isOurs ? receiver(of: service) : receiver(configuration)
@@ -37,7 +40,14 @@ package enum OnlineCheck {
         func take(_ line: CheckLine) throws {
             if !Task.isCancelled { try found(line) }
         }
-        if let service { try take(Self.service(service, isOurs: isOurs)) }
+        if let service {
+            let doubt = await onThread(named: "check") {
+                file.flatMap { ConfigurationInForce.doubt(service.configuration, file: $0) }
+            }
+            try take(Self.service(service, isOurs: isOurs, doubt: doubt))
+        } else if case .stranger(let words) = answer {
+            try take(CheckLine(.fail, "service", words))
+        }
         waits("outbox: waiting for it to open")
         try take(await store)
         waits(
@@ -49,11 +59,16 @@ package enum OnlineCheck {
         if let line = await trip { try take(line) }
     }
 
-    private static func service(_ report: StatusReport, isOurs: Bool) -> CheckLine {
+    private static func service(_ report: StatusReport, isOurs: Bool, doubt: String?) -> CheckLine {
         let service = "waypost \(report.version) runs, up for \(Duration.seconds(report.uptimeSeconds).spoken)"
-        return isOurs
-            ? CheckLine(.ok, "service", "\(service); it is asked for receiver and outbox, which are in its hands")
-            : CheckLine(.note, "service", "\(service), for another vehicle, \(report.vehicle)")
+        guard isOurs else {
+            return CheckLine(
+                .note, "service",
+                "\(service), for another vehicle, \(report.vehicle)"
+                    + (doubt.map { "; \($0)" } ?? "; where this one is meant, type systemctl restart waypost"))
+        }
+        if let doubt { return CheckLine(.note, "service", "\(service); \(doubt)") }
+        return CheckLine(.ok, "service", "\(service); it is asked for receiver and outbox, which are in its hands")
     }
 }
 
@@ -83,7 +98,10 @@ extension OnlineCheck {
             return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
         } catch {
             guard let holder = error.holder else { return CheckLine(.fail, "outbox", error.description) }
-            return CheckLine(.ok, "outbox", "in use by the running service: \(path): in use by \(holder)")
+            return CheckLine(
+                .note, "outbox",
+                "\(path) is in use by \(holder); if that is the service, it goes by another configuration than this: type "
+                    + "systemctl restart waypost")
         }
     }
 
@@ -102,20 +120,28 @@ extension OnlineCheck {
 /// The receiver.
 extension OnlineCheck {
     /// How long a receiver may take to its first fix here, once it is heard; and one that is not heard, to be heard.
-    private static let patience = (fix: Duration.seconds(30), sentence: Duration.seconds(15))
+    private static let patience = (
+        fix: Duration.seconds(30), sentence: Duration.seconds(15), refusal: Duration.seconds(5)
+    )
 
     private static func longestWait(for source: ReceiverConfiguration.Source) -> Duration {
         if case .serial(_, .automatic) = source { return patience.fix + BaudRate.longestSearch }
         return patience.fix
     }
 
-    private static func receiver(of service: StatusReport?) -> CheckLine {
+    /// What the service that has the receiver says of it.
+    package static func receiver(of service: StatusReport?) -> CheckLine {
         guard let receiver = service?.receiver else {
             return CheckLine(.skip, "receiver", "the service does not answer")
         }
         guard let seconds = receiver.secondsSinceFix else {
+            guard let refusal = receiver.refusal else {
+                return CheckLine(
+                    .fail, "receiver", "\(receiver.state); the service has had no fix yet\(sky(receiver.kind))")
+            }
             return CheckLine(
-                .fail, "receiver", "\(receiver.state); the service has had no fix yet\(sky(receiver.kind))")
+                .fail, "receiver",
+                "\(receiver.state); the service has rejected every fix: \(refusals(refusal, receiver.refusalKind))")
         }
         if let ahead = receiver.secondsAhead {
             return CheckLine(
@@ -124,11 +150,24 @@ extension OnlineCheck {
             )
         }
         let fix = "the service had its last fix \(seconds) s ago"
+        if let refusal = receiver.refusal, seconds > Int(patience.refusal / .seconds(1)) {
+            return CheckLine(
+                .fail, "receiver",
+                "\(receiver.state); \(fix), and rejects those that come: \(refusals(refusal, receiver.refusalKind))")
+        }
         // A receiver that is well gives one each second or so.
         guard receiver.kind == ReceiverState.Kind.receiving.rawValue, seconds <= Int(patience.fix / .seconds(1)) else {
-            return CheckLine(.fail, "receiver", "\(receiver.state); \(fix)\(sky(receiver.kind))")
+            let repeats =
+                receiver.kind == ReceiverState.Kind.receiving.rawValue
+                ? ", or switch the receiver off and on where it repeats its last position" : ""
+            return CheckLine(.fail, "receiver", "\(receiver.state); \(fix)\(sky(receiver.kind))\(repeats)")
         }
         return CheckLine(.ok, "receiver", "\(receiver.state); \(fix), \(receiver.quality ?? "of unknown quality")")
+    }
+
+    private static func refusals(_ refusal: String, _ kind: String?) -> String {
+        kind == FixRefusal.notAdvancing.label
+            ? "\(refusal): the receiver repeats itself; switch it off and on" : "of the last one \(refusal)"
     }
 
     private static func sky(_ kind: String) -> String {

@@ -29,7 +29,15 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
     }
 
     /// The words of `authorization.type`.
-    enum Kind: String, CaseIterable { case http, command, file }
+    enum Kind: String, CaseIterable {
+        case http, command, file
+
+        /// What others call them.
+        static let meant: [String: Kind] = [
+            "url": .http, "rest": .http, "endpoint": .http, "backend": .http, "script": .command, "exec": .command,
+            "program": .command, "shell": .command, "path": .file, "static": .file,
+        ]
+    }
 }
 
 extension AuthorizationConfiguration {
@@ -42,7 +50,7 @@ extension AuthorizationConfiguration {
             ? root.section("consumerAuthorization", "where waypost watch --trip gets a trip's tokens")
             : root.section("authorization", isRequired: true, "where tokens come from")
         if forConsumers { section.placeholders = ["tripId", "providerId"] }
-        guard let kind = section.choice("type", "where tokens come from") as Kind? else { return nil }
+        guard let kind = section.choice("type", meant: Kind.meant, "where tokens come from") else { return nil }
         defer { section.finish() }
         switch kind {
         case .http: self = .http(HTTPTokenSettings(&section), TokenEndpointTrust(&section))

@@ -168,7 +168,11 @@ extension Configuration {
             "providerId", "the Google Cloud project of your Fleet Engine", checked)
         let vehicleID = section.converted("vehicleId", "the vehicle as Fleet Engine knows it", checked)
         let service = section.choice(
-            "service", default: FleetService.onDemandTrips, "vehicles or deliveryVehicles of Fleet Engine")
+            "service", default: FleetService.onDemandTrips,
+            meant: [
+                "vehicles": .onDemandTrips, "ondemand": .onDemandTrips, "trips": .onDemandTrips, "odrd": .onDemandTrips,
+                "deliveryvehicles": .scheduledTasks, "tasks": .scheduledTasks, "lmfs": .scheduledTasks,
+            ], "vehicles or deliveryVehicles of Fleet Engine")
         let whileRunning = section.choice(
             "stateWhileRunning", default: VehicleState.online, "sent with every update; on-demand vehicles only")
         let onStop = section.choice(

@@ -25,7 +25,7 @@ package struct ConfigurationDoubt: Sendable, Hashable, CustomStringConvertible {
 extension Configuration {
     /// All of them, from the values alone.
     package var doubts: [ConfigurationDoubt] {
-        idDoubts + pathDoubts + hostDoubts + endpointDoubts + openSecretDoubts
+        idDoubts + pathDoubts + receiverDoubts + templateDoubts + hostDoubts + endpointDoubts + openSecretDoubts
     }
 
     /// The values that stand in `config.example.json` for one's own.
@@ -92,6 +92,34 @@ extension Configuration {
                 setting.path,
                 "comes from a file that is open to every user; if there is a secret in it, run chmod o= on it",
                 isLikelyRight: true)
+        }
+    }
+
+    /// A host that is more than one.
+    private var receiverDoubts: [ConfigurationDoubt] {
+        let host: String
+        switch receiver.source {
+        case .tcp(let name, _), .udp(let name, _), .gpsd(let name, _, _): host = name
+        case .serial, .file, .standardInput: return []
+        }
+        if host.contains("://") {
+            return [ConfigurationDoubt("receiver.host", "is \"\(host)\", an address; write the host in it alone")]
+        }
+        // Those of version 6 have several.
+        guard host.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 1 else { return [] }
+        return [
+            ConfigurationDoubt(
+                "receiver.host", "is \"\(host)\", with a port; write the host alone, and the port as receiver.port")
+        ]
+    }
+
+    /// Elsewhere a placeholder has a sign before its brace.
+    private var templateDoubts: [ConfigurationDoubt] {
+        [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)].compactMap {
+            key, provider in
+            guard case .http(let settings, _)? = provider, settings.url.contains("${") else { return nil }
+            return ConfigurationDoubt(
+                "\(key).url", "has a $ before a placeholder, which stays in the address; write the braces without it")
         }
     }
 

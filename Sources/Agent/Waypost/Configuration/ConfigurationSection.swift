@@ -101,7 +101,9 @@ struct ConfigurationSection {
         case .integer(let number)? where isRight(Int(number)): value = Int(number)
         case .string(let text)? where text == word: value = nil
         case nil: break
-        case let other?: wrong(key, other, advice)
+        case let other?:
+            let guess = other.stringValue.flatMap { Spelling.nearest(to: $0, among: word.map { [$0] } ?? []) }
+            wrong(key, other, advice + (guess.map { "; did you mean \"\($0)\"?" } ?? ""))
         }
         func told(_ value: Int?) -> JSONValue? { value.map { .integer(Int64($0)) } ?? word.map(JSONValue.string) }
         note(key, form, told(value), default: told(fallback), about)
@@ -137,28 +139,31 @@ struct ConfigurationSection {
     }
 
     /// One of the words of `Choice`; `fallback` when it is missing.
+    ///
+    /// `meant`: what others call them.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ key: String, default fallback: Choice, _ about: String
+        _ key: String, default fallback: Choice, meant: [String: Choice] = [:], _ about: String
     ) -> Choice where Choice.RawValue == String {
-        chosen(key, fallback, about) ?? fallback
+        chosen(key, fallback, meant, about) ?? fallback
     }
 
     /// One of the words of `Choice`, which has to be there.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ key: String, _ about: String
+        _ key: String, meant: [String: Choice] = [:], _ about: String
     ) -> Choice? where Choice.RawValue == String {
-        chosen(key, nil, about)
+        chosen(key, nil, meant, about)
     }
 
     private mutating func chosen<Choice: RawRepresentable & CaseIterable>(
-        _ key: String, _ fallback: Choice?, _ about: String
+        _ key: String, _ fallback: Choice?, _ meant: [String: Choice], _ about: String
     ) -> Choice? where Choice.RawValue == String {
         let words = Choice.allCases.map(\.rawValue)
         let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" }))"
         let found = found(key, advice)
         let choice = found.flatMap { Choice(rawValue: $0.text) }
         if let found, choice == nil {
-            let guess = Spelling.nearest(to: found.text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
+            let nearest = meant[found.text.lowercased()]?.rawValue ?? Spelling.nearest(to: found.text, among: words)
+            let guess = nearest.map { "; did you mean \"\($0)\"?" } ?? ""
             reading.add(
                 keyPath(key),
                 found.reference.map { "takes from \($0) a value that is none of its words; \(advice)" }
@@ -264,10 +269,21 @@ struct ConfigurationSection {
         }
         for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
             let guess = Spelling.nearest(to: key, among: known.filter { !has($0) }.sorted())
-            reading.add(
-                keyPath(key), "is not a key of \(owner); \(guess.map { "did you mean \"\($0)\"?" } ?? "remove it")")
+            let hint = guess.map { "did you mean \"\($0)\"?" } ?? elsewhere(key) ?? "remove it"
+            reading.add(keyPath(key), "is not a key of \(owner); \(hint)")
             if let guess { reading.excuse(keyPath(guess)) }
         }
+    }
+
+    /// Where a key of this name belongs: to another type of this section, or into other sections.
+    private func elsewhere(_ key: String) -> String? {
+        let others = ConfigurationKey.all.filter { $0.name.lowercased() == key.lowercased() }
+        let types = others.filter { $0.path == keyPath(key) }.compactMap(\.type)
+        if !types.isEmpty { return "it is one of \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
+        var paths: [String] = []
+        for other in others where !paths.contains(other.path) { paths.append(other.path) }
+        guard (1...4).contains(paths.count) else { return nil }
+        return "did you mean \(Self.alternatives(paths.map { "\"\($0)\"" }))?"
     }
 
     // MARK: - Texts
@@ -433,7 +449,10 @@ package enum Spelling {
             // Words of three letters with one in common are strangers.
             if nearest.distance <= (length > 3 ? length / 3 + 1 : 1) { return nearest.word }
         }
-        let related = candidates.filter { $0.count > 2 && word.count > 2 && ($0.hasPrefix(word) || word.hasPrefix($0)) }
+        let related = candidates.filter { candidate in
+            let (one, other) = (candidate.lowercased(), word.lowercased())
+            return one.count > 2 && other.count > 2 && (one.hasPrefix(other) || other.hasPrefix(one))
+        }
         return related.count == 1 ? related.first : nil
     }
 

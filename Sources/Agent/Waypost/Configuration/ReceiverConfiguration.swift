@@ -14,7 +14,15 @@ package struct ReceiverConfiguration: Sendable, Hashable {
     }
 
     /// The words of `receiver.type`.
-    enum Kind: String, CaseIterable { case serial, file, stdin, tcp, udp, gpsd }
+    enum Kind: String, CaseIterable {
+        case serial, file, stdin, tcp, udp, gpsd
+
+        /// What others call them.
+        static let meant: [String: Kind] = [
+            "usb": .serial, "uart": .serial, "tty": .serial, "nmea": .serial, "device": .serial, "socket": .tcp,
+            "network": .tcp, "log": .file, "replay": .file, "pipe": .stdin, "-": .stdin,
+        ]
+    }
 
     package var source: Source
     /// Whether sentences without a checksum count; old receivers send none.
@@ -23,7 +31,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
     /// `nil` when the type is missing or none of Waypost's.
     init?(_ root: inout ConfigurationSection) {
         var section = root.section("receiver", isRequired: true, "where NMEA comes from")
-        guard let kind = section.choice("type", "where NMEA comes from") as Kind? else { return nil }
+        guard let kind = section.choice("type", meant: Kind.meant, "where NMEA comes from") else { return nil }
         defer { section.finish() }
         source = Self.source(kind, &section)
         // gpsd has read the sentences already.

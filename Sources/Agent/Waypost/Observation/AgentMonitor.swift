@@ -53,6 +53,8 @@ package final class AgentMonitor: ReportingObserver {
         package var delays = DeliveryDelays()
         /// When the configuration in force was read; `nil` where none is reloaded.
         package var loadedAt: UTCTime?
+        /// From which file.
+        package var loadedFrom: String?
         /// Why the last reload changed nothing, as everybody may read it; `nil` when it did, and before the first.
         package var rejectedReload: (reason: String, at: Duration)?
         /// How far into the time of its logs a replay has come, how long they are, and since when it plays them.
@@ -119,6 +121,9 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Notes why the last run ended itself.
     package func note(lastStall: StallRecord) { state.withLock { $0.lastStall = lastStall } }
+
+    /// Notes which file the configuration is read from.
+    package func note(loadedFrom file: String) { state.withLock { $0.loadedFrom = file } }
 
     /// Notes that the configuration in force was read at `time`.
     package func note(loadedAt time: UTCTime) {

@@ -23,9 +23,19 @@ package struct RunningService: Sendable {
     ///
     /// - Throws: `.unavailable` when the service does not answer, with what the last run left, and what to do.
     package func report() async throws(AgentError) -> (report: StatusReport, json: [UInt8]) {
+        do throws(Silence) { return try await ask() } catch { throw AgentError(.unavailable, error.words) }
+    }
+
+    /// Why there is no report.
+    private struct Silence: Error {
+        let words: String
+        /// Somebody answers who is no service of Waypost's.
+        var isOfStranger = false
+    }
+
+    private func ask() async throws(Silence) -> (report: StatusReport, json: [UInt8]) {
         if case .loopback(_, port: 0) = address {
-            throw AgentError(
-                .unavailable, "status.listen is \(address), a free port, which is in the log only; give it a number")
+            throw Silence(words: "status.listen is \(address), a free port, which is in the log only; give it a number")
         }
         let (address, outboxPath) = (address, outboxPath)
         let answer: Result<[UInt8], SystemError> = await onThread(named: "status") {
@@ -33,23 +43,34 @@ package struct RunningService: Sendable {
         }
         switch answer {
         case .failure(let error):
-            throw AgentError(.unavailable, "\(Self.silence(at: address, error)); \(Self.hint(outboxPath))")
+            throw Silence(words: "\(Self.silence(at: address, error)); \(Self.hint(outboxPath))")
         case .success(let bytes):
             let (status, body) = Self.parts(of: bytes)
             guard status == 200, let report = try? JSONValue(parsing: body).decoded(as: StatusReport.self) else {
                 let words = ReportedText(bytes: body, limit: 200)
-                throw AgentError(
-                    .unavailable,
-                    "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; it says: \(words)"
-                )
+                throw Silence(
+                    words:
+                        "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; it says: \(words)",
+                    isOfStranger: true)
             }
             return (report, body)
         }
     }
 
-    /// What it says of itself; `nil` when it does not answer.
-    package var state: StatusReport? {
-        get async { try? await report().report }
+    /// What came of asking.
+    enum Answer: Sendable {
+        case report(StatusReport)
+        /// Another program has its address, in whose way it would be.
+        case stranger(String)
+        case none
+    }
+
+    var answer: Answer {
+        get async {
+            do throws(Silence) { return .report(try await ask().report) } catch {
+                return error.isOfStranger ? .stranger(error.words) : .none
+            }
+        }
     }
 
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {

@@ -114,6 +114,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package struct Loaded: Sendable, Hashable, Codable {
         /// By the host's clock.
         package var loadedAt: String
+        /// The file that it is read from; absent in the answer of an older release.
+        package var file: String?
         /// Why the last reload changed nothing; absent when it did, and before the first.
         package var problem: String?
         package var problemSeconds: Int?
@@ -184,7 +186,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         self.vehicle = vehicle
         configuration = snapshot.loadedAt.map { time in
             Loaded(
-                loadedAt: time.description, problem: snapshot.rejectedReload?.reason,
+                loadedAt: time.description, file: snapshot.loadedFrom, problem: snapshot.rejectedReload?.reason,
                 problemSeconds: seconds(from: snapshot.rejectedReload?.at, to: now))
         }
         uptimeSeconds = Int(now / .seconds(1))

@@ -138,9 +138,11 @@ extension PageOrders.Means {
     ) {
         check = { found in
             let configuration = inForce.withLock { $0 }
-            for line in await onThread(named: "check", { OfflineCheck.lines(configuration) }) { found(line) }
+            let lines = await onThread(named: "check") { OfflineCheck.lines(configuration, from: file) }
+            for line in lines { found(line) }
             // Only what hears of a check can fail.
-            try? await OnlineCheck.run(configuration, asService: await report(), waits: { _ in }, found: found)
+            try? await OnlineCheck.run(
+                configuration, from: file, asService: await report(), waits: { _ in }, found: found)
         }
         let folder = Self.recordingFolder(besideOutbox: inForce.withLock { $0.outbox.path })
         record = {

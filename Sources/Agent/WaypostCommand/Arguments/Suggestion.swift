@@ -51,11 +51,14 @@ enum Suggestion {
 
     /// For `word`, given to `command`, which takes options only.
     static func operand(_ word: String, of command: CommandSpec, _ given: Arguments) -> String {
-        let own = ["watch": "--trip", "simulator": "--listen"][command.name]
+        let own = ["watch": "--trip", "simulator": "--listen", "bundle": "-o"][command.name]
         if command.name == "run", [".nmea", ".log", ".txt", ".gz"].contains(where: word.hasSuffix) {
             return "; run reads the receiver of its configuration, replay \(word) plays a log"
         }
-        let isFile = word.contains("/") || word.hasSuffix(".json")
+        if command.name == "config", ConfigurationKey.all.contains(where: { $0.path == word }) {
+            return "; config prints them all: waypost config | grep \(word)"
+        }
+        let isFile = word.contains("/") && command.name != "bundle" || word.hasSuffix(".json")
         let isConfiguration = isFile && command.options.contains { $0.name == "--config" }
         guard let option = isConfiguration ? "--config" : own, given.value(option) == nil else { return "" }
         return question("\(command.name) \(option) \(word)")

@@ -26,7 +26,9 @@ struct CheckCommand {
             lines.append(line)
             if !asJSON { try write(line) }
         }
-        let offline = await onThread(named: "check") { OfflineCheck.lines(configuration) }
+        let offline = await onThread(named: "check") { [file = arguments.configurationFile] in
+            OfflineCheck.lines(configuration, from: file)
+        }
         let isComplete = !offline.contains { $0.verdict == .fail }
         if isComplete {
             try add(
@@ -36,7 +38,7 @@ struct CheckCommand {
         var isAvailable = true
         if isOnline {
             var missing = OnlineCheck.names(configuration)
-            try await OnlineCheck.run(configuration, waits: Terminal.draw) { line in
+            try await OnlineCheck.run(configuration, from: arguments.configurationFile, waits: Terminal.draw) { line in
                 isAvailable = isAvailable && line.verdict != .fail
                 missing.removeAll { $0 == line.name }
                 try add(line)

@@ -1,0 +1,179 @@
+package import LinuxPlatform
+import SQLiteOutbox
+
+/// What `waypost check` says of a configuration that is the service's, by the service's unit and user: files that it
+/// does not see, may not read or cannot make, though whoever runs the check can.
+package struct ServiceCheck {
+    private let sandbox: ServiceSandbox
+    /// `nil`: there is no such user.
+    private let user: SystemUser?
+    private let judgesModes: Bool
+    private let status: (String) -> FileStatus?
+    private let resolved: (String) -> String
+
+    /// `judgesModes`: whether somebody else than `user` makes the check, who may do other things. `status` says what
+    /// lies behind the links of a path, `resolved` where it leads.
+    package init(
+        _ sandbox: ServiceSandbox, user: SystemUser?, judgesModes: Bool = true,
+        status: @escaping (String) -> FileStatus? = { try? FileStatus(behind: $0) },
+        resolved: @escaping (String) -> String = FileSystem.destination
+    ) {
+        (self.sandbox, self.user, self.judgesModes) = (sandbox, user, judgesModes)
+        (self.status, self.resolved) = (status, resolved)
+    }
+
+    /// For `file`, where the service of this machine is the one that reads it. Reads files; not for the shared pool.
+    static func lines(_ configuration: Configuration, from file: String) -> [CheckLine] {
+        guard let sandbox = ServiceSandbox.installed(reading: file) else { return [] }
+        let user = SystemUser(
+            named: sandbox.user, group: sandbox.group, others: sandbox.supplementaryGroups)
+        return ServiceCheck(sandbox, user: user, judgesModes: user?.id != EffectiveUser.current)
+            .lines(configuration, from: file)
+    }
+
+    package func lines(_ configuration: Configuration, from file: String) -> [CheckLine] {
+        var lines: [CheckLine] = []
+        func add(_ key: String, _ text: String?) {
+            guard let text else { return }
+            lines.append(CheckLine(.note, String(key.prefix { $0 != "." }), text))
+        }
+        if user == nil {
+            add(
+                "service",
+                "\(ServiceUnit.name) runs as the user \(sandbox.user), who does not exist here; type systemd-sysusers, or "
+                    + "install the package again")
+        }
+        add("configuration", unreadable(file, use: .read).map { "\(file) \($0)" })
+        for (key, path) in configuration.filesRead where !path.utf8.contains(UInt8(ascii: "{")) {
+            if key.hasSuffix(".command"), !path.utf8.contains(UInt8(ascii: "/")) {
+                add(key, unfoundProgram(path).map { "\(key): \($0)" })
+            }
+            guard path.hasPrefix("/") else { continue }
+            add(key, (key == "vehicle.privateWhen" ? switchTrouble(path) : trouble(key, path)).map { "\(key): \($0)" })
+        }
+        add("outbox", outboxTrouble(configuration.outbox.path).map { "outbox.path: \($0)" })
+        switch configuration.statusAddress {
+        case .unix(let path): add("status", socketTrouble(path).map { "status.listen: unix:\($0)" })
+        case .loopback(_, let port) where (1..<1024).contains(port) && sandbox.user != "root":
+            add(
+                "status",
+                "status.listen: port \(port) is one for root, which the service's user \(sandbox.user) may not take; choose "
+                    + "one from 1024 on, as 9464")
+        case .loopback: break
+        }
+        return lines
+    }
+
+    // MARK: - Each kind of file
+
+    /// Of what is only read, or run.
+    private func trouble(_ key: String, _ path: String) -> String? {
+        if let blindness = blindness(at: path) {
+            let remedy =
+                switch key {
+                case "receiver.device", "receiver.path": "use a path outside of it"
+                case _ where key.hasSuffix(".path"):
+                    "have it written where the service sees it, as to /run/vehicle/token.jwt, and correct the key"
+                case _ where key.hasSuffix(".command"): "put it into /usr/local/bin, and correct the key"
+                default: "put it into /etc/waypost, and correct the key"
+                }
+            return "\(path) \(blindness); \(remedy)"
+        }
+        // What is not there is told elsewhere.
+        guard status(path) != nil || status(FileSystem.parent(of: path)) == nil else { return nil }
+        let use: FileSystem.Use =
+            key.hasSuffix(".command") ? .execute : key == "receiver.device" ? .write : .read
+        return unreadable(path, use: use).map { "\(path) \($0)" }
+    }
+
+    /// A name without a folder is looked for where the service's PATH says.
+    private func unfoundProgram(_ name: String) -> String? {
+        guard !sandbox.programFolders.contains(where: { status("\($0)/\(name)") != nil }) else { return nil }
+        return
+            "there is no \(name) where the service looks for programs (\(sandbox.programFolders.joined(separator: ":"))); "
+            + "write its whole path, from / on"
+    }
+
+    private func switchTrouble(_ path: String) -> String? {
+        if let blindness = blindness(at: path) {
+            return "\(path) \(blindness), so that it does not switch; use a path that it sees, as /run/vehicle/private"
+        }
+        guard let folder = sandbox.passingFolder(of: path) else { return nil }
+        return
+            "\(path) is gone after each stop and restart of the service, for systemd removes \(folder) then, and the "
+            + "vehicle is not private any more; use a folder of its own, as /run/vehicle/private"
+    }
+
+    private func outboxTrouble(_ path: String) -> String? {
+        let folder = FileSystem.parent(of: path)
+        if let blindness = blindness(at: path) {
+            return "\(path) \(blindness), so that updates are kept elsewhere or not at all; use /var/lib/waypost/"
+                + FileSystem.name(of: path)
+        }
+        if let protection = writeProtection(at: path) {
+            return "\(path) \(protection); use /var/lib/waypost/\(FileSystem.name(of: path)), or type systemctl edit "
+                + "waypost and write [Service] and below it ReadWritePaths=\(folder)"
+        }
+        guard judgesModes, let user, let there = status(folder), !user.isAllowed(.write, to: there) else { return nil }
+        return "\(path) cannot be written by the service's user \(user.name), for \(folder) belongs to "
+            + "\(FileStatus.words(there.owner)); type chown \(user.name): \(folder)"
+    }
+
+    private func socketTrouble(_ path: String) -> String? {
+        if let blindness = blindness(at: path) {
+            return "\(path) \(blindness), so that nobody else finds it; use unix:/run/waypost/status"
+        }
+        if let protection = writeProtection(at: path) { return "\(path) \(protection); use unix:/run/waypost/status" }
+        return nil
+    }
+
+    // MARK: - What they have in common
+
+    private func blindness(at path: String) -> String? {
+        sandbox.blindness(at: path) ?? sandbox.blindness(at: resolved(path))
+    }
+
+    private func writeProtection(at path: String) -> String? { sandbox.writeProtection(at: resolved(path)) }
+
+    /// Why the service's user cannot use the file at `path`, to stand behind it, with what opens it to him; `nil` when
+    /// he can, as far as modes show.
+    private func unreadable(_ path: String, use: FileSystem.Use) -> String? {
+        guard judgesModes, let user else { return nil }
+        let real = resolved(path)
+        var folder = real
+        var folders: [String] = []
+        while folder != "/", folder != "." {
+            folder = FileSystem.parent(of: folder)
+            folders.append(folder)
+        }
+        for folder in folders.reversed() {
+            guard let there = status(folder) else { return nil }
+            if !user.isAllowed(.execute, to: there) {
+                return "cannot be reached by the service's user \(user.name), for \(folder) is closed to him; type "
+                    + Self.opening(folder, there, user, "x")
+            }
+        }
+        guard let there = status(real), !user.isAllowed(use, to: there) else { return nil }
+        let (verb, letters) =
+            switch use {
+            case .read: ("read", "r")
+            case .write: ("opened", "rw")
+            case .execute: ("run", "rx")
+            }
+        return "cannot be \(verb) by the service's user \(user.name); type "
+            + Self.opening(real, there, user, letters, isDevice: there.kind == .device)
+    }
+
+    /// What gives `user` those rights: through his group, for the file may be a secret.
+    private static func opening(
+        _ path: String, _ there: FileStatus, _ user: SystemUser, _ letters: String, isDevice: Bool = false
+    ) -> String {
+        if isDevice {
+            return "chgrp dialout \(path) and chmod g+\(letters) \(path), by a udev rule so that it stays (as "
+                + "99-waypost-gnss.rules among the examples)"
+        }
+        if there.owner == user.id { return "chmod u+\(letters) \(path)" }
+        if user.groups.contains(there.group) { return "chmod g+\(letters) \(path)" }
+        return "chgrp \(user.groupName) \(path) and chmod g+\(letters) \(path)"
+    }
+}

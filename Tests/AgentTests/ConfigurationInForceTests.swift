@@ -1,0 +1,90 @@
+import LocationReporting
+import SQLiteOutbox
+import Testing
+import TimeAndChance
+import Waypost
+import WaypostTestSupport
+
+/// What a check says where the running service goes by something else than the file that is checked.
+@Suite struct ConfigurationInForces {
+    private static let read = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000)
+
+    struct Case: CustomTestStringConvertible {
+        var file: String? = "/etc/waypost/config.json"
+        var problem: String?
+        /// When the file was changed, in seconds after it was read.
+        var changed: Double? = -60
+        var words: String?
+        var testDescription: String { words ?? "nothing" }
+    }
+
+    @Test(arguments: [
+        Case(), Case(file: nil), Case(changed: 0.5), Case(changed: nil),
+        Case(
+            changed: 5,
+            words:
+                "it goes by what it read at 2026-01-05T10:00:00.000Z, and /etc/waypost/config.json has been changed since; "
+                + "type systemctl reload waypost"),
+        Case(
+            file: "/etc/other.json", changed: 5,
+            words:
+                "it goes by another file, /etc/other.json, and not by /etc/waypost/config.json: check that one (--config "
+                + "/etc/other.json), or name this one in its unit (systemctl edit waypost)"),
+        Case(
+            problem: "it is wrong", changed: 5,
+            words: "it goes by what it read at 2026-01-05T10:00:00.000Z, for the last reload was rejected: it is wrong"),
+    ])
+    func isTold(row: Case) {
+        let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
+        monitor.note(loadedAt: Self.read)
+        if let file = row.file { monitor.note(loadedFrom: file) }
+        if let problem = row.problem { monitor.note(rejectedReload: problem) }
+        let loaded = StatusReport(
+            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: .zero
+        ).configuration
+        let doubt = ConfigurationInForce.doubt(
+            loaded, file: "/etc/waypost/config.json", isSame: { $0 == "/etc/waypost/config.json" },
+            changedAt: row.changed.map { Self.read.secondsSince1970 + $0 })
+        #expect(doubt == row.words)
+    }
+
+    @Test func isNotAskedOfAnOlderRelease() {
+        #expect(ConfigurationInForce.doubt(nil, file: "f", isSame: { _ in false }, changedAt: 9e9) == nil)
+    }
+}
+
+/// What a check says of the receiver that the service holds.
+@Suite struct HeldReceiver {
+    @Test(
+        arguments: [
+            (2, nil, nil, "ok"), (2, "notAdvancing", "not_advancing", "ok"),
+            (
+                90, nil, nil,
+                "; the service had its last fix 90 s ago; check the antenna's view of the sky, or switch the receiver off and on "
+                    + "where it repeats its last position"
+            ),
+            (
+                90, "its time is not after that of the last fix", "not_advancing",
+                "; the service had its last fix 90 s ago, and rejects those that come: its time is not after that of the last "
+                    + "fix: the receiver repeats itself; switch it off and on"
+            ),
+            (
+                nil, "its position is exactly 0, 0", "zero_position",
+                "; the service has rejected every fix: of the last one its position is exactly 0, 0"
+            ),
+            (nil, nil, nil, "; the service has had no fix yet; check the antenna's view of the sky"),
+        ] as [(Int?, String?, String?, String)])
+    func isAsTheServiceSeesIt(seconds: Int?, refusal: String?, kind: String?, words: String) {
+        let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
+        monitor.observe(.receiver(.receiving(source: "/dev/gnss", detail: "")))
+        var report = StatusReport(
+            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full,
+            at: .seconds(260))
+        (report.receiver.secondsSinceFix, report.receiver.refusal, report.receiver.refusalKind) = (
+            seconds, refusal, kind
+        )
+        let line = OnlineCheck.receiver(of: report)
+        #expect(line.verdict == (words == "ok" ? .ok : .fail))
+        if words != "ok" { #expect(line.text == report.receiver.state + words) }
+    }
+}
