@@ -159,8 +159,8 @@ fleet-test: prepare ## Ansible enrols a van in a Debian of RELEASE, whose read-o
 load-test: prepare ## VEHICLES in one process for LOAD_SECONDS beside the simulator, then at full speed beside h2load
 	@$(PYTHON) -m trials load --vehicles $(VEHICLES) --seconds $(LOAD_SECONDS)
 
-arm64-test: prepare ## the package for arm64 in Debian 12 and 13, with SECONDS of service, under qemu; needs root
-	@scripts/install-dependencies mmdebstrap qemu-user-static
+arm64-test: prepare ## the package for arm64 in Debian 12 and 13, with SECONDS of service, and the tests, under qemu; needs root
+	@scripts/install-dependencies arch-test mmdebstrap qemu-user-static
 	@$(PYTHON) -m trials arm64 --seconds $(SECONDS)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
