@@ -159,8 +159,8 @@ fleet-test: prepare ## Ansible enrols a van in a Debian of RELEASE, whose read-o
 load-test: prepare ## VEHICLES in one process for LOAD_SECONDS beside the simulator, then at full speed beside h2load
 	@$(PYTHON) -m trials load --vehicles $(VEHICLES) --seconds $(LOAD_SECONDS)
 
-arm64-test: prepare ## the package for arm64 in Debian 12 and 13, with SECONDS of service, under qemu; needs root
-	@scripts/install-dependencies mmdebstrap qemu-user-static
+arm64-test: prepare ## the package for arm64 in Debian 12 and 13, with SECONDS of service, and the tests, under qemu; needs root
+	@scripts/install-dependencies arch-test mmdebstrap qemu-user-static
 	@$(PYTHON) -m trials arm64 --seconds $(SECONDS)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
@@ -183,8 +183,9 @@ planted-bugs: prepare ## mistakes put around the real parts; the simulation has 
 release-check: ## both Debians, both architectures, of HEAD: two hours, 1.4 GB to download the first time; needs root
 	@for release in 12 13; do \
 		$(MAKE) debian RELEASE=$$release TARGET="tools demo test release installed-check" || exit; done
-	@$(MAKE) deb ARCH=arm64
-	@$(MAKE) arm64-test
+	@for target in "deb ARCH=arm64" arm64-test; do \
+		begin=$$(date +%s); $(MAKE) $$target || exit; \
+		echo "release-check: make $$target passed after $$(($$(date +%s) - begin)) s" >&2; done
 	@echo "release-check: passed on Debian 12 and 13, x86-64, and arm64 under qemu: $$(git describe --always --dirty)" >&2
 
 # What waits, at the same time; a rate is measured alone; then what computes.

@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from . import emulated_tests
 from .emulation import EmulatedSystem, emulated_arm64, guest_memory
 from .failure import Failed, require
 from .package import dependencies, packaged
@@ -18,6 +19,8 @@ from .trial import Option, Trial, count
 from .waypost import ROOT, Waypost, configuration
 
 RELEASES = ("12", "13")
+# What Swift's shared libraries for arm64 run in, with which the tests are linked.
+TESTED = "13"
 DRIVE = ROOT / "fixtures/nmea/town.nmea"
 DEMO_SECONDS = 600
 SETTLE_SECONDS = 60
@@ -25,25 +28,29 @@ RESIDENT_MEBIBYTES = 22
 
 
 class OtherArchitecture(Trial):
-    """Installs the package for arm64 in Debian 12 and 13 and has it do what x86-64 does, under qemu."""
+    """Has the package for arm64 do in Debian 12 and 13 what x86-64 does, and runs the tests, under qemu."""
 
     name = "arm64-test"
-    options = (Option("--seconds", 60, "of service, after which its memory is read", count),)
+    options = (Option("--seconds", 60, "of service, after which its memory is read", count),
+               Option("--limit", 900, "seconds that the tests of a module may take", count))
     root = "it makes systems, and"
-    tools = {"mmdebstrap": "mmdebstrap", "qemu-aarch64-static": "qemu-user-static"}
+    tools = {"arch-test": "arch-test", "mmdebstrap": "mmdebstrap", "qemu-aarch64-static": "qemu-user-static"}
 
     @classmethod
     def prepare(cls, arguments: argparse.Namespace) -> None:
         arguments.package = packaged("arm64")
+        emulated_tests.build()
         arguments.systems = {release: EmulatedSystem(ROOT / f"build/arm64-test-{release}") for release in RELEASES}
         with emulated_arm64():
             for release, system in arguments.systems.items():
                 shutil.rmtree(system.root, ignore_errors=True)
-                system.make(system.root, release, dependencies(arguments.package))
+                tools = emulated_tests.TOOLS if release == TESTED else ()
+                system.make(system.root, release, [*dependencies(arguments.package), *tools])
 
     def run(self) -> str:
         with emulated_arm64():
             told = [self.installed(release, system) for release, system in self.arguments.systems.items()]
+            told.append(emulated_tests.run(self.arguments.systems[TESTED], self.folder, self.arguments.limit))
         return "\n".join([*told, "arm64 was seen under qemu, and on no board"])
 
     def installed(self, release: str, system: EmulatedSystem) -> str:

@@ -72,10 +72,10 @@ import TimeAndChance
                 defer { last = update }
                 told += 1
                 guard let last else { continue }
-                let span = last.timeOfFix.duration(to: update.timeOfFix) / .seconds(1)
+                let span = last.timeOfFix.duration(to: update.timeOfFix)
                 let passed = fixes.prefix { $0.timeOfFix <= update.timeOfFix }
                 for fix in passed where fix.timeOfFix >= last.timeOfFix {
-                    let share = last.timeOfFix.duration(to: fix.timeOfFix) / .seconds(1) / span
+                    let share = last.timeOfFix.duration(to: fix.timeOfFix) / span
                     var way = update.longitude - last.longitude
                     if way > 180 { way -= 360 } else if way < -180 { way += 360 }
                     var longitude = last.longitude + way * share

@@ -87,9 +87,8 @@ extension Fix {
     package func onTheWay(to other: Fix, at time: UTCTime) -> Fix {
         var between = self
         between.timeOfFix = time
-        let seconds = seconds(to: other)
-        guard seconds > 0 else { return between }
-        let share = timeOfFix.duration(to: time) / .seconds(1) / seconds
+        guard timeOfFix < other.timeOfFix else { return between }
+        let share = timeOfFix.duration(to: time) / timeOfFix.duration(to: other.timeOfFix)
         var east = other.longitude - longitude
         if east > 180 { east -= 360 } else if east < -180 { east += 360 }
         between.latitude += (other.latitude - latitude) * share

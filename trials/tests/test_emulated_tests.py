@@ -1,0 +1,60 @@
+"""What is made of the events of tests that ran under emulation."""
+
+from __future__ import annotations
+
+import json
+import unittest
+
+from trials.emulated_tests import LEFT_OUT, STARTING, Outcome, judge, modules
+from trials.failure import Failed
+from trials.waypost import ROOT
+
+
+def event(kind: str, test: str | None = None, **more: object) -> str:
+    return json.dumps({"kind": "event", "version": 0, "payload": {"kind": kind, "more": 1} | more
+                       | ({} if test is None else {"testID": test})})
+
+
+def place(test: str) -> str:
+    return f"GNSSTests.Payload/{test}()/PayloadTests.swift:12:4"
+
+
+def outcome(*failed: str, cases: int = 3, passed: int = 2, is_whole: bool = True) -> Outcome:
+    return Outcome(cases, frozenset(map(str, range(passed))), frozenset(failed), frozenset("a"), is_whole)
+
+
+class Outcomes(unittest.TestCase):
+    def test_are_read_of_what_came_to_its_end(self) -> None:
+        lines = [
+            json.dumps({"kind": "test", "payload": {"kind": "suite", "id": "GNSSTests.Payload"}}),
+            event("runStarted"), event("testStarted", "GNSSTests.Payload"), event("testSkipped", place("isRecorded")),
+            event("testStarted", place("isRead")), event("testCaseEnded", place("isRead")),
+            event("testCaseEnded", place("isRead")), event("issueRecorded", place("isRead"), issue={"isKnown": True}),
+            event("testEnded", place("isRead")),
+            event("testStarted", place("isRefused")), event("issueRecorded", place("isRefused"), issue={"isKnown": False}),
+            event("testCaseEnded", place("isRefused")), event("testEnded", place("isRefused")),
+            event("testStarted", place("isSlow")),
+        ]
+        names = {test: f"GNSSTests.Payload/{test}()" for test in ("isRead", "isRefused", "isSlow", "isRecorded")}
+        told = Outcome(3, frozenset({names["isRead"]}), frozenset({names["isRefused"], names["isSlow"]}),
+                       frozenset({names["isRecorded"]}), False)
+        self.assertEqual(Outcome.read([*lines, '{"kind":"ev']), told)
+        self.assertTrue(Outcome.read([*lines, event("testEnded", "GNSSTests.Payload"), event("runEnded")]).is_whole)
+        self.assertEqual(Outcome.read([]), Outcome(0, frozenset(), frozenset(), frozenset(), False))
+
+    def test_of_what_starts_programs_are_told_only(self) -> None:
+        told = judge({"GNSSTests": outcome(), "AgentTests": outcome("b", "a", is_whole=False)}, 60)
+        self.assertEqual(told, "6 test cases in 4 tests passed of 6 in 2 modules, 2 left out, in 60 s; "
+                               "of modules that start programs did not pass: a, b; broken off: AgentTests")
+
+    def test_of_what_starts_none_must_be_good(self) -> None:
+        for broken, bad in (("GNSSTests: a, b did not pass: 3 test", outcome("b", "a")),
+                            ("GNSSTests did not come to its end: 3 test", outcome(is_whole=False)),
+                            ("nothing of GNSSTests ran: 0 test", outcome(cases=0, passed=0))):
+            with self.subTest(broken), self.assertRaisesRegex(Failed, f"^{broken}"):
+                judge({"GNSSTests": bad}, 1)
+
+    def test_are_of_every_module(self) -> None:
+        there = {folder.name for folder in ROOT.glob("Tests/*Tests")}
+        self.assertEqual(set(modules()), there - LEFT_OUT.keys())
+        self.assertLessEqual(STARTING | LEFT_OUT.keys(), there, "these are no modules any more")
