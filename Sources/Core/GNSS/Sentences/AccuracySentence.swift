@@ -54,7 +54,7 @@ struct SatellitesSentence {
     var mode: FixMode?
     var hdop: Double?
 
-    @inline(__always)
+    @inline(always)
     init?(gsa fields: inout FieldCursor) {
         fields.skip()
         switch fields.letter() {
