@@ -71,6 +71,26 @@ import WaypostTestSupport
                 + "check authorization.command")
     }
 
+    /// The kernel's word is the same for a program that is not there and for one whose interpreter is not.
+    @Test(
+        arguments: [
+            ("#!/bin/sh\n", 0o600, "", "Permission denied; let the service's user execute it (chmod a+rx), or check"),
+            ("echo\n", 0o700, "", "Exec format error; begin it with a line that names what runs it, as #!/bin/sh"),
+            ("#!/bin/sh\r\n", 0o700, "", "what its first line names (#!) is not there, or the line ends as on Windows"),
+            (
+                "#!/bin/sh\n", 0o700, " van-7 | cat",
+                "write the program and each argument as a text of its own in authorization.command"
+            ),
+        ] as [(String, Int, String, String)])
+    func saysHowAProgramIsStarted(script: String, mode: Int, behind: String, words: String) async throws {
+        let folder = try TemporaryFolder()
+        let program = try folder.write(script.utf8, to: "program", mode: mode_t(mode))
+        let provider = try CommandTokenProvider(arguments: [program + behind], providerID: "p") { _ in }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.code == .misconfigured)
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
     @Test(arguments: [[], [""]])
     func needsAProgram(arguments: [String]) {
         let error = #expect(throws: AuthorizationError.self) {

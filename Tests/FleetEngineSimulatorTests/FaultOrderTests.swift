@@ -41,7 +41,7 @@ import WaypostTestSupport
         ("--delay", "2..1", "write a range of seconds"), ("--delay", "x", "write a range of seconds"),
         ("--outage", "5", "write a range of seconds"), ("--token-life", "3601", "whole number from 1 to 3600"),
         ("--token-life", "0", "whole number from 1 to 3600"), ("--retry-after", "-1", "whole number"),
-        ("--token-outage", "a..b", "write a range"), ("--token-errors", "late:1", "must read FAULT:RATE"),
+        ("--token-outage", "a..b", "write a range"), ("--token-errors", "late:1", "must read FAULT:RATE, as 503:0.3 or page:0.1, where FAULT is 400 to 599, page"),
         ("--token-errors", "page:0.6,empty:0.6", "exceed 1"), ("--token-expiry", "soon", "use one of epochSeconds"),
         ("--token-clock", "fast", "whole number"), ("--key-rotation", "x", "write a range"),
         ("--flood", "1", "is not a fault; known are --errors"),

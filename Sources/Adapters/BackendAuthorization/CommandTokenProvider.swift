@@ -86,13 +86,23 @@ package final class CommandTokenProvider: TokenProvider {
         if error.number == EAGAIN || error.number == ENOMEM {
             return AuthorizationError(.unavailable, "\(source) cannot be started now: \(error.outOfResources)")
         }
-        // The kernel names no file: it is the program, or what its standard input is taken from.
-        let missing = error.number == ENOENT && !ChildProcess.hasNullDevice
         return AuthorizationError(
-            .misconfigured,
-            "\(source) cannot be started: \(error.reason); "
-                + (missing
-                    ? "/dev/null is missing, make it (mknod -m 666 /dev/null c 1 3)" : "check \(section).command"))
+            .misconfigured, "\(source) cannot be started: \(error.reason); \(startRemedy(error.number))")
+    }
+
+    /// The kernel names no file: it is the program, what runs it, or what its standard input is taken from.
+    private func startRemedy(_ number: CInt) -> String {
+        let program = arguments[0]
+        return switch number {
+        case ENOENT where !ChildProcess.hasNullDevice: "/dev/null is missing, make it (mknod -m 666 /dev/null c 1 3)"
+        case ENOENT where program.utf8.contains(UInt8(ascii: " ")):
+            "write the program and each argument as a text of its own in \(section).command"
+        case ENOENT where program.hasPrefix("/") && (try? FileSystem.entry(at: program)) != nil:
+            "what its first line names (#!) is not there, or the line ends as on Windows (dos2unix mends that)"
+        case EACCES: "let the service's user execute it (chmod a+rx), or check \(section).command"
+        case ENOEXEC: "begin it with a line that names what runs it, as #!/bin/sh"
+        default: "check \(section).command"
+        }
     }
 
     private func tell(_ remains: ChildTable.Remains, of source: String) {
