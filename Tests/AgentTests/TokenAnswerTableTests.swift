@@ -287,7 +287,7 @@ import WaypostTestSupport
             .refused("names the vehicle with its whole path; let the issuer write the id alone, v")),
         Row(
             "the vehicle in other letters", answer(claims(["authorization": #"{"vehicleid":"V"}"#])),
-            .refused("is for vehicle V, in other letters than v: upper and lower case differ; let issuer")),
+            .refused("is for vehicle V, in other letters than v: upper and lower case differ; let the issuer")),
         Row(
             "an identity token",
             answer(

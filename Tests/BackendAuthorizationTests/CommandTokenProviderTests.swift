@@ -84,7 +84,7 @@ import WaypostTestSupport
         ] as [(String, Int, String, String)])
     func saysHowAProgramIsStarted(script: String, mode: Int, behind: String, words: String) async throws {
         let folder = try TemporaryFolder()
-        let program = try folder.write(script.utf8, to: "program", mode: mode_t(mode))
+        let program = try folder.write(script.utf8, to: "program", mode: mode)
         let provider = try CommandTokenProvider(arguments: [program + behind], providerID: "p") { _ in }
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
         #expect(error?.code == .misconfigured)

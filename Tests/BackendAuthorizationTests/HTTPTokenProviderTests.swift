@@ -174,7 +174,7 @@ import WaypostTestSupport
     }
 
     /// A backend answers with JSON; whoever answers with a page may be another.
-    @Test(arguments: [(401, true), (403, true), (404, true), (500, false), (502, false)])
+    @Test(arguments: [(400, false), (401, true), (403, true), (404, true), (500, false), (502, false)])
     func tellsThatAPageCameInstead(status: Int, isTold: Bool) async throws {
         let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(status: status, body: Array("<!DOCTYPE html><p>secret".utf8))

@@ -105,7 +105,7 @@ import WaypostTestSupport
                 #"{"data":{"key":"AIzaSysecret\#(String(repeating: "x", count: 27))"}}"#,
                 #"It has an API key under "data.key", which Fleet Engine does not take"#
             ),
-            (#"{"client_secret":"secret","refresh_token":"1//secret"}"#, "That is a login (OAuth), not a token: let the"),
+            (#"{"client_id":"secret","refresh_token":"1//secret"}"#, "That is a login (OAuth), not a token: let the"),
             (
                 #"{"type":"service_account","private_key":"secret","client_email":"a@b"}"#,
                 "That is the key of a service account: leave it with the issuer"

@@ -10,7 +10,7 @@ import WaypostTestSupport
 @Suite struct LogOutcomes {
     private func outcome(_ bytes: [UInt8]) throws -> LogOutcome {
         var decoder = NMEADecoder()
-        decoder.decode(bytes.span) { _ in }
+        decoder.decode(bytes.span, receivedAt: .zero) { _ in }
         decoder.finish { _ in }
         return LogOutcome(name: "drive.log", statistics: decoder.statistics, beginning: Array(bytes.prefix(1024)))
     }
@@ -128,7 +128,8 @@ import WaypostTestSupport
     @Test func areBinaryFrames() {
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
-        _ = session.take((0..<3).flatMap { _ in frame }.span, at: .seconds(1))
+        let bytes = frame + frame + frame
+        _ = session.take(bytes.span, at: .seconds(1))
         #expect(session.causeOfNoise?.hasPrefix("binary frames (UBX or RTCM) arrive, but no NMEA sentence") == true)
         #expect(session.evidence == .binaryFrames)
     }

@@ -75,9 +75,10 @@ struct TokenEndpointErrors {
             code, "\(name) answered \(status): \(advice)\(pageNote(response))", retryAfter: retryAfter)
     }
 
-    /// A backend rejects with JSON; a page comes from what stands before it, or from another server.
+    /// A backend rejects with JSON; a page comes from what stands before it, or from another server. (A 400 may come
+    /// as a page from the backend's own front, which asks for a client certificate.)
     private func pageNote(_ response: HTTPResponse) -> String {
-        guard (400..<500).contains(response.status), AnswerKind(response.body) == .page else { return "" }
+        guard (401..<500).contains(response.status), AnswerKind(response.body) == .page else { return "" }
         return "; its answer is a page (HTML or XML), so another server, a proxy or a login page may be answering"
     }
 
