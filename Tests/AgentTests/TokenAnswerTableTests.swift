@@ -423,7 +423,8 @@ import WaypostTestSupport
     private func expectRemedy(_ words: String) {
         let remedies = [
             "let the", "Let the", "et tokenKey", "et expirationFormat", "set the ", "Set the ", "set authorization",
-            "; check ", " check that", "Look into", ": check ", "add authorization", "see the backend's log", "look into",
+            "; check ", " check that", "Look into", ": check ", "add authorization", "see the backend's log",
+            "look into",
             "cut off?", "expected the token", "expected header",
             "expected an object",
         ]

@@ -57,7 +57,8 @@ import WaypostTestSupport
             ("<!DOCTYPE html><p>Sign in</p>", "gave a page (HTML or XML)"),
             ("{", "gave 1 bytes that are not valid JSON (line 1, column 2)"), (#"{"a":"#, "not valid JSON"),
             (#"{"VEHICLE_TOKEN_KEY":"a","VEHICLE_TOKEN_KEY":"secret"}"#, "not valid JSON (line 1, column 26)"),
-            ("[]", "gave an array; expected an object"), ("{}", "it has no keys. Look into the issuer's log"), (" null", "gave nothing"),
+            ("[]", "gave an array; expected an object"), ("{}", "it has no keys. Look into the issuer's log"),
+            (" null", "gave nothing"),
             (
                 #"{"creationTimestamp":1,"expirationTimestamp":2,"jwt":"x"}"#,
                 #""expirationTimestamp", "jwt". Set "tokenShape": "onDemandSample""#
@@ -135,9 +136,11 @@ import WaypostTestSupport
                 "a token as bare text with white space in its middle; let the issuer write it in one line"
             ),
             ("token=\(token)", "a token as bare text with other text around it; let the issuer give the token alone"),
-            ("Authorization: Bearer \(token)", "with other text around it"), ("'\(token)'", "with other text around it"),
+            ("Authorization: Bearer \(token)", "with other text around it"),
+            ("'\(token)'", "with other text around it"),
             ("\(token)==", "a token as bare text in plain base64 (with +, / or =); let the issuer write base64url"),
-            ("\(token)\n\(token)", "with other text around it"), ("eyJh.a.b.c.secret", "an encrypted token (five parts) as bare text; let the issuer give a signed one"),
+            ("\(token)\n\(token)", "with other text around it"),
+            ("eyJh.a.b.c.secret", "an encrypted token (five parts) as bare text; let the issuer give a signed one"),
         ] as [(String, String)])
     func callsByItsNameWhatIsNoToken(text: String, words: String) {
         let bare = #expect(throws: AuthorizationError.self) { try read(text) }

@@ -20,7 +20,8 @@ import WaypostTestSupport
     /// The sentences of `count` epochs of which every `step`th has been altered.
     private func altered(_ count: Int, each step: Int) -> String {
         (0..<count).map { index in
-            let line = sentence("GPRMC,1015\(index / 60)\(index % 60 + 10).00,A,5231.1234,N,01323.1234,E,1,9,231126,,,A")
+            let line = sentence(
+                "GPRMC,1015\(index / 60)\(index % 60 + 10).00,A,5231.1234,N,01323.1234,E,1,9,231126,,,A")
             return index % step == step - 1 ? line.replacing(",N,", with: ",S,") : line
         }.joined()
     }
@@ -45,7 +46,8 @@ import WaypostTestSupport
         // UBX NAV-CLOCK: two bytes of sync, class, id, length, payload, checksum.
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
         let words = try outcome((0..<20).flatMap { _ in frame }).emptiness?.detail ?? ""
-        #expect(words.hasPrefix("drive.log is binary output (UBX or RTCM) without an NMEA sentence; switch"), "\(words)")
+        #expect(
+            words.hasPrefix("drive.log is binary output (UBX or RTCM) without an NMEA sentence; switch"), "\(words)")
     }
 
     @Test func sayThatNoChecksumAgrees() throws {
@@ -74,7 +76,8 @@ import WaypostTestSupport
                 + "was altered after it was recorded, or damaged on the line; use it as it was recorded")
         #expect(
             try outcome(altered(150, each: 150)).loss
-                == "drive.log: 1 of 150 sentences left out, as the checksum does not agree (in line 150): damage on the line")
+                == "drive.log: 1 of 150 sentences left out, as the checksum does not agree (in line 150): damage on the line"
+        )
         #expect(try outcome(altered(30, each: 1)).loss == nil)
     }
 
@@ -104,7 +107,10 @@ import WaypostTestSupport
 @Suite struct NoiseCauses {
     @Test(
         arguments: [
-            ("{\"class\":\"VERSION\",\"release\":\"3.22\"}\r\n", "gpsd answers, with its JSON reports; set receiver.type"),
+            (
+                "{\"class\":\"VERSION\",\"release\":\"3.22\"}\r\n",
+                "gpsd answers, with its JSON reports; set receiver.type"
+            ),
             ("HTTP/1.1 400 Bad Request\r\n", "a web server answers, not a receiver; check host and port"),
             ("SSH-2.0-OpenSSH_9.2\r\n", "an SSH server answers"), ("SOURCETABLE 200 OK\r\n", "an NTRIP caster answers"),
             (

@@ -10,7 +10,8 @@ package struct JSONWebToken: Sendable {
 
         package var description: String {
             switch self {
-            case .notThreeParts(let count): "is not a JSON Web Token: it has \(count) \(count == 1 ? "part" : "parts") instead of three"
+            case .notThreeParts(let count):
+                "is not a JSON Web Token: it has \(count) \(count == 1 ? "part" : "parts") instead of three"
             case .notBase64URL(let part): "is not a JSON Web Token: its \(part) is not base64url (cut off?)"
             case .notJSONObject(let part): "is not a JSON Web Token: its \(part) is not a JSON object"
             }

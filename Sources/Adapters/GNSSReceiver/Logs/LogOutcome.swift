@@ -47,7 +47,8 @@ package struct LogOutcome: Sendable {
         let mismatches = statistics.refusals(.checksumMismatch)
         guard statistics.sentences > 0, mismatches.count > 0 else { return nil }
         let all = statistics.sentences + mismatches.count
-        let front = "\(name): \(mismatches.count.grouped) of \(all.counted("sentence")) left out, as the checksum does not "
+        let front =
+            "\(name): \(mismatches.count.grouped) of \(all.counted("sentence")) left out, as the checksum does not "
             + "agree (\(mismatches.count == 1 ? "" : "the first ")in line \(mismatches.firstLine))"
         // A cable loses one in some hundreds; an editor or a conversion more.
         return mismatches.count * 100 < all ? "\(front): damage on the line" : "\(front): \(Self.alteration)"
@@ -62,14 +63,16 @@ package struct LogOutcome: Sendable {
         let epochs = outcomes.reduce(0) { $0 + $1.statistics.epochs }
         let undated = outcomes.reduce(0) { $0 + $1.statistics.undatedFixes }
         if undated > 0 {
-            return "no fix with a date in \(names): \(undated.counted("fix", "fixes")), but no RMC or ZDA sentence that "
+            return
+                "no fix with a date in \(names): \(undated.counted("fix", "fixes")), but no RMC or ZDA sentence that "
                 + "dates them; have the receiver send RMC or ZDA too, and record again"
         }
         guard epochs > 0 else {
             return "no fix in \(names): no sentence there states a position with its time; have the receiver send RMC "
                 + "and GGA, and record again"
         }
-        return "no fix in \(names): \(epochs.counted("epoch")), none with a position that its receiver vouches for (RMC "
+        return
+            "no fix in \(names): \(epochs.counted("epoch")), none with a position that its receiver vouches for (RMC "
             + "with status V, GGA with quality 0, or simulated); record again where the antenna sees the sky"
     }
 }
@@ -104,7 +107,8 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
             self = has("<gpx") ? .gpx : has("<kml") ? .kml : has("<html") || has("<!DOCTYPE html") ? .page : .markup
         } else if text.hasPrefix("{") || text.hasPrefix("[") {
             self =
-                has("{\"class\":\"") ? .gpsdReports
+                has("{\"class\":\"")
+                ? .gpsdReports
                 : has("\"vehicle\"") && has("\"providerId\"") || has("\"authorization\"") ? .configuration : .json
         } else if text.hasPrefix("SQLite format 3") {
             self = .database
