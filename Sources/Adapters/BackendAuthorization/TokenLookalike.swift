@@ -22,23 +22,22 @@ enum TokenLookalike: Sendable, Hashable {
 
     /// - Parameter text: what is no token, without white space around it.
     init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        let solid = bytes.filter { $0 > 0x20 }
+        let solid = text.filter { !$0.isWhitespace }
         if text.hasPrefix("ya29.") {
             self = .accessToken
-        } else if text.hasPrefix("AIza"), bytes.count == 39 {
+        } else if text.hasPrefix("AIza"), text.utf8.count == 39 {
             self = .apiKey
         } else if text.hasPrefix("-----BEGIN ") {
             self = .pem
         } else if text.hasPrefix("{") || text.hasPrefix("\"") {
             self = .writtenJSON
-        } else if solid.count < bytes.count, Self.isToken(solid[...]) {
+        } else if solid.count < text.count, Self.isToken(solid) {
             self = .broken
-        } else if Self.isToken(Self.asBase64URL(bytes)[...]) {
+        } else if Self.isToken(Self.asBase64URL(text)) {
             self = .plainBase64
-        } else if bytes.split(whereSeparator: { !Self.isOfToken($0) }).contains(where: Self.isToken) {
+        } else if text.split(whereSeparator: { !Self.isOfToken($0) }).contains(where: { Self.isToken(String($0)) }) {
             self = .surrounded
-        } else if text.hasPrefix("ey"), bytes.count(where: { $0 == UInt8(ascii: ".") }) == 4 {
+        } else if text.hasPrefix("ey"), text.count(where: { $0 == "." }) == 4 {
             self = .encrypted
         } else {
             return nil
@@ -63,7 +62,7 @@ enum TokenLookalike: Sendable, Hashable {
 
     /// Where in `answer` tokens stand, each as a path that `tokenKey` takes.
     static func tokenPaths(in answer: JSONValue) -> [String] {
-        paths(in: answer) { isToken(Array($0.utf8)[...]) }.filter { answer[path: $0]?.stringValue != nil }
+        paths(in: answer) { isToken($0) }.filter { answer[path: $0]?.stringValue != nil }
     }
 
     /// Where in `answer` a secret of Google's stands that is no token.
@@ -84,27 +83,13 @@ enum TokenLookalike: Sendable, Hashable {
         }
     }
 
-    private static func isToken(_ bytes: ArraySlice<UInt8>) -> Bool {
-        bytes.starts(with: Array("ey".utf8)) && (try? JSONWebToken(String(decoding: bytes, as: UTF8.self))) != nil
+    private static func isToken(_ text: String) -> Bool { text.hasPrefix("ey") && (try? JSONWebToken(text)) != nil }
+
+    private static func isOfToken(_ character: Character) -> Bool {
+        character.isASCII && (character.isLetter || character.isNumber) || "-_.".contains { $0 == character }
     }
 
-    private static func isOfToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-            true
-        default: false
-        }
-    }
-
-    private static func asBase64URL(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.compactMap { byte in
-            switch byte {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            case UInt8(ascii: "="): nil
-            default: byte
-            }
-        }
+    private static func asBase64URL(_ text: String) -> String {
+        String(text.compactMap { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : $0 })
     }
 }

@@ -97,33 +97,45 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
 
     /// Judges by the first bytes of a log, and by what a decoder met in it.
     init?(_ bytes: [UInt8], _ statistics: DecoderStatistics) {
-        let text = String(decoding: bytes.drop { $0 <= 0x20 || $0 >= 0x80 }, as: UTF8.self)
-        func has(_ word: String) -> Bool { text.firstRange(of: word) != nil }
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
+        let plain = Array(content.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 })
+        func has(_ word: String) -> Bool { Self.finds(word, in: plain[...]) }
+        func begins(_ word: String) -> Bool { plain.starts(with: word.lowercased().utf8) }
         if statistics.binaryBytes > 0 {
             self = .binaryFrames
         } else if !bytes.isEmpty, bytes.allSatisfy({ $0 == 0 }) {
             self = .zeros
-        } else if text.hasPrefix("<") {
+        } else if begins("SQLite format 3") {
+            self = .database
+        } else if content.prefix(64).contains(where: { $0 < 0x20 && !(9...13 ~= $0) }) {
+            return nil  // what follows is told of text alone
+        } else if begins("<") {
             self = has("<gpx") ? .gpx : has("<kml") ? .kml : has("<html") || has("<!DOCTYPE html") ? .page : .markup
-        } else if text.hasPrefix("{") || text.hasPrefix("[") {
+        } else if begins("{") || begins("[") {
             self =
                 has("{\"class\":\"")
                 ? .gpsdReports
                 : has("\"vehicle\"") && has("\"providerId\"") || has("\"authorization\"") ? .configuration : .json
-        } else if text.hasPrefix("SQLite format 3") {
-            self = .database
         } else if has("RINEX VERSION / TYPE") {
             self = .rinex
-        } else if text.hasPrefix("eyJ") {
+        } else if begins("ey"), has(".") {
             self = .token
         } else if !has("$"), has("RMC,") || has("GGA,") || has("GLL,") {
             self = .withoutDollar
-        } else if let line = text.split(separator: "\n").first?.lowercased(), line.firstRange(of: "lat") != nil,
-            line.contains(where: { ",;\t".contains($0) })
+        } else if let line = plain.split(separator: UInt8(ascii: "\n")).first, Self.finds("lat", in: line),
+            line.contains(where: { ",;\t".utf8.contains($0) })
         {
             self = .table
         } else {
             return nil
         }
+    }
+
+    /// Whether `word` stands in `bytes`, which are in lower case.
+    private static func finds(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
+        let word = Array(word.lowercased().utf8)
+        guard bytes.count >= word.count else { return false }
+        return (bytes.startIndex...bytes.endIndex - word.count).contains { bytes[$0...].starts(with: word) }
     }
 }

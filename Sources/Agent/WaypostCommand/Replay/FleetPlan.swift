@@ -134,7 +134,7 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
         }
         guard parts.count == 2 else {
             let next = parts[2].prefix { $0.isASCII && $0.isNumber || $0 == "d" }
-            throw next.last == "d" ? .second : .conversion("%\(parts[2].prefix(1))")
+            throw next.last == "d" ? .second : .conversion("%\(parts[2].first.map(String.init) ?? "")")
         }
         self.init(
             text: text, before: String(parts[0]), after: String(rest.dropFirst()), width: width, hasNumber: true)
