@@ -80,6 +80,39 @@ struct CommandErrors {
         #expect(lines(outcome.standardError).first?.hasPrefix("waypost: no fix in \(log): ") == true)
     }
 
+    /// A log may give fixes and still have lost many: every command that reads it says so.
+    @Test(arguments: ["fixes LOG", "map LOG -o -", "replay LOG --config CONFIG"])
+    func areNoneForAnAlteredLogButAreTold(command: String) async throws {
+        let bench = try ServiceBench()
+        let lines = (10..<40).map { second in
+            let line = sentence("GPRMC,1015\(second).00,A,5231.1234,N,01323.1234,E,10.0,90.0,231126,,,A")
+            return second % 2 == 0 ? line : line.replacing("10.0,90", with: "11.0,90")
+        }
+        let log = try bench.folder.write(lines.joined().utf8, to: "drive.log")
+        let config = try bench.configure { $0.level = "error" }
+        let outcome = try await BuiltProgram.run(
+            command.split(separator: " ").map {
+                String($0).replacing("LOG", with: log).replacing("CONFIG", with: config)
+            })
+        #expect(outcome.ending == .exited(0))
+        let loss = self.lines(outcome.standardError).filter { $0.contains("left out") }
+        #expect(loss.count == 1 && loss[0].hasPrefix("waypost: \(log): 15 of 30 sentences left out, as the"), "\(loss)")
+    }
+
+    @Test func nameALogInPlaceOfAConfiguration() async throws {
+        let folder = try TemporaryFolder()
+        let log = try folder.write(sentence("GPTXT,01,01,02,hello").utf8, to: "drive.nmea")
+        for command in ["check", "token"] {
+            let outcome = try await BuiltProgram.run([command, "--config", log])
+            #expect(outcome.ending == .exited(78))
+            #expect(
+                lines(outcome.standardError) == [
+                    "waypost: \(log): is a receiver's log, not a configuration; name the configuration behind --config, and "
+                        + "the log without it"
+                ])
+        }
+    }
+
     @Test func nameEveryProblemOfAConfiguration() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(

@@ -46,6 +46,7 @@ import TimeAndChance
         ("--vehicle-id v%5d", "--vehicle-id v%5d has %5d; use %d for the number, or %05d for one of five digits"),
         ("--vehicle-id v%00d", "--vehicle-id v%00d has %00d; use %d for the number, or %05d for one of five digits"),
         ("--vehicle-id v%d%d", "--vehicle-id v%d%d has two numbers; leave one"),
+        ("--vehicle-id v%d%", "--vehicle-id v%d% has %; use %d for the number, or %05d for one of five digits"),
         ("--spread-seconds -1", "--spread-seconds is -1; use a number from 0 to 86400"),
         ("--spread-seconds nan", "--spread-seconds is nan; use a number from 0 to 86400"),
         ("--spread-meters 2e6", "--spread-meters is 2e6; use a number from 0 to 1000000"),

@@ -13,7 +13,7 @@ import WaypostTestSupport
     static func page(_ fixes: [Fix], name: String = "drive.nmea", failure: String? = nil) -> String? {
         var survey = TrackSurvey()
         for fix in fixes { survey.add(fix) }
-        let log = LogReader.Outcome(name: name, statistics: NMEADecoder().statistics)
+        let log = LogOutcome(name: name, statistics: NMEADecoder().statistics)
         return MapPage(logs: [log], survey: survey, failure: failure).bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 

@@ -174,9 +174,9 @@ import WaypostTestSupport
         Row("another key", #"{"jwt":"\#(good)","exp":1}"#, .refused(#"it has "exp", "jwt". Set tokenKey"#)),
         Row(
             "nested, not configured", #"{"data":{"VEHICLE_TOKEN_KEY":"\#(good)"}}"#,
-            .refused(#"it has "data". Set tokenKey"#)),
+            .refused(#"it has "data". Set tokenKey to "data.VEHICLE_TOKEN_KEY""#)),
         Row("key in other case", #"{"vehicle_token_key":"\#(good)"}"#, .refused("Set tokenKey")),
-        Row("no keys", "{}", .refused("it has no keys. Set tokenKey")),
+        Row("no keys", "{}", .refused("it has no keys. Look into the issuer's log")),
         Row("a null token", #"{"VEHICLE_TOKEN_KEY":null}"#, .refused("gave null under")),
         Row("a number as token", #"{"VEHICLE_TOKEN_KEY":7}"#, .refused("gave an integer under")),
         Row("an empty token", answer(""), .refused("an empty token under")),
@@ -192,7 +192,9 @@ import WaypostTestSupport
         Row("two objects", answer() + answer(), .refused("not valid JSON")),
         Row("the key twice", #"{"VEHICLE_TOKEN_KEY":"a","VEHICLE_TOKEN_KEY":"b"}"#, .refused("not valid JSON")),
         Row("single quotes", "{'VEHICLE_TOKEN_KEY':'\(good)'}", .refused("not valid JSON")),
-        Row("an error object", #"{"error":"denied"}"#, .refused(#"it has "error". Set tokenKey"#)),
+        Row(
+            "an error object", #"{"error":"denied"}"#,
+            .refused(#"it has "error". It seems to report an error: look into the issuer's log"#)),
         Row(
             "two parts", answer("\(good.split(separator: ".").prefix(2).joined(separator: "."))"),
             .refused("has 2 parts instead of three")),
@@ -201,8 +203,10 @@ import WaypostTestSupport
             "no signature", answer(good.split(separator: ".").prefix(2).joined(separator: ".") + "."),
             .refused("without a signature")),
         Row("not base64url", answer("a$.b.c"), .refused("is not base64url")),
-        Row("an API key", answer("AIzaSyD"), .refused("has 1 parts")),
-        Row("a line break inside", answer(good.prefix(60) + "\\n" + good.dropFirst(60)), .refused("is not base64url")),
+        Row("an API key", answer("AIzaSyD"), .refused("has 1 part ")),
+        Row(
+            "a line break inside", answer(good.prefix(60) + "\\n" + good.dropFirst(60)),
+            .refused("a token under \"VEHICLE_TOKEN_KEY\" with white space in its middle; let the issuer write it")),
         Row("gzip", bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3], .refused("compressed with gzip")),
         Row("UTF-16", bytes: answer().utf16.flatMap { [UInt8($0), 0] }, .refused("text in UTF-16")),
         Row("zeros", bytes: [0, 0, 0, 0], .refused("gave nothing")),
@@ -270,7 +274,25 @@ import WaypostTestSupport
             "no authorization claim", answer(claims(["authorization": nil])),
             .doubted("has no authorization claim; let the issuer put vehicleid into one")),
         Row(
-            "authorization as text", answer(claims(["authorization": "\"v\""])), .doubted("has no authorization claim")),
+            "authorization as text", answer(claims(["authorization": "\"v\""])),
+            .doubted("has an authorization claim that is a string; let the issuer write an object with vehicleid")),
+        Row(
+            "authorization outside of its claim", answer(claims(["authorization": nil, "vehicleid": "\"v\""])),
+            .doubted("has vehicleid outside of an authorization claim; let the issuer put it into one")),
+        Row(
+            "a misspelled claim", answer(claims(["authorization": #"{"vehicleId":"v"}"#])),
+            .refused("names its vehicle under vehicleId; let the issuer write vehicleid")),
+        Row(
+            "the vehicle with its path", answer(claims(["authorization": #"{"vehicleid":"providers/p/vehicles/v"}"#])),
+            .refused("names the vehicle with its whole path; let the issuer write the id alone, v")),
+        Row(
+            "the vehicle in other letters", answer(claims(["authorization": #"{"vehicleid":"V"}"#])),
+            .refused("is for vehicle V, in other letters than v: upper and lower case differ; let the issuer")),
+        Row(
+            "an identity token",
+            answer(
+                claims(["authorization": nil, "aud": "\"x\"", "iss": "\"https://accounts.google.com\""])),
+            .refused("is an identity token of accounts.google.com, not one for Fleet Engine; let the backend sign")),
         Row(
             "for another vehicle", answer(claims(["authorization": #"{"vehicleid":"w"}"#])),
             .refused("is for vehicle w; check the vehicle id")),
@@ -401,7 +423,8 @@ import WaypostTestSupport
     private func expectRemedy(_ words: String) {
         let remedies = [
             "let the", "Let the", "et tokenKey", "et expirationFormat", "set the ", "Set the ", "set authorization",
-            "; check ", " check that", ": check ", "add authorization", "see the backend's log", "look into",
+            "; check ", " check that", "Look into", ": check ", "add authorization", "see the backend's log",
+            "look into",
             "cut off?", "expected the token", "expected header",
             "expected an object",
         ]

@@ -55,7 +55,9 @@ import WaypostTestSupport
     /// The service judges no token by this host's clock; whoever looks at one should hear of it.
     @Test(
         arguments: [
-            (0, nil), (-600, nil), (3000, nil), (-601, "10 min ahead of this host's clock, and"),
+            (0, nil), (-600, nil), (3000, nil),
+            (10_800, "ago by this host's clock; let the issuer make a new one, or set"),
+            (-601, "10 min ahead of this host's clock, and"),
             (-7200, "2 h ahead of this host's clock, and Fleet Engine accepts 10 min; set the clock that is wrong"),
         ] as [(Int64, String?)])
     func isToldOfATokenFromTheFuture(host: Int64, words: String?) throws {

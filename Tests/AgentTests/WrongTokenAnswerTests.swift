@@ -43,7 +43,8 @@ struct WrongTokenAnswers {
     static let cases: [Case] = [
         refusal(
             "301 Moved Permanently",
-            "a redirect to http://127.0.0.1:1, which is not followed; set authorization.url to the final address",
+            "a redirect to http://127.0.0.1:1, which is not followed; set authorization.url to the final address, "
+                + "or, if that is a login page, check authorization.headers and authorization.url",
             "Location: http://127.0.0.1:1/login?secret=\(secret)"),
         refusal(
             "400 Bad Request",
@@ -77,7 +78,7 @@ struct WrongTokenAnswers {
             "Content-Type: \(secret)/\(token)"),
         body(
             "missing key", #"{"jwt":"\#(token)","\#(secret)":1}"#,
-            "JSON without \"\(key)\"; it has \"…\", \"jwt\". Set tokenKey"),
+            "JSON without \"\(key)\"; it has \"…\", \"jwt\". Set tokenKey to \"jwt\""),
         body(
             "wrong type", #"{"\#(key)":["\#(token)"]}"#,
             "an array under \"\(key)\"; expected the token as a string. Set tokenKey"),
@@ -130,7 +131,9 @@ struct WrongTokenAnswers {
         let plain = try RawServer(answering: ["HTTP/1.1 400 Bad Request\r\n\r\n"])
         try await expect(": no secure connection: …", of: "https://\(plain.authority)")
         let closed = try LoopbackSocket.freePort()
-        try await expect(": no connection: …", of: "http://127.0.0.1:\(closed)")
+        try await expect(
+            ": no connection: Connection refused; check authorization.url, and that the backend runs",
+            of: "http://127.0.0.1:\(closed)")
     }
 
     /// Runs `waypost token` against `origin`.

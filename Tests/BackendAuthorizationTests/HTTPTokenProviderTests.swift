@@ -147,7 +147,10 @@ import WaypostTestSupport
                 "it cannot answer now, and wants a pause (Retry-After); see the backend's log", 30
             ),
             (500, [:], .unavailable, "it cannot answer now; see the backend's log", nil),
-            (502, ["Retry-After": "soon"], .unavailable, "502", nil),
+            (502, ["Retry-After": "soon"], .unavailable, "no answer from it; check that the backend runs", nil),
+            (407, [:], .refused, "a proxy in the way wants credentials", nil),
+            (415, [:], .refused, "it expects another kind of request; check authorization.headers and body", nil),
+            (511, [:], .unavailable, "the network wants a login first (a captive portal)", nil),
             (503, ["Retry-After": "3600"], .unavailable, "wants a pause (Retry-After)", 3600),
             (400, [:], .refused, "check authorization.url, headers, body and client certificate", nil),
             (
@@ -168,6 +171,17 @@ import WaypostTestSupport
         #expect(text.hasPrefix("token endpoint https://backend.example.com/t?key=…&vehicle=… answered \(status): "))
         #expect(text.contains(words), "\(text)")
         #expect(!text.contains("secret"))
+    }
+
+    /// A backend answers with JSON; whoever answers with a page may be another.
+    @Test(arguments: [(400, false), (401, true), (403, true), (404, true), (500, false), (502, false)])
+    func tellsThatAPageCameInstead(status: Int, isTold: Bool) async throws {
+        let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
+            HTTPResponse(status: status, body: Array("<!DOCTYPE html><p>secret".utf8))
+        }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        let note = "; its answer is a page (HTML or XML), so another server, a proxy or a login page may be answering"
+        #expect(error?.description.hasSuffix(note) == isTold, "\(error?.description ?? "")")
     }
 
     /// What says who asks is named where it was rejected.

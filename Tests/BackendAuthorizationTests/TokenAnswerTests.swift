@@ -57,7 +57,8 @@ import WaypostTestSupport
             ("<!DOCTYPE html><p>Sign in</p>", "gave a page (HTML or XML)"),
             ("{", "gave 1 bytes that are not valid JSON (line 1, column 2)"), (#"{"a":"#, "not valid JSON"),
             (#"{"VEHICLE_TOKEN_KEY":"a","VEHICLE_TOKEN_KEY":"secret"}"#, "not valid JSON (line 1, column 26)"),
-            ("[]", "gave an array; expected an object"), ("{}", "it has no keys. Set tokenKey"),
+            ("[]", "gave an array; expected an object"), ("{}", "it has no keys. Look into the issuer's log"),
+            (" null", "gave nothing"),
             (
                 #"{"creationTimestamp":1,"expirationTimestamp":2,"jwt":"x"}"#,
                 #""expirationTimestamp", "jwt". Set "tokenShape": "onDemandSample""#
@@ -71,15 +72,18 @@ import WaypostTestSupport
                 #"{"VEHICLE_TOKEN_KEY":7}"#,
                 #"gave an integer under "VEHICLE_TOKEN_KEY"; expected the token as a string"#
             ),
-            (#"{"VEHICLE_TOKEN_KEY":null}"#, "gave null under"), (#"{"VEHICLE_TOKEN_KEY":{}}"#, "gave an object under"),
+            (
+                #"{"VEHICLE_TOKEN_KEY":null}"#,
+                #"gave null under "VEHICLE_TOKEN_KEY"; expected the token as a string. Look into the issuer's log"#
+            ), (#"{"VEHICLE_TOKEN_KEY":{}}"#, "gave an object under"),
             (#"{"VEHICLE_TOKEN_KEY":""}"#, "gave an empty token"),
-            (#"{"VEHICLE_TOKEN_KEY":"secret"}"#, "is not a JSON Web Token: it has 1 parts instead of three"),
+            (#"{"VEHICLE_TOKEN_KEY":"secret"}"#, "is not a JSON Web Token: it has 1 part instead of three"),
             (
                 #"{"VEHICLE_TOKEN_KEY":"\#(token.dropLast(342))"}"#,
                 "without a signature; expected it behind the second dot"
             ),
             (#"{"VEHICLE_TOKEN_KEY":"\#(token.dropLast(2))"}"#, "whose signature has 255 bytes; expected 256 or more"),
-            (#""secret""#, "gave a token as a JSON string that is not a JSON Web Token: it has 1 parts"),
+            (#""secret""#, "gave a token as a JSON string that is not a JSON Web Token: it has 1 part"),
             (#"{"\#(token)":1}"#, #"it has "…". Set tokenKey"#),
             (#"{"VEHICLE_TOKEN_KEY":"se.cr.et!"}"#, "is not a JSON Web Token: its header is not a JSON object"),
             (
@@ -87,7 +91,26 @@ import WaypostTestSupport
                 "gave 16 bytes that are neither JSON nor a token; expected the token, bare or in JSON under"
             ),
             (String(token.dropLast(20)).prefix(60) + ".", "is not"),
-            (#"{"error":{"message":"secret"}}"#, #"it has "error""#),
+            (#"{"error":{"message":"secret"}}"#, #"it has "error". It seems to report an error: look into the"#),
+            (#"{"ok":false,"Message":"secret"}"#, "It seems to report an error: look into the issuer's log"),
+            (#"{"data":{"token":"\#(token)"}}"#, #"it has "data". Set tokenKey to "data.token""#),
+            (#"{"result":{"jwt":"\#(token)","expires":3600}}"#, #"Set tokenKey to "result.jwt""#),
+            (#"{"access_token":"\#(token)","expires_in":3599}"#, #"Set tokenKey to "access_token""#),
+            (#"{"VEHICLE_TOKEN_KEY":{"token":"\#(token)"}}"#, #"Set tokenKey to "VEHICLE_TOKEN_KEY.token""#),
+            (#"{"tokens":["\#(token)"]}"#, #"it has "tokens". Set tokenKey"#),
+            (
+                #"{"access_token":"ya29.secret","expires_in":3599}"#,
+                #"It has an OAuth access token under "access_token", which Fleet Engine does not take; let the issuer"#
+            ),
+            (
+                #"{"data":{"key":"AIzaSysecret\#(String(repeating: "x", count: 27))"}}"#,
+                #"It has an API key under "data.key", which Fleet Engine does not take"#
+            ),
+            (#"{"client_id":"secret","refresh_token":"1//secret"}"#, "That is a login (OAuth), not a token: let the"),
+            (
+                #"{"type":"service_account","private_key":"secret","client_email":"a@b"}"#,
+                "That is the key of a service account: leave it with the issuer"
+            ),
         ] as [(String, String)])
     func isRefusedInWords(text: String, words: String) {
         let error = #expect(throws: AuthorizationError.self) { try read(text) }
@@ -96,6 +119,50 @@ import WaypostTestSupport
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
         #expect(error?.description.contains("secret") == false)
         #expect(error?.description.contains(Self.token.prefix(12)) == false)
+    }
+
+    static let accessToken = "ya29.a0AfB_byCsecret"
+    static let apiKey = "AIzaSysecret" + String(repeating: "x", count: 27)
+    static let half = token.count / 2
+
+    /// What an operator may take for a token, or an issuer may make of one, is called by its name.
+    @Test(
+        arguments: [
+            (accessToken, "an OAuth access token as bare text, which Fleet Engine does not take; let the issuer sign"),
+            (apiKey, "an API key as bare text, which Fleet Engine does not take; let the issuer sign a token for"),
+            ("-----BEGIN PRIVATE KEY-----\nsecret", "a key or certificate in PEM as bare text; let the issuer sign"),
+            (
+                "\(token.prefix(half))\r\n\(token.suffix(token.count - half))",
+                "a token as bare text with white space in its middle; let the issuer write it in one line"
+            ),
+            ("token=\(token)", "a token as bare text with other text around it; let the issuer give the token alone"),
+            ("Authorization: Bearer \(token)", "with other text around it"),
+            ("'\(token)'", "with other text around it"),
+            ("\(token)==", "a token as bare text in plain base64 (with +, / or =); let the issuer write base64url"),
+            ("\(token)\n\(token)", "with other text around it"),
+            ("eyJh.a.b.c.secret", "an encrypted token (five parts) as bare text; let the issuer give a signed one"),
+        ] as [(String, String)])
+    func callsByItsNameWhatIsNoToken(text: String, words: String) {
+        let bare = #expect(throws: AuthorizationError.self) { try read(text) }
+        #expect(bare?.description.contains("gave \(words)") == true || bare?.description.contains(words) == true)
+        let quoted = text.split(separator: "\r\n").joined(separator: "\\r\\n").split(separator: "\n")
+            .joined(separator: "\\n")
+        let keyed = #expect(throws: AuthorizationError.self) { try read(#"{"VEHICLE_TOKEN_KEY":"\#(quoted)"}"#) }
+        for error in [bare, keyed] {
+            #expect(error?.description.contains("secret") == false, "\(error?.description ?? "")")
+            #expect(error?.description.contains(Self.token.prefix(12)) == false)
+        }
+        let end = words.split(separator: "as bare text").last ?? ""
+        #expect(keyed?.description.contains(end) == true, "\(keyed?.description ?? "")")
+    }
+
+    @Test func isNotJSONInsideOfAString() {
+        let error = #expect(throws: AuthorizationError.self) {
+            try read(#"{"VEHICLE_TOKEN_KEY":"{\"token\":\"\#(Self.token)\"}"}"#)
+        }
+        #expect(
+            error?.description.hasSuffix(
+                #"JSON inside of a string under "VEHICLE_TOKEN_KEY"; let the issuer encode its answer once"#) == true)
     }
 
     /// What stands beside the token is a doubt at most.

@@ -28,6 +28,15 @@ import Testing
         #expect(!failure.cause.isEmpty)
     }
 
+    @Test func ofAConnectionSaysOnceWhyThereIsNone() {
+        let words: ReportedText = "Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server"
+        let failure = CurlFailure(
+            CURLE_COULDNT_CONNECT, words: words, refusal: "Connection refused", limits: HTTPLimits())
+        #expect(failure.cause == "no connection: Connection refused")
+        let unexplained = CurlFailure(CURLE_COULDNT_CONNECT, words: words, limits: HTTPLimits())
+        #expect("\(unexplained.cause)" == "no connection: \(words)")
+    }
+
     @Test func ofACertificateSaysWhatIsWrongWithIt() {
         let failure = CurlFailure(
             CURLE_PEER_FAILED_VERIFICATION, words: "certificate has expired", limits: HTTPLimits())

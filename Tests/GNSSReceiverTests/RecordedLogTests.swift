@@ -139,6 +139,8 @@ import WaypostTestSupport
             (Array("$GPGLL,1,2,3,4".utf8).flatMap { [0, $0] }, .notALog, "iconv -f UTF-16BE -t UTF-8"),
             ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .notALog, "is packed with xz; unpack it first (xz -d)"),
             ([0x50, 0x4B, 0x03, 0x04], .notALog, "is packed with zip"),
+            ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], .notALog, "is packed with 7-Zip; unpack it first (7z x)"),
+            (Array("Rar!\u{1A}".utf8), .notALog, "is packed with RAR; unpack it first (unrar x)"),
         ] as [([UInt8], FixSourceError.Code, String)])
     func areRefusedWithTheRemedy(bytes: [UInt8], code: FixSourceError.Code, words: String) throws {
         let path = try folder.write(bytes, to: "bad.nmea")

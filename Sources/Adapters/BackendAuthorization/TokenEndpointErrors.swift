@@ -41,25 +41,51 @@ struct TokenEndpointErrors {
             code = .unusableAnswer
             let target = response.headers["Location"].flatMap { try? HTTPURL($0) }
             let place = target.map { " to \(ReportedText($0.origin, without: secrets))" } ?? ""
-            advice = "a redirect\(place), which is not followed; set \(section).url to the final address"
+            advice =
+                "a redirect\(place), which is not followed; set \(section).url to the final address, or, if that is a "
+                + "login page, \(authenticate)"
         case 400:
             code = .refused
             advice = "it does not understand the request; check \(section).url, headers, body and client certificate"
         case 401 where credentials.isEmpty:
             code = .refused
-            advice = "no headers are configured; add \(section).headers or a client certificate"
+            advice = "no headers are configured; \(authenticate)"
         case 401:
-            (code, advice) = (.refused, "it rejects our credentials; check \(credentials.joined(separator: " and "))")
+            (code, advice) = (.refused, "it rejects our credentials; \(authenticate)")
         case 403: (code, advice) = (.refused, forbidden)
         case 404, 410: (code, advice) = (.refused, "it does not know the address or the vehicle; check \(section).url")
         case 405: (code, advice) = (.refused, "it expects another method; check \(section).method")
+        case 406, 415:
+            (code, advice) = (.refused, "it expects another kind of request; check \(section).headers and body")
+        case 407:
+            (code, advice) = (.refused, "a proxy in the way wants credentials; let it pass the backend's address")
+        case 511:
+            code = .unavailable
+            advice = "the network wants a login first (a captive portal); log in there, or use another network"
+        case 502, 504:
+            code = .unavailable
+            advice = "a proxy before the backend got no answer from it; check that the backend runs"
         case 408, 425, 429, 500...:
             code = .unavailable
             // No figure in it: a text that changes would be reported again at each try.
             advice = "it cannot answer now\(retryAfter == nil ? "" : ", and wants a pause (Retry-After)"); \(seeLog)"
         default: (code, advice) = (.refused, "it rejects the request; check \(section).url and the backend's log")
         }
-        return AuthorizationError(code, "\(name) answered \(status): \(advice)", retryAfter: retryAfter)
+        return AuthorizationError(
+            code, "\(name) answered \(status): \(advice)\(pageNote(response))", retryAfter: retryAfter)
+    }
+
+    /// A backend rejects with JSON; a page comes from what stands before it, or from another server. (A 400 may come
+    /// as a page from the backend's own front, which asks for a client certificate.)
+    private func pageNote(_ response: HTTPResponse) -> String {
+        guard (401..<500).contains(response.status), AnswerKind(response.body) == .page else { return "" }
+        return "; its answer is a page (HTML or XML), so another server, a proxy or a login page may be answering"
+    }
+
+    /// What says who asks, as a thing to do.
+    private var authenticate: String {
+        credentials.isEmpty
+            ? "add \(section).headers or a client certificate" : "check \(credentials.joined(separator: " and "))"
     }
 
     private var seeLog: String { "see the backend's log" }
@@ -86,11 +112,16 @@ struct TokenEndpointErrors {
             (code, advice) = (.unusableAnswer, "expected a small JSON object with the token; check \(section).url")
         case .malformedResponse: (code, advice) = (.unusableAnswer, "expected HTTP; check \(section).url")
         case .certificateNotTrusted:
-            (code, advice) = (.unavailable, "set \(section).caFile if its authority is your own")
+            code = .unavailable
+            advice =
+                "if it is for another name, check the host in \(section).url; if it is outside its time, check this "
+                + "machine's clock; set \(section).caFile if its authority is your own"
         case .transportFailed: (code, advice) = (.misconfigured, "check \(section)")
         case .nameNotResolved: (code, advice) = (.unavailable, "it stands in \(section).url")
         case .connectionFailed: (code, advice) = (.unavailable, "check \(section).url, and that the backend runs")
         case .timedOut: (code, advice) = (.unavailable, "check the network and the backend's load")
+        case .connectionLost where origin.hasPrefix("http:"):
+            (code, advice) = (.unavailable, "\(seeLog), and use https if that is what its port expects")
         case .connectionLost: (code, advice) = (.unavailable, seeLog)
         case .tlsFailed:
             advice = "check that \(section).url names a port for https, and the client certificate"

@@ -87,12 +87,16 @@ package struct TokenAnswer: Sendable {
         case .text(let content):
             let text = Self.stripped(content)
             guard text.hasPrefix("ey") else {  // as `{"` in base64url
-                throw unusable("\(bytes.count) bytes\(type) that are neither JSON nor a token; \(expected)")
+                throw unusable(
+                    TokenLookalike(text)?.words(at: "as bare text")
+                        ?? "\(bytes.count) bytes\(type) that are neither JSON nor a token; \(expected)")
             }
             (value, place) = (text, "as bare text")
         }
         do { parsed = try JSONWebToken(value) } catch {
-            throw unusable("a token \(place) that \(error); expected header, payload and signature")
+            throw unusable(
+                TokenLookalike(value)?.words(at: place)
+                    ?? "a token \(place) that \(error); expected header, payload and signature")
         }
         if let problem = Self.signatureProblem(of: value, parsed) { throw unusable("a token \(place) \(problem)") }
         let expiry = TokenExpiry(
@@ -150,21 +154,44 @@ package struct TokenAnswer: Sendable {
         guard let members = answer.objectValue else {
             throw unusable("\(answer.kind); expected an object with the token under \"\(key)\"")
         }
+        let found = TokenLookalike.tokenPaths(in: answer).first.map { ReportedText($0, without: secrets, limit: 100) }
+        let setting = found.map { "Set tokenKey to \"\($0)\"" }
         guard let value = answer[path: key] else {
             let shape = TokenAnswerFormat.Shape.allCases.first { shape in
                 [shape.format.tokenKey, shape.format.expirationKey].allSatisfy { members[$0] != nil }
             }
-            let remedy = shape.map { "\"tokenShape\": \"\($0.rawValue)\"" } ?? "tokenKey"
-            throw unusable("JSON without \"\(key)\"; it has \(names(members, secrets)). Set \(remedy)")
+            let remedy =
+                shape.map { "Set \"tokenShape\": \"\($0.rawValue)\"" } ?? setting ?? absence(members, secrets)
+            throw unusable("JSON without \"\(key)\"; it has \(names(members, secrets)). \(remedy)")
         }
         guard let token = value.stringValue else {
-            throw unusable("\(value.kind) under \"\(key)\"; expected the token as a string. Set tokenKey")
+            let remedy = value.isNull ? "Look into the issuer's log" : setting ?? "Set tokenKey"
+            throw unusable("\(value.kind) under \"\(key)\"; expected the token as a string. \(remedy)")
         }
         let text = stripped(token)
         guard !text.isEmpty else {
             throw unusable("an empty token under \"\(key)\"; expected a signed one; look into the issuer's log")
         }
         return text
+    }
+
+    /// What to do about an object in which no token stands.
+    private static func absence(_ members: [String: JSONValue], _ secrets: [String]) -> String {
+        if members["private_key"] != nil {
+            return "That is the key of a service account: leave it with the issuer, and let it sign tokens with it"
+        }
+        if members["refresh_token"] != nil {
+            return "That is a login (OAuth), not a token: let the issuer sign tokens with the key of a service account"
+        }
+        if let (path, kind) = TokenLookalike.foreign(in: .object(members)) {
+            return "It has \(kind.words(at: "under \"\(ReportedText(path, without: secrets, limit: 100))\""))"
+        }
+        let failures: Set = ["error", "errors", "exception", "fault", "message", "detail", "details"]
+        if members.isEmpty || members.keys.contains(where: { failures.contains($0.lowercased()) }) {
+            return "\(members.isEmpty ? "" : "It seems to report an error: ")"
+                + (members.isEmpty ? "Look" : "look") + " into the issuer's log"
+        }
+        return "Set tokenKey"
     }
 
     /// Without white space around it, nor the word that stands before it in a header.
@@ -281,6 +308,7 @@ enum AnswerKind: Sendable, Hashable {
         let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 <= 0x20 }
         switch content.first {
         case nil: self = .nothing
+        case UInt8(ascii: "n") where content.elementsEqual("null".utf8): self = .nothing
         case UInt8(ascii: "<"): self = .page
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): self = .json(Array(content))
         default: self = .text(String(decoding: content, as: UTF8.self).trimmingWhitespace())

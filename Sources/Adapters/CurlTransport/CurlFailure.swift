@@ -8,8 +8,12 @@ struct CurlFailure {
     /// The cause in words, without any header or body.
     let cause: ReportedText
 
-    /// `words` are libcurl's own about this failure; they name hosts, addresses and certificates.
-    init(_ curl: CURLcode, words: ReportedText, limits: HTTPLimits) {
+    /// - Parameters:
+    ///   - curl: libcurl's code.
+    ///   - words: libcurl's own about this failure; they name hosts, addresses and certificates.
+    ///   - refusal: why the system made no connection, as `Connection refused`; `nil` when it does not say.
+    ///   - limits: those of the request.
+    init(_ curl: CURLcode, words: ReportedText, refusal: String? = nil, limits: HTTPLimits) {
         code = Self.code(for: curl)
         cause =
             switch code {
@@ -17,7 +21,8 @@ struct CurlFailure {
             case .timedOut: "timeout: no connection within \(limits.connect.formattedSeconds) (\(words))"
             case .certificateNotTrusted: "its certificate is not trusted: \(words)"
             case .tlsFailed: "no secure connection: \(words)"
-            case .connectionFailed: "no connection: \(words)"
+            // libcurl's words say three times that there is none, and not why.
+            case .connectionFailed: refusal.map { "no connection: \($0)" } ?? "no connection: \(words)"
             case .connectionLost: "the connection was lost before the answer was complete: \(words)"
             case .malformedResponse where curl == CURLE_OUT_OF_MEMORY:
                 "the answer's header is larger than \(CurlAnswer.headerLimit) bytes"

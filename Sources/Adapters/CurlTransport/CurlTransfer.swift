@@ -83,7 +83,11 @@ import ReportedText
             return outcome(.connectionLost, "the server refused the request before it looked at it")
         }
         let words = words
-        let failure = CurlFailure(code, words: words.isEmpty ? curlWords(code) : words, limits: exchange.request.limits)
+        let number = easy.number(CURLINFO_OS_ERRNO)
+        let failure = CurlFailure(
+            code, words: words.isEmpty ? curlWords(code) : words,
+            refusal: number == 0 ? nil : SystemError(call: "connect", number: CInt(truncatingIfNeeded: number)).reason,
+            limits: exchange.request.limits)
         return outcome(failure.code, failure.cause)
     }
 

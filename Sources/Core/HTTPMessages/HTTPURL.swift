@@ -20,7 +20,8 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             case .notAbsolute: "is not an absolute URL; write it as https://HOST/PATH"
             case .unsupportedScheme(let scheme):
                 "has the scheme \"\(scheme)\"; use https, or http for a loopback host"
-            case .missingHost: "names no host"
+            case .missingHost: "names no host; write it as https://HOST/PATH"
+            case .invalidPort(""): "has a colon without a port behind its host; write it as https://HOST/PATH"
             case .userInformation: "carries a user name or password; give credentials as a header from a file"
             case .invalidPort(let port): "has the port \"\(port)\"; use 1 to 65535"
             case .invalidCharacter(let byte):

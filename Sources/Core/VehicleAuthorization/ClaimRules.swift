@@ -47,7 +47,15 @@ public struct ClaimRules: Sendable, Hashable {
             doubts.append("names no key; let the issuer set kid to the service account's private key id")
         }
         if token.authorization == nil {
-            doubts.append("has no authorization claim; let the issuer put \(claimName(for: context)) into one")
+            let claim = claimName(for: context)
+            if let other = token.claims["authorization"] {
+                doubts.append(
+                    "has an authorization claim that is \(other.kind); let the issuer write an object with \(claim)")
+            } else if token.claims[claim] != nil {
+                doubts.append("has \(claim) outside of an authorization claim; let the issuer put it into one")
+            } else {
+                doubts.append("has no authorization claim; let the issuer put \(claim) into one")
+            }
         } else if token.authorization?.isForAll == true {
             doubts.append("is a server token, valid for every vehicle; let the backend issue driver tokens")
         }
@@ -79,6 +87,10 @@ public struct ClaimRules: Sendable, Hashable {
         }
         if token.audience.isEmpty { return "names no audience; let the issuer set aud to \(audience)" }
         guard token.audience.contains(where: { Self.trimmed($0) == Self.trimmed(audience) }) else {
+            if token.authorization == nil, let issuer = Self.identityIssuer(of: token) {
+                return "is an identity token of \(issuer), not one for Fleet Engine; let the backend sign one with "
+                    + "the key of a service account, with aud \(audience)"
+            }
             return "is for \(Self.shown(token.audience)); let the issuer set aud to \(audience)"
         }
         if let problem = Self.problemOfBeginning(token) { return problem }
@@ -120,9 +132,19 @@ public struct ClaimRules: Sendable, Hashable {
             case .vehicleid, .deliveryvehicleid, nil: break
             }
             let claim = claimName(for: AuthorizationContext(vehicleID: vehicleID))
+            if let misspelled = claims.misspelledVehicleClaim {
+                return "names its vehicle under \(ReportedText(misspelled, limit: 40)); let the issuer write \(claim)"
+            }
             return "names no vehicle (it may be a consumer's); let the issuer set \(claim)"
         }
         guard vehicles.contains(where: { $0 == "*" || $0 == vehicleID }) else {
+            if vehicles.contains(where: { $0.hasSuffix("/\(vehicleID)") }) {
+                return "names the vehicle with its whole path; let the issuer write the id alone, \(vehicleID)"
+            }
+            if let other = vehicles.first(where: { $0.lowercased() == vehicleID.lowercased() }) {
+                return "is for vehicle \(Self.shown([other])), in other letters than \(vehicleID): "
+                    + "upper and lower case differ; let the issuer write the vehicle's own id"
+            }
             return "is for vehicle \(Self.shown(vehicles)); check the vehicle id and the endpoint"
         }
         if let taskID, let claimed = claims.taskIDs, !claimed.contains("*"), !claimed.contains(taskID) {
@@ -135,6 +157,14 @@ public struct ClaimRules: Sendable, Hashable {
         guard let claimed else { return "names no \(kind) (it may be a driver's); let the issuer set \(claim)" }
         guard claimed != "*", claimed != id else { return nil }
         return "is for \(kind) \(shown([claimed])); check the id and the endpoint"
+    }
+
+    /// Who says who a person or a program is, and signs no token for Fleet Engine; `nil` for any other issuer.
+    private static func identityIssuer(of token: JSONWebToken) -> String? {
+        let issuer = token.claims["iss"]?.stringValue ?? ""
+        return ["accounts.google.com", "securetoken.google.com"].first { name in
+            issuer == name || issuer == "https://\(name)" || issuer.hasPrefix("https://\(name)/")
+        }
     }
 
     /// Claims are the issuer's words: whatever they hold, the sentence stays short and tells no secret. Fleet Engine's

@@ -10,7 +10,8 @@ package struct JSONWebToken: Sendable {
 
         package var description: String {
             switch self {
-            case .notThreeParts(let count): "is not a JSON Web Token: it has \(count) parts instead of three"
+            case .notThreeParts(let count):
+                "is not a JSON Web Token: it has \(count) \(count == 1 ? "part" : "parts") instead of three"
             case .notBase64URL(let part): "is not a JSON Web Token: its \(part) is not base64url (cut off?)"
             case .notJSONObject(let part): "is not a JSON Web Token: its \(part) is not a JSON object"
             }
@@ -25,6 +26,8 @@ package struct JSONWebToken: Sendable {
         package var trackingID: String?
         /// From `taskid` or `taskids`.
         package var taskIDs: [String]?
+        /// A claim that means the vehicle and is written in another way, as `vehicleId` or `vehicle_id`.
+        package var misspelledVehicleClaim: String?
 
         /// Whether some id is `*`: it may act for all of them.
         package var isForAll: Bool {
@@ -80,7 +83,12 @@ package struct JSONWebToken: Sendable {
         }
         return Authorization(
             vehicleID: members["vehicleid"]?.stringValue, deliveryVehicleID: members["deliveryvehicleid"]?.stringValue,
-            tripID: members["tripid"]?.stringValue, trackingID: members["trackingid"]?.stringValue, taskIDs: taskIDs)
+            tripID: members["tripid"]?.stringValue, trackingID: members["trackingid"]?.stringValue, taskIDs: taskIDs,
+            misspelledVehicleClaim: members.keys.sorted().first { key in
+                let letters = key.lowercased().filter(\.isLetter)
+                return !["vehicleid", "deliveryvehicleid"].contains(key)
+                    && ["vehicleid", "deliveryvehicleid", "vehicle"].contains(letters)
+            })
     }
 
     private static func object(

@@ -19,6 +19,8 @@ protocol LineDecoder: Sendable {
     mutating func takeSky(at now: Duration) -> Sky?
     /// Whether whole frames of a binary protocol have come: the rate is right, and what is spoken is not wanted.
     var hasBinaryFrames: Bool { get }
+    /// Whether what comes are sentences that lack nothing but their checksums.
+    var lacksChecksums: Bool { get }
     /// What is wrong with bytes that are no sentences, and what to do, where that can be told from them.
     var causeOfNoise: String? { get }
     /// What the other side says that keeps fixes from coming, and what to do; `nil` when it says no such thing.
@@ -29,6 +31,7 @@ extension LineDecoder {
     mutating func takeWarning() -> ReceiverWarning? { nil }
     mutating func takeSky(at now: Duration) -> Sky? { nil }
     var hasBinaryFrames: Bool { false }
+    var lacksChecksums: Bool { false }
     var causeOfNoise: String? { nil }
     var complaint: String? { nil }
 }
@@ -38,10 +41,17 @@ struct SentenceDecoder: LineDecoder {
     private var decoder: NMEADecoder
     /// Sentences so far.
     private var sentences = 0
+    /// Who it is that sends no sentences, as its first bytes tell.
+    private var speaker: ForeignSpeaker?
+    private var hasBegun = false
 
     init(_ decoder: NMEADecoder = NMEADecoder()) { self.decoder = decoder }
 
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
+        if !hasBegun, bytes.count > 0 {
+            hasBegun = true
+            speaker = ForeignSpeaker(bytes)
+        }
         decoder.decode(bytes, receivedAt: now, emit)
         let before = sentences
         sentences = decoder.statistics.sentences
@@ -53,14 +63,31 @@ struct SentenceDecoder: LineDecoder {
     mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
     mutating func takeSky(at now: Duration) -> Sky? { decoder.takeSky(at: now) }
 
-    /// Sentences that lack nothing but their checksums.
+    var lacksChecksums: Bool { isMostly(.missingChecksum) }
+
     var causeOfNoise: String? {
+        guard sentences == 0 else { return nil }
+        if lacksChecksums {
+            return
+                "sentences arrive, but without a checksum; if the receiver has none, set receiver.acceptMissingChecksum "
+                + "to true"
+        }
+        if hasBinaryFrames {
+            return "binary frames (UBX or RTCM) arrive, but no NMEA sentence; switch the receiver's output to NMEA"
+        }
+        // A sentence or two may be noise.
+        if decoder.statistics.refusals(.checksumMismatch).count > 2, isMostly(.checksumMismatch) {
+            return
+                "sentences arrive, and no checksum agrees; check the cable, and what changes the sentences on their way"
+        }
+        return speaker?.rawValue
+    }
+
+    /// Whether sentences are refused, and more than half of them for `reason`.
+    private func isMostly(_ reason: SentenceRefusal) -> Bool {
         let statistics = decoder.statistics
         let refused = SentenceRefusal.allCases.reduce(0) { $0 + statistics.refusals($1).count }
-        guard sentences == 0, statistics.refusals(.missingChecksum).count * 2 > refused else { return nil }
-        return
-            "sentences arrive, but without a checksum; if the receiver has none, set receiver.acceptMissingChecksum to "
-            + "true"
+        return sentences == 0 && statistics.refusals(reason).count * 2 > refused
     }
 
     var complaint: String? {
@@ -72,4 +99,25 @@ struct SentenceDecoder: LineDecoder {
 
     var hasBinaryFrames: Bool { decoder.statistics.binaryBytes > 0 }
     var idleDeadline: Duration? { decoder.idleDeadline }
+}
+
+/// Who answers where a receiver was expected, with what to do.
+enum ForeignSpeaker: String, Sendable, Hashable, CaseIterable {
+    case gpsd = "gpsd answers, with its JSON reports; set receiver.type to gpsd"
+    case webServer = "a web server answers, not a receiver; check host and port"
+    case secureShell = "an SSH server answers, not a receiver; check host and port"
+    case caster = "an NTRIP caster answers, with corrections and no positions; name a server that sends NMEA"
+
+    init?(_ bytes: Span<UInt8>) {
+        let beginnings: [(String, Self)] = [
+            ("{\"class\":\"", .gpsd), ("HTTP/", .webServer), ("<!DOCTYPE", .webServer), ("<html", .webServer),
+            ("SSH-", .secureShell), ("SOURCETABLE ", .caster), ("ICY ", .caster),
+        ]
+        guard
+            let (_, speaker) = beginnings.first(where: { words, _ in
+                bytes.count >= words.utf8.count && words.utf8.enumerated().allSatisfy { bytes[$0.offset] == $0.element }
+            })
+        else { return nil }
+        self = speaker
+    }
 }

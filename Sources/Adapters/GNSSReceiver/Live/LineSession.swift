@@ -22,7 +22,7 @@ struct LineSession: Sendable {
     /// What the bytes so far say of the rate at which they were read.
     var evidence: BaudRateSearch.Evidence {
         if watch.hasSentence { return .sentences }
-        if decoder.causeOfNoise != nil { return .withoutChecksum }
+        if decoder.lacksChecksums { return .withoutChecksum }
         if decoder.hasBinaryFrames { return .binaryFrames }
         return watch.hasBytes ? .noise : .silence
     }

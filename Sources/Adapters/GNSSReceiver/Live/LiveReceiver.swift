@@ -112,7 +112,11 @@ private struct ReceiverLoop {
             case .overdue:
                 isSecondChance = true
                 continue
-            case .endOfInput: report(complaint: "closed by the other side; it is opened again")
+            case .endOfInput:
+                report(
+                    complaint:
+                        "closed by the other side; it is opened again; if it stays so, check that host and port are the receiver's"
+                )
             case .lost(let reason): report(complaint: reason)
             }
             isSecondChance = false

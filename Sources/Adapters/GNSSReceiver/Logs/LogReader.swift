@@ -9,14 +9,6 @@ import ReportedText
 /// It has a thread of its own, for the disk is slow and decoding is work. Each log gets its own decoder, so that no
 /// date is carried over.
 package actor LogReader {
-    package struct Outcome: Sendable {
-        /// What the operator calls it.
-        package let name: String
-        package let statistics: DecoderStatistics
-
-        package init(name: String, statistics: DecoderStatistics) { (self.name, self.statistics) = (name, statistics) }
-    }
-
     /// What a part of a log held.
     package struct Chunk: Sendable {
         /// What the operator calls the log.
@@ -28,7 +20,7 @@ package actor LogReader {
         /// Size of the log; `nil` for what has none.
         package let totalBytes: Int64?
         /// Comes with the log's last chunk.
-        package let outcome: Outcome?
+        package let outcome: LogOutcome?
         /// Why the log could not be opened, or not be read further.
         package let failure: FixSourceError?
         /// Nothing follows, of this log or another.
@@ -59,6 +51,8 @@ package actor LogReader {
     private var path = ""
     private var decoder: NMEADecoder
     private var pause = GrowthPause()
+    /// As much as tells what a file is that is no log.
+    private var beginning: [UInt8] = []
 
     /// Opens nothing yet.
     ///
@@ -119,10 +113,13 @@ package actor LogReader {
         defer { if !goesOn { source = nil } }
         return Chunk(
             name: logName, fixes: fixes, warnings: warnings, bytesRead: bytesRead, totalBytes: recorded?.totalBytes,
-            outcome: goesOn || source == nil ? nil : Outcome(name: logName, statistics: decoder.statistics),
+            outcome: goesOn || source == nil ? nil : outcome,
             failure: failure, isLast: !goesOn && (failure != nil || remaining.isEmpty))
     }
 
+    private var outcome: LogOutcome {
+        LogOutcome(name: logName, statistics: decoder.statistics, beginning: beginning)
+    }
     private var logName: String { RecordedLog.name(of: path) }
     private var recorded: RecordedLog? { if case .recorded(let log) = source { log } else { nil } }
     private var growing: GrowingFile? { if case .growing(let file) = source { file } else { nil } }
@@ -130,7 +127,7 @@ package actor LogReader {
 
     private func openNext() throws(FixSourceError) {
         guard let next = remaining.popFirst() else { return }
-        (path, decoder, pause) = (next, newDecoder, GrowthPause())
+        (path, decoder, pause, beginning) = (next, newDecoder, GrowthPause(), [])
         guard follows, remaining.isEmpty, path != "-" else {
             source = .recorded(try RecordedLog(path: path, stop: stop))
             return
@@ -192,6 +189,7 @@ package actor LogReader {
     private func decode(_ count: Int, _ emit: (Fix) -> Void) {
         let bytes = buffer
         let new = bytes.span.extracting(first: count)
+        if beginning.isEmpty { beginning = Array(bytes.prefix(min(count, 1024))) }
         // A recording has no moments of its own: its time does not advance, and no pause completes an epoch.
         decoder.decode(new, receivedAt: pause.time, emit)
         pause.bytesArrived(new)

@@ -24,14 +24,14 @@ package struct LogReceiver: FixSource {
 extension LogReader {
     /// Delivers all that is in the logs but the closing state.
     ///
-    /// - Returns: how many sentences were rejected for want of a checksum.
+    /// - Returns: what became of each log.
     @discardableResult
     nonisolated func deliverAll(
         to deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
-    ) async throws(FixSourceError) -> Int {
+    ) async throws(FixSourceError) -> [LogOutcome] {
         try await requireAll()
         try await deliver(.state(.receiving(source: name)))
-        var withoutChecksum = 0
+        var outcomes: [LogOutcome] = []
         while true {
             let chunk = await read { $0.next() }
             for warning in chunk.warnings { try await deliver(.warning(warning)) }
@@ -41,21 +41,12 @@ extension LogReader {
             }
             try stopIfCancelled()
             if let failure = chunk.failure ?? chunk.outcome?.emptiness { throw failure }
-            if let outcome = chunk.outcome { withoutChecksum += outcome.statistics.refusals(.missingChecksum).count }
-            if chunk.isLast { return withoutChecksum }
+            if let outcome = chunk.outcome { outcomes.append(outcome) }
+            if chunk.isLast { return outcomes }
         }
     }
 
     private nonisolated func stopIfCancelled() throws(FixSourceError) {
         if Task.isCancelled { throw FixSourceError(.cancelled, "\(name): stopped") }
-    }
-}
-
-extension LogReader.Outcome {
-    /// What is wrong with a log without any sentence, whose checksum may be missing.
-    package var emptiness: FixSourceError? {
-        guard statistics.sentences == 0, statistics.refusals(.missingChecksum).count == 0 else { return nil }
-        return FixSourceError(
-            .notALog, "\(name) holds no NMEA 0183 sentence with a right checksum; check that it is a receiver's log")
     }
 }

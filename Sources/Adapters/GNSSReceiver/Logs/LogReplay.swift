@@ -41,15 +41,18 @@ package struct LogReplay: FixSource {
     private let decoder: NMEADecoder
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> UTCTime
+    private let tell: @Sendable (String) -> Void
     private var drive: Drive?
     private var offset = DriveOffset.none
 
-    /// `clock` paces the replay, `now` dates the fixes.
+    /// `clock` paces the replay, `now` dates the fixes, `tell` hears what is left out of the logs.
     package init(
         paths: [String], options: Options = Options(), decoder: NMEADecoder = NMEADecoder(),
-        clock: any Clock<Duration>, now: @escaping @Sendable () -> UTCTime
+        clock: any Clock<Duration>, now: @escaping @Sendable () -> UTCTime,
+        tell: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        (self.paths, self.options, self.decoder, self.clock, self.now) = (paths, options, decoder, clock, now)
+        (self.paths, self.options, self.decoder) = (paths, options, decoder)
+        (self.clock, self.now, self.tell) = (clock, now, tell)
     }
 
     /// What the operator calls the logs.
@@ -107,10 +110,10 @@ package struct LogReplay: FixSource {
         }
         var survey = LogSurvey()
         var failure: FixSourceError?
-        var withoutChecksum = 0
+        var outcomes: [LogOutcome] = []
         do throws(FixSourceError) {
             let reader = try LogReader(paths: paths, decoder: decoder)
-            withoutChecksum = try await reader.deliverAll { event throws(FixSourceError) in
+            outcomes = try await reader.deliverAll { event throws(FixSourceError) in
                 guard case .fix(let fix) = event else { return }
                 try keep(fix)
                 survey.add(fix.timeOfFix)
@@ -119,13 +122,15 @@ package struct LogReplay: FixSource {
             guard survey.fixes > 0, error.code != .cancelled, error.code != .tooLong else { throw error }
             failure = error
         }
+        for outcome in outcomes { outcome.loss.map(tell) }
         guard survey.fixes == 0 else { return (survey, failure) }
+        let withoutChecksum = outcomes.reduce(0) { $0 + $1.statistics.refusals(.missingChecksum).count }
         throw FixSourceError(
             .notALog,
             withoutChecksum > 0
                 ? "\(name) holds no fix, but \(withoutChecksum.counted("sentence")) without checksum; if it is the log of a "
                     + "receiver that sends none, accept them: --accept-missing-checksum, or receiver.acceptMissingChecksum"
-                : "\(name) holds no fix with a date; check that it is NMEA 0183 with RMC or ZDA sentences")
+                : LogOutcome.absence(of: outcomes))
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

@@ -199,6 +199,10 @@ enum LogFileKind: Sendable, Hashable {
             self = .packed(by: "bzip2", remedy: "bunzip2")
         } else if starts(with: [0x50, 0x4B, 0x03, 0x04]) {
             self = .packed(by: "zip", remedy: "unzip")
+        } else if starts(with: [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]) {
+            self = .packed(by: "7-Zip", remedy: "7z x")
+        } else if starts(with: Array("Rar!".utf8)) {
+            self = .packed(by: "RAR", remedy: "unrar x")
         } else {
             self = Self.utf16Encoding(of: bytes).map(Self.utf16(encoding:)) ?? .plain
         }

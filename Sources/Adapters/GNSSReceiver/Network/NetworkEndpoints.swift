@@ -41,7 +41,9 @@ private struct TCPEndpoint: ReceiverEndpoint {
 
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
         switch trouble {
-        case .silence: "silent for \(limit.components.seconds) s; check that the server has data"
+        case .silence:
+            "silent for \(limit.components.seconds) s; check that the server has data, and that it sends NMEA unasked "
+                + "(a web server waits to be asked)"
         case .noise: "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what the server sends"
         }
     }

@@ -221,6 +221,9 @@ extension OnlineCheck {
     /// Why there is no fix.
     private static func absence(_ state: ReceiverState?, within limit: Duration) -> String {
         guard let state else { return "no answer within \(limit.components.seconds) s" }
+        if case .ended(let log) = state {
+            return "\(log): end of log, and no fix in it; waypost fixes \(log) says why"
+        }
         guard case .receiving = state else { return state.description }
         return "\(state), but no fix yet within \(limit.components.seconds) s; check the antenna's view of the sky"
     }

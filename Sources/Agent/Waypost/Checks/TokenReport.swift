@@ -63,6 +63,12 @@ package struct TokenReport: Sendable {
     /// What the service would report and use it all the same, and what this host's clock says of it, by which the
     /// service judges nothing.
     private var remarks: [String] {
+        if verdict.fits, let end = answer.parsed.expiry, JSONWebToken.isPlausible(end), end <= hostTime {
+            return verdict.remarks + [
+                "the token ended \(Duration.seconds(hostTime - end).spoken) ago by this host's clock; let the issuer make a "
+                    + "new one, or set the clock that is wrong"
+            ]
+        }
         let ahead = Duration.seconds((answer.parsed.timeOfIssue ?? hostTime) - hostTime)
         let accepted = Duration.seconds(ClaimRules.skew)
         guard ahead > accepted else { return verdict.remarks }

@@ -86,6 +86,12 @@ extension Configuration {
         // Editors on other systems put a byte order mark before the text (RFC 8259 section 8.1 lets a reader pass it).
         let text = json.starts(with: [0xef, 0xbb, 0xbf]) ? Array(json.dropFirst(3)) : json
         do { document = try JSONValue(parsing: text) } catch {
+            if ["$GP", "$GN", "!AI"].contains(where: { text.starts(with: Array($0.utf8)) }) {
+                throw ConfigurationError(problems: [
+                    "\(file): is a receiver's log, not a configuration; name the configuration behind --config, and the "
+                        + "log without it"
+                ])
+            }
             throw ConfigurationError(problems: ["\(file): \(error)\(BrokenLine(of: text, error).lines)"])
         }
         guard case .object(let members) = document else {

@@ -85,6 +85,7 @@ struct FixesCommand {
         if decoding.isInterrupted, !follows { throw interruption }
         try StandardOutput.write(ending)
         if decoding.isInterrupted { throw interruption }
+        decoding.reportLosses()
         let status = try decoding.conclude()
         guard count == 0 else { return status }
         // A receiver that never saw the sky gives a log without a fix; without a sentence it is not a log.

@@ -9,7 +9,7 @@ import Waypost
 /// What became of logs that a tool has decoded, without a pipeline.
 struct LogDecoding: Sendable {
     /// One for each log that was opened.
-    fileprivate(set) var outcomes: [LogReader.Outcome] = []
+    fileprivate(set) var outcomes: [LogOutcome] = []
     fileprivate(set) var failure: (any Error)?
     /// How far the logs were read, as `31 % of town.nmea`.
     fileprivate(set) var reached = "nothing"
@@ -30,26 +30,19 @@ struct LogDecoding: Sendable {
     /// What is wrong with the first log without a sentence: it is not a receiver's log.
     var foreignLog: AgentError? {
         guard let log = outcomes.first(where: { $0.statistics.sentences == 0 }) else { return nil }
-        let unchecked = log.statistics.refusals(.missingChecksum).count
         return AgentError(
             .inputData,
             log.emptiness?.description
-                ?? "\(log.name) holds \(unchecked.counted("sentence")) without checksum and none with a right "
-                + "one; if it is the log of a receiver that sends none, add --accept-missing-checksum")
+                ?? "\(log.name) holds \(log.sentencesWithoutChecksum.counted("sentence")) without checksum and none with a "
+                + "right one; if it is the log of a receiver that sends none, add --accept-missing-checksum")
     }
 
     /// Why logs with sentences have no fix that could be given.
-    var absence: String {
-        let names = outcomes.map(\.name).joined(separator: ", ")
-        let epochs = outcomes.reduce(0) { $0 + $1.statistics.epochs }
-        let undated = outcomes.reduce(0) { $0 + $1.statistics.undatedFixes }
-        if undated > 0 {
-            return "no fix with a date in \(names): \(undated.counted("fix", "fixes")), "
-                + "but no RMC or ZDA sentence that dates them"
-        }
-        guard epochs > 0 else { return "no fix in \(names): no sentence there states a position with its time" }
-        return "no fix in \(names): \(epochs.counted("epoch")), none with a position that its receiver "
-            + "vouches for"
+    var absence: String { LogOutcome.absence(of: outcomes) }
+
+    /// Says what was left out of the logs.
+    func reportLosses() {
+        for outcome in outcomes { outcome.loss.map { Terminal.say("waypost: \($0)") } }
     }
 }
 

@@ -56,6 +56,7 @@ struct MapCommand {
             _ = try decoding.conclude()
             throw decoding.foreignLog ?? AgentError(.inputData, decoding.absence)
         }
+        decoding.reportLosses()
         if page != nil, Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(size))") }
         return try decoding.conclude()
     }

@@ -9,7 +9,7 @@ import Waypost
 /// The page of `waypost map`: one document and nothing from outside. Its script only lets chart and track point at each
 /// other.
 struct MapPage {
-    let logs: [LogReader.Outcome]
+    let logs: [LogOutcome]
     let survey: TrackSurvey
     /// Why the last log was not read to its end.
     let failure: String?
@@ -112,7 +112,7 @@ struct MapPage {
     }
 
     /// What the decoder met in one log.
-    private func section(of log: LogReader.Outcome) -> Markup {
+    private func section(of log: LogOutcome) -> Markup {
         let account = LogAccount(log.statistics)
         var rows = [
             ("Receiver", account.receiver.joined(separator: "; ")),

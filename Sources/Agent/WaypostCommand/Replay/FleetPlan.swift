@@ -132,7 +132,10 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
         guard rest.first == "d", width > 0 else {
             throw .conversion("%\(digits)\(rest.first.map(String.init) ?? "")")
         }
-        guard parts.count == 2 else { throw .second }
+        guard parts.count == 2 else {
+            let next = parts[2].prefix { $0.isASCII && $0.isNumber || $0 == "d" }
+            throw next.last == "d" ? .second : .conversion("%\(parts[2].first.map(String.init) ?? "")")
+        }
         self.init(
             text: text, before: String(parts[0]), after: String(rest.dropFirst()), width: width, hasNumber: true)
     }

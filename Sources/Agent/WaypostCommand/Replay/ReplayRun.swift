@@ -66,7 +66,7 @@ struct ReplayRun: Sendable {
                 options: NMEADecoderOptions(
                     acceptsMissingChecksum: options.acceptsMissingChecksum
                         || configuration.receiver.acceptsMissingChecksum)),
-            clock: time, now: { UTCTime.system })
+            clock: time, now: { UTCTime.system }, tell: { Terminal.say("waypost: \($0)") })
         let interval = configuration.reporting.policy.longestInterval * options.speed.stretch
         let parts = VehicleAgent.Parts(
             source: source.driven(with: fleet.offset(at: 0, interval: interval)), authorization: authorization,

@@ -142,8 +142,11 @@ extension TokenFaultPlan {
         case "--token-outage":
             if let count = Int(value.text) { outage = .first(count) } else { outage = .seconds(try value.range()) }
         case "--token-errors":
-            rates = try value.rates("FAULT:RATE, as 503:0.3 or page:0.1", TokenFault.init)
-                .map { FaultRate(fault: $0.kind, rate: $0.rate) }
+            rates = try value.rates(
+                "FAULT:RATE, as 503:0.3 or page:0.1, where FAULT is 400 to 599, page, empty, wrongVehicle, "
+                    + "wrongAudience or expired", TokenFault.init
+            )
+            .map { FaultRate(fault: $0.kind, rate: $0.rate) }
         case "--token-delay": delay = try value.delay()
         case "--token-life": life = try value.count(1...3600)
         case "--token-expiry": expiryStyle = .some(try value.choice())

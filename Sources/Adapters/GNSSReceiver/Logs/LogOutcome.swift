@@ -1,0 +1,141 @@
+package import GNSS
+package import LocationReporting
+import ReportedText
+
+/// What became of one log that has been read to its end.
+package struct LogOutcome: Sendable {
+    /// What the operator calls it.
+    package let name: String
+    package let statistics: DecoderStatistics
+    /// What it is in place of a receiver's log, as far as its first bytes tell.
+    private let foreignKind: ForeignLogKind?
+
+    /// `beginning` are its first bytes, unpacked.
+    package init(name: String, statistics: DecoderStatistics, beginning: [UInt8] = []) {
+        (self.name, self.statistics) = (name, statistics)
+        foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning, statistics) : nil
+    }
+
+    /// What is wrong with a log without any sentence, whose checksum may be missing.
+    package var emptiness: FixSourceError? {
+        guard statistics.sentences == 0, !lacksChecksums else { return nil }
+        let mismatches = statistics.refusals(.checksumMismatch)
+        let problem =
+            if let foreignKind {
+                "is \(foreignKind.rawValue)"
+            } else if mismatches.count > 0 {
+                "holds \(mismatches.count.counted("sentence")), and not one checksum agrees: \(Self.alteration)"
+            } else {
+                "holds no NMEA 0183 sentence with a right checksum; check that it is a receiver's log"
+            }
+        return FixSourceError(.notALog, "\(name) \(problem)")
+    }
+
+    /// How many sentences lack nothing but their checksum, where there is no sentence with one.
+    package var sentencesWithoutChecksum: Int {
+        statistics.sentences == 0 && lacksChecksums ? statistics.refusals(.missingChecksum).count : 0
+    }
+
+    /// Noise has a `$` here and there, too.
+    private var lacksChecksums: Bool {
+        let refused = SentenceRefusal.allCases.reduce(0) { $0 + statistics.refusals($1).count }
+        return statistics.refusals(.missingChecksum).count * 2 > refused
+    }
+
+    /// What was left out of a log that has sentences, and what that means.
+    package var loss: String? {
+        let mismatches = statistics.refusals(.checksumMismatch)
+        guard statistics.sentences > 0, mismatches.count > 0 else { return nil }
+        let all = statistics.sentences + mismatches.count
+        let front =
+            "\(name): \(mismatches.count.grouped) of \(all.counted("sentence")) left out, as the checksum does not "
+            + "agree (\(mismatches.count == 1 ? "" : "the first ")in line \(mismatches.firstLine))"
+        // A cable loses one in some hundreds; an editor or a conversion more.
+        return mismatches.count * 100 < all ? "\(front): damage on the line" : "\(front): \(Self.alteration)"
+    }
+
+    private static let alteration =
+        "the log was altered after it was recorded, or damaged on the line; use it as it was recorded"
+
+    /// Why logs with sentences have no fix that could be given, and what to do.
+    package static func absence(of outcomes: [LogOutcome]) -> String {
+        let names = outcomes.map(\.name).joined(separator: ", ")
+        let epochs = outcomes.reduce(0) { $0 + $1.statistics.epochs }
+        let undated = outcomes.reduce(0) { $0 + $1.statistics.undatedFixes }
+        if undated > 0 {
+            return
+                "no fix with a date in \(names): \(undated.counted("fix", "fixes")), but no RMC or ZDA sentence that "
+                + "dates them; have the receiver send RMC or ZDA too, and record again"
+        }
+        guard epochs > 0 else {
+            return "no fix in \(names): no sentence there states a position with its time; have the receiver send RMC "
+                + "and GGA, and record again"
+        }
+        return
+            "no fix in \(names): \(epochs.counted("epoch")), none with a position that its receiver vouches for (RMC "
+            + "with status V, GGA with quality 0, or simulated); record again where the antenna sees the sky"
+    }
+}
+
+/// What people take for a receiver's log, with what to do, as the end of a sentence.
+enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
+    case gpx = "a GPX track, which has no sentences; use the receiver's log that it was made of"
+    case kml = "a KML track, which has no sentences; use the receiver's log that it was made of"
+    case page = "a page (HTML); save the log itself in its place"
+    case markup = "XML, not a receiver's log; use the log with the receiver's NMEA sentences"
+    case gpsdReports = "JSON reports of gpsd; record the receiver's sentences with gpspipe -r"
+    case configuration = "a configuration, not a log; give it behind --config, and name a receiver's log"
+    case json = "JSON, not a receiver's log; use the log with the receiver's NMEA sentences"
+    case table = "a table (CSV), which has no sentences; use the receiver's log that it was made of"
+    case rinex = "RINEX, which has raw measurements and no positions; record the receiver's NMEA sentences"
+    case binaryFrames =
+        "binary output (UBX or RTCM) without an NMEA sentence; switch the receiver's output to NMEA, and record again"
+    case database = "an SQLite database, perhaps an outbox; name a receiver's log"
+    case token = "a token, not a log; name a receiver's log"
+    case zeros = "nothing but zeros, as a file is after a power cut; record again"
+    case withoutDollar = "sentences without the $ that begins each; use the log as it was recorded"
+
+    /// Judges by the first bytes of a log, and by what a decoder met in it.
+    init?(_ bytes: [UInt8], _ statistics: DecoderStatistics) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
+        let plain = Array(content.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 })
+        func has(_ word: String) -> Bool { Self.finds(word, in: plain[...]) }
+        func begins(_ word: String) -> Bool { plain.starts(with: word.lowercased().utf8) }
+        if statistics.binaryBytes > 0 {
+            self = .binaryFrames
+        } else if !bytes.isEmpty, bytes.allSatisfy({ $0 == 0 }) {
+            self = .zeros
+        } else if begins("SQLite format 3") {
+            self = .database
+        } else if content.prefix(64).contains(where: { $0 < 0x20 && !(9...13 ~= $0) }) {
+            return nil  // what follows is told of text alone
+        } else if begins("<") {
+            self = has("<gpx") ? .gpx : has("<kml") ? .kml : has("<html") || has("<!DOCTYPE html") ? .page : .markup
+        } else if begins("{") || begins("[") {
+            self =
+                has("{\"class\":\"")
+                ? .gpsdReports
+                : has("\"vehicle\"") && has("\"providerId\"") || has("\"authorization\"") ? .configuration : .json
+        } else if has("RINEX VERSION / TYPE") {
+            self = .rinex
+        } else if begins("ey"), has(".") {
+            self = .token
+        } else if !has("$"), has("RMC,") || has("GGA,") || has("GLL,") {
+            self = .withoutDollar
+        } else if let line = plain.split(separator: UInt8(ascii: "\n")).first, Self.finds("lat", in: line),
+            line.contains(where: { ",;\t".utf8.contains($0) })
+        {
+            self = .table
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether `word` stands in `bytes`, which are in lower case.
+    private static func finds(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
+        let word = Array(word.lowercased().utf8)
+        guard bytes.count >= word.count else { return false }
+        return (bytes.startIndex...bytes.endIndex - word.count).contains { bytes[$0...].starts(with: word) }
+    }
+}

@@ -1,0 +1,144 @@
+import GNSS
+import LocationReporting
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+@testable import GNSSReceiver
+
+/// What is said of a log that gives no fix, or fewer than its lines.
+@Suite struct LogOutcomes {
+    private func outcome(_ bytes: [UInt8]) throws -> LogOutcome {
+        var decoder = NMEADecoder()
+        decoder.decode(bytes.span, receivedAt: .zero) { _ in }
+        decoder.finish { _ in }
+        return LogOutcome(name: "drive.log", statistics: decoder.statistics, beginning: Array(bytes.prefix(1024)))
+    }
+
+    private func outcome(_ text: String) throws -> LogOutcome { try outcome(Array(text.utf8)) }
+
+    /// The sentences of `count` epochs of which every `step`th has been altered.
+    private func altered(_ count: Int, each step: Int) -> String {
+        (0..<count).map { index in
+            let line = sentence(
+                "GPRMC,1015\(index / 60)\(index % 60 + 10).00,A,5231.1234,N,01323.1234,E,1,9,231126,,,A")
+            return index % step == step - 1 ? line.replacing(",N,", with: ",S,") : line
+        }.joined()
+    }
+
+    @Test(
+        arguments: [
+            ("<?xml version=\"1.0\"?>\n<gpx version=\"1.1\">", ForeignLogKind.gpx),
+            ("<?xml version=\"1.0\"?><kml>", .kml), ("<!DOCTYPE html><p>Sign in", .page), ("<a/>", .markup),
+            (#"{"class":"VERSION","release":"3.22"}"#, .gpsdReports),
+            (#"{"vehicle": {"providerId": "p"}, "receiver": {}}"#, .configuration),
+            (#"{"time":"2026-11-23T12:00:00Z","latitude":52.5}"#, .json), (#"{"type":"FeatureCollection"}"#, .json),
+            ("time,lat,lon\n2026,52,13\n", .table), ("\u{FEFF}Time;Latitude;Longitude\n", .table),
+            ("     3.03           OBSERVATION DATA    M                   RINEX VERSION / TYPE\n", .rinex),
+            ("SQLite format 3\0", .database), ("eyJhbGciOiJSUzI1NiJ9.e30.AA", .token), ("\0\0\0\0", .zeros),
+            ("GPRMC,101500,A,5231.1234,N,01323.1234,E,1,9,231126,,,A*00\n", .withoutDollar),
+        ] as [(String, ForeignLogKind)])
+    func nameWhatIsNoLog(text: String, kind: ForeignLogKind) throws {
+        #expect(try outcome(text).emptiness?.detail == "drive.log is \(kind.rawValue)")
+    }
+
+    @Test func nameBinaryOutput() throws {
+        // UBX NAV-CLOCK: two bytes of sync, class, id, length, payload, checksum.
+        let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
+        let words = try outcome((0..<20).flatMap { _ in frame }).emptiness?.detail ?? ""
+        #expect(
+            words.hasPrefix("drive.log is binary output (UBX or RTCM) without an NMEA sentence; switch"), "\(words)")
+    }
+
+    @Test func sayThatNoChecksumAgrees() throws {
+        #expect(
+            try outcome(altered(30, each: 1)).emptiness?.detail
+                == "drive.log holds 30 sentences, and not one checksum agrees: the log was altered after it was recorded, "
+                + "or damaged on the line; use it as it was recorded")
+        // Noise may begin like something else.
+        #expect(try outcome("<\u{1}\u{2}{").emptiness?.detail.hasPrefix("drive.log holds no NMEA") == true)
+        #expect(
+            try outcome("words, words\n").emptiness?.detail
+                == "drive.log holds no NMEA 0183 sentence with a right checksum; check that it is a receiver's log")
+    }
+
+    /// Sentences without checksum may be taken; a `$` in noise is none.
+    @Test func leaveLogsWithoutChecksumsToTheOperator() throws {
+        let bare = try outcome("$GPTXT,01,01,02,hello\r\n$GPTXT,01,01,02,world\r\n")
+        #expect(bare.emptiness == nil && bare.sentencesWithoutChecksum == 2)
+        let noise = try outcome("$GPTXT,1\r\n$GP\u{1}\n$GP\u{1}\n$GP\u{1}\n")
+        #expect(noise.emptiness != nil && noise.sentencesWithoutChecksum == 0)
+    }
+
+    @Test func countWhatWasLeftOut() throws {
+        #expect(try outcome(altered(30, each: 50)).loss == nil)
+        #expect(
+            try outcome(altered(30, each: 2)).loss
+                == "drive.log: 15 of 30 sentences left out, as the checksum does not agree (the first in line 2): the log "
+                + "was altered after it was recorded, or damaged on the line; use it as it was recorded")
+        #expect(
+            try outcome(altered(150, each: 150)).loss
+                == "drive.log: 1 of 150 sentences left out, as the checksum does not agree (in line 150): damage on the line"
+        )
+        #expect(try outcome(altered(30, each: 1)).loss == nil)
+    }
+
+    @Test(
+        arguments: [
+            (
+                "GPGGA,101500.00,5231.1234,N,01323.1234,E,1,8,1,40,M,40,M,,",
+                "but no RMC or ZDA sentence that dates them; have the receiver send RMC or ZDA too, and record again"
+            ),
+            (
+                "GPGSV,1,1,01,02,45,090,40",
+                "no sentence there states a position with its time; have the receiver send RMC and GGA, and record again"
+            ),
+            (
+                "GPRMC,101500.00,V,,,,,,,231126,,,N",
+                "1 epoch, none with a position that its receiver vouches for (RMC with status V, GGA with quality 0, or "
+                    + "simulated); record again where the antenna sees the sky"
+            ),
+        ])
+    func sayWhyThereIsNoFix(body: String, words: String) throws {
+        let text = LogOutcome.absence(of: [try outcome(sentence(body))])
+        #expect(text.hasPrefix("no fix ") && text.hasSuffix(words), "\(text)")
+    }
+}
+
+/// What a line says of itself that brings no sentence.
+@Suite struct NoiseCauses {
+    @Test(
+        arguments: [
+            (
+                "{\"class\":\"VERSION\",\"release\":\"3.22\"}\r\n",
+                "gpsd answers, with its JSON reports; set receiver.type"
+            ),
+            ("HTTP/1.1 400 Bad Request\r\n", "a web server answers, not a receiver; check host and port"),
+            ("SSH-2.0-OpenSSH_9.2\r\n", "an SSH server answers"), ("SOURCETABLE 200 OK\r\n", "an NTRIP caster answers"),
+            (
+                String(repeating: "$GPTXT,01,01,02,hello*00\r\n", count: 3),
+                "sentences arrive, and no checksum agrees; check the cable, and what changes the sentences on their way"
+            ),
+            ("$GPTXT,01,01,02,hello\r\n", "sentences arrive, but without a checksum"), ("\u{7f}~\u{1}", nil),
+            ("$GPTXT,01,01,02,hello*00\r\n", nil),
+        ] as [(String, String?)])
+    func areTold(text: String, words: String?) {
+        var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
+        _ = session.take(Array(text.utf8).span, at: .seconds(1))
+        guard let words else {
+            #expect(session.causeOfNoise == nil)
+            return
+        }
+        #expect(session.causeOfNoise?.hasPrefix(words) == true, "\(session.causeOfNoise ?? "")")
+    }
+
+    /// Frames of a binary protocol decide nothing of the rate, and are named all the same.
+    @Test func areBinaryFrames() {
+        let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
+        var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
+        let bytes = frame + frame + frame
+        _ = session.take(bytes.span, at: .seconds(1))
+        #expect(session.causeOfNoise?.hasPrefix("binary frames (UBX or RTCM) arrive, but no NMEA sentence") == true)
+        #expect(session.evidence == .binaryFrames)
+    }
+}
