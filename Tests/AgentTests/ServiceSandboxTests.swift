@@ -33,10 +33,10 @@ import WaypostTestSupport
                 "is not seen by the service, which has a /var/tmp of its own (PrivateTmp=yes in waypost.service)"
             ),
             (
-                "/home/van/key",
+                "/home/.van/key",
                 "is not seen by the service, to which /home is closed (ProtectHome=yes in waypost.service)"
             ),
-            ("/root/key", "is not seen by the service, to which /root is closed (ProtectHome=yes in waypost.service)"),
+            ("/root/.key", "is not seen by the service, to which /root is closed (ProtectHome=yes in waypost.service)"),
             ("/etc/waypost/key", nil), ("/run/vehicle/private", nil), ("/tmpfs/x", nil), ("/homework", nil),
         ] as [(String, String?)])
     func doesNotSee(path: String, words: String?) {
@@ -60,8 +60,9 @@ import WaypostTestSupport
 
     @Test func countsDropIns() {
         #expect(Self.sandbox("PrivateTmp=no").blindness(at: "/tmp/token") == nil)
-        #expect(Self.sandbox("ProtectHome=tmpfs", "BindReadOnlyPaths=/home/van").blindness(at: "/home/van/key") == nil)
-        #expect(Self.sandbox("ProtectHome=read-only").blindness(at: "/home/van/key") == nil)
+        #expect(
+            Self.sandbox("ProtectHome=tmpfs", "BindReadOnlyPaths=/home/.van").blindness(at: "/home/.van/key") == nil)
+        #expect(Self.sandbox("ProtectHome=read-only").blindness(at: "/home/.van/key") == nil)
         #expect(Self.sandbox("ReadWritePaths=-/data /more").writeProtection(at: "/data/outbox.sqlite") == nil)
         #expect(Self.sandbox("ReadWritePaths=/data", "ReadWritePaths=").writeProtection(at: "/data/o") != nil)
         let other = Self.sandbox("ExecStart=", "ExecStart=/usr/bin/waypost run \\\n  --config /data/van.json")
@@ -142,7 +143,7 @@ import WaypostTestSupport
         let user = SystemUser(name: "waypost", id: 900, groups: [900, 20], groupName: "waypost")
         let check = ServiceCheck(
             ServiceSandbox(ServiceUnit(texts: [unit, "[Service]\n" + dropIn])), user: hasUser ? user : nil,
-            status: { files[$0] }, resolved: { $0 == "/etc/link" ? "/home/van/token" : $0 })
+            status: { files[$0] }, resolved: { $0 == "/etc/link" ? "/home/.van/token" : $0 })
         let configuration = try Configuration(json: Array(text.utf8), file: file)
         return check.lines(configuration, from: file).map { "\($0.verdict.rawValue) \($0.name): \($0.text)" }
     }
@@ -181,9 +182,9 @@ import WaypostTestSupport
                 + "waypost.service); use /var/lib/waypost/outbox.sqlite, or type systemctl edit waypost and write [Service] "
                 + "and below it ReadWritePaths=/data"),
         Case(
-            part: outbox, with: "/home/van/outbox.sqlite",
+            part: outbox, with: "/home/.van/outbox.sqlite",
             line:
-                "note outbox: outbox.path: /home/van/outbox.sqlite is not seen by the service, to which /home is closed "
+                "note outbox: outbox.path: /home/.van/outbox.sqlite is not seen by the service, to which /home is closed "
         ),
         Case(
             part: "127.0.0.1:9464", with: "unix:/tmp/status",
