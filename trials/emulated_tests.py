@@ -22,7 +22,7 @@ RUNTIME = Path(os.environ.get("CROSS", "/var/cache/waypost/arm64")) / "swift/run
 STARTING = frozenset({
     "AgentTests", "BackendAuthorizationTests", "CurlTransportTests", "DeliverySimulationTests",
     "FleetEngineSimulatorTests", "GNSSReceiverTests", "LinkTests", "SQLiteOutboxTests"})
-LEFT_OUT = {"ArchitectureTests": "reads the sources, and runs nothing of them"}
+LEFT_OUT = {"ArchitectureTests": "it reads the sources, and runs nothing of them"}
 # What the emulator does not do: a test that does not pass for it is told with the reason.
 EMULATOR = {"LinuxPlatformTests.SerialLines/hasItsBaudRate(baudRate:speed:)": "qemu 7.2 sets no rate above 460,800 baud"}
 # What stands behind some tests; those whose program is not there are left out, and say so.
@@ -73,14 +73,15 @@ def build() -> None:
     """
     place, kind = BUILD
     subprocess.run([ROOT / "scripts/cross", "env", "ONLY_BUILD=1", "scripts/test", "--scratch-path", place,
-                    "--configuration", kind, "-Xswiftc", "-enable-testing", "-Xlinker", "--allow-shlib-undefined"], cwd=ROOT, check=True)
+                    "--configuration", kind, "-Xswiftc", "-enable-testing", "-Xlinker", "--allow-shlib-undefined"],
+                   cwd=ROOT, check=True)
 
 
 def run(system: EmulatedSystem, folder: Path, limit: int) -> str:
     """Runs them in a system that has the package, whose program is what they start; one module on each processor."""
     system.show(RUNTIME)
     began = time.monotonic()
-    waiting, outcomes = modules(), {}
+    waiting, outcomes = modules(), dict[str, Outcome]()
     running: dict[str, subprocess.Popen[bytes]] = {}
     try:
         while waiting or running:
@@ -95,7 +96,8 @@ def run(system: EmulatedSystem, folder: Path, limit: int) -> str:
     finally:
         for program in running.values():
             end_now(program)
-    return judge(outcomes, round(time.monotonic() - began))
+    told = [f"{name} left out: {reason}" for name, reason in LEFT_OUT.items()]
+    return "; ".join([judge(outcomes, round(time.monotonic() - began)), *told])
 
 
 def command(system: EmulatedSystem, name: str, folder: Path, limit: int) -> list[str]:
