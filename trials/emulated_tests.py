@@ -22,7 +22,9 @@ RUNTIME = Path(os.environ.get("CROSS", "/var/cache/waypost/arm64")) / "swift/run
 STARTING = frozenset({
     "AgentTests", "BackendAuthorizationTests", "CurlTransportTests", "DeliverySimulationTests",
     "FleetEngineSimulatorTests", "GNSSReceiverTests", "LinkTests", "SQLiteOutboxTests"})
-LEFT_OUT = {"ArchitectureTests": "reads the sources, and runs nothing of them"}
+LEFT_OUT = {"ArchitectureTests": "it reads the sources, and runs nothing of them"}
+# What the emulator does not do: a test that does not pass for it is told with the reason.
+EMULATOR = {"LinuxPlatformTests.SerialLines/hasItsBaudRate(baudRate:speed:)": "qemu 7.2 sets no rate above 460,800 baud"}
 # What stands behind some tests; those whose program is not there are left out, and say so.
 TOOLS = ("faketime", "gpsd", "libstdc++6", "nginx-light", "openssl", "procps")
 
@@ -71,14 +73,15 @@ def build() -> None:
     """
     place, kind = BUILD
     subprocess.run([ROOT / "scripts/cross", "env", "ONLY_BUILD=1", "scripts/test", "--scratch-path", place,
-                    "--configuration", kind, "-Xswiftc", "-enable-testing", "-Xlinker", "--allow-shlib-undefined"], cwd=ROOT, check=True)
+                    "--configuration", kind, "-Xswiftc", "-enable-testing", "-Xlinker", "--allow-shlib-undefined"],
+                   cwd=ROOT, check=True)
 
 
 def run(system: EmulatedSystem, folder: Path, limit: int) -> str:
     """Runs them in a system that has the package, whose program is what they start; one module on each processor."""
     system.show(RUNTIME)
     began = time.monotonic()
-    waiting, outcomes = modules(), {}
+    waiting, outcomes = modules(), dict[str, Outcome]()
     running: dict[str, subprocess.Popen[bytes]] = {}
     try:
         while waiting or running:
@@ -93,7 +96,8 @@ def run(system: EmulatedSystem, folder: Path, limit: int) -> str:
     finally:
         for program in running.values():
             end_now(program)
-    return judge(outcomes, round(time.monotonic() - began))
+    told = [f"{name} left out: {reason}" for name, reason in LEFT_OUT.items()]
+    return "; ".join([judge(outcomes, round(time.monotonic() - began)), *told])
 
 
 def command(system: EmulatedSystem, name: str, folder: Path, limit: int) -> list[str]:
@@ -116,9 +120,12 @@ def judge(outcomes: Mapping[str, Outcome], seconds: int) -> str:
         told += f"; of modules that start programs did not pass: {', '.join(failed)}"
     if broken_off := sorted(name for name, outcome in free.items() if not outcome.is_whole):
         told += f"; broken off: {', '.join(broken_off)}"
-    bound = sorted(outcomes.items() - free.items())
+    bound = {name: outcome for name, outcome in outcomes.items() if name not in STARTING}
+    wrong = {name: outcome.failed - EMULATOR.keys() for name, outcome in bound.items()}
+    for test in sorted(EMULATOR.keys() & {test for outcome in bound.values() for test in outcome.failed}):
+        told += f"; {test} did not pass: {EMULATOR[test]}"
     return require(
         told,
-        *((f"{name}: {', '.join(sorted(outcome.failed))} did not pass", not outcome.failed) for name, outcome in bound),
-        *((f"{name} did not come to its end", outcome.is_whole) for name, outcome in bound),
-        *((f"nothing of {name} ran", bool(outcome.passed)) for name, outcome in bound))
+        *((f"{name}: {', '.join(sorted(tests))} did not pass", not tests) for name, tests in wrong.items()),
+        *((f"{name} did not come to its end", outcome.is_whole) for name, outcome in bound.items()),
+        *((f"nothing of {name} ran", bool(outcome.passed)) for name, outcome in bound.items()))

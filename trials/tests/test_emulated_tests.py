@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unittest
 
-from trials.emulated_tests import LEFT_OUT, STARTING, Outcome, judge, modules
+from trials.emulated_tests import EMULATOR, LEFT_OUT, STARTING, Outcome, judge, modules
 from trials.failure import Failed
 from trials.waypost import ROOT
 
@@ -46,6 +46,10 @@ class Outcomes(unittest.TestCase):
         told = judge({"GNSSTests": outcome(), "AgentTests": outcome("b", "a", is_whole=False)}, 60)
         self.assertEqual(told, "6 test cases in 4 tests passed of 6 in 2 modules, 2 left out, in 60 s; "
                                "of modules that start programs did not pass: a, b; broken off: AgentTests")
+
+    def test_of_what_the_emulator_lacks_are_told_with_it(self) -> None:
+        [(test, reason)] = EMULATOR.items()
+        self.assertTrue(judge({"LinuxPlatformTests": outcome(test)}, 1).endswith(f"in 1 s; {test} did not pass: {reason}"))
 
     def test_of_what_starts_none_must_be_good(self) -> None:
         for broken, bad in (("GNSSTests: a, b did not pass: 3 test", outcome("b", "a")),
