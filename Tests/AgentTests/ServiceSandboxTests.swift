@@ -153,13 +153,13 @@ import WaypostTestSupport
         Case(
             part: token, with: "/tmp/token",
             line:
-                "note authorization: authorization.path: /tmp/token is not seen by the service, which has a /tmp of its "
+                "FAIL authorization: authorization.path: /tmp/token is not seen by the service, which has a /tmp of its "
                 + "own (PrivateTmp=yes in waypost.service); have it written where the service sees it, as to "
                 + "/run/vehicle/token.jwt, and correct the key"),
         Case(
             part: token, with: "/etc/link",
             line:
-                "note authorization: authorization.path: /etc/link is not seen by the service, to which /home is closed "
+                "FAIL authorization: authorization.path: /etc/link is not seen by the service, to which /home is closed "
         ),
         Case(
             part: token, with: "/run/vehicle/roots",
@@ -178,29 +178,29 @@ import WaypostTestSupport
         Case(
             part: outbox, with: "/data/outbox.sqlite",
             line:
-                "note outbox: outbox.path: /data/outbox.sqlite cannot be written by the service (ProtectSystem=strict in "
+                "FAIL outbox: outbox.path: /data/outbox.sqlite cannot be written by the service (ProtectSystem=strict in "
                 + "waypost.service); use /var/lib/waypost/outbox.sqlite, or type systemctl edit waypost and write [Service] "
                 + "and below it ReadWritePaths=/data"),
         Case(
             part: outbox, with: "/home/.van/outbox.sqlite",
             line:
-                "note outbox: outbox.path: /home/.van/outbox.sqlite is not seen by the service, to which /home is closed "
+                "FAIL outbox: outbox.path: /home/.van/outbox.sqlite is not seen by the service, to which /home is closed "
         ),
         Case(
             part: "127.0.0.1:9464", with: "unix:/tmp/status",
             line:
-                "note status: status.listen: unix:/tmp/status is not seen by the service, which has a /tmp of its own "
+                "FAIL status: status.listen: unix:/tmp/status is not seen by the service, which has a /tmp of its own "
                 + "(PrivateTmp=yes in waypost.service), so that nobody else finds it; use unix:/run/waypost/status"),
         Case(
             part: "127.0.0.1:9464", with: "unix:/run/status",
             line:
-                "note status: status.listen: unix:/run/status cannot be written by the service (ProtectSystem=strict in "
+                "FAIL status: status.listen: unix:/run/status cannot be written by the service (ProtectSystem=strict in "
                 + "waypost.service); use unix:/run/waypost/status"),
         Case(part: "127.0.0.1:9464", with: "unix:/run/waypost/status", line: nil),
         Case(
             part: #""v""#, with: #""v", "privateWhen": "/tmp/private""#,
             line:
-                "note vehicle: vehicle.privateWhen: /tmp/private is not seen by the service, which has a /tmp of its own "
+                "FAIL vehicle: vehicle.privateWhen: /tmp/private is not seen by the service, which has a /tmp of its own "
                 + "(PrivateTmp=yes in waypost.service), so that it does not switch; use a path that it sees, as "
                 + "/run/vehicle/private"),
         Case(

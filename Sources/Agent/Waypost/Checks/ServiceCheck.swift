@@ -33,9 +33,9 @@ package struct ServiceCheck {
 
     package func lines(_ configuration: Configuration, from file: String) -> [CheckLine] {
         var lines: [CheckLine] = []
-        func add(_ key: String, _ text: String?) {
+        func add(_ key: String, _ text: String?, _ verdict: CheckLine.Verdict = .note) {
             guard let text else { return }
-            lines.append(CheckLine(.note, String(key.prefix { $0 != "." }), text))
+            lines.append(CheckLine(verdict, String(key.prefix { $0 != "." }), text))
         }
         if user == nil {
             add(
@@ -49,11 +49,14 @@ package struct ServiceCheck {
                 add(key, unfoundProgram(path).map { "\(key): \($0)" })
             }
             guard path.hasPrefix("/") else { continue }
-            add(key, (key == "vehicle.privateWhen" ? switchTrouble(path) : trouble(key, path)).map { "\(key): \($0)" })
+            let text = key == "vehicle.privateWhen" ? switchTrouble(path) : trouble(key, path)
+            add(key, text.map { "\(key): \($0)" }, verdict(at: path))
         }
-        add("outbox", outboxTrouble(configuration.outbox.path).map { "outbox.path: \($0)" })
+        let outbox = configuration.outbox.path
+        add("outbox", outboxTrouble(outbox).map { "outbox.path: \($0)" }, verdict(at: outbox, isWritten: true))
         switch configuration.statusAddress {
-        case .unix(let path): add("status", socketTrouble(path).map { "status.listen: unix:\($0)" })
+        case .unix(let path):
+            add("status", socketTrouble(path).map { "status.listen: unix:\($0)" }, verdict(at: path, isWritten: true))
         case .loopback(_, let port) where (1..<1024).contains(port) && sandbox.user != "root":
             add(
                 "status",
@@ -128,6 +131,11 @@ package struct ServiceCheck {
     }
 
     // MARK: - What they have in common
+
+    /// The unit is sure to keep it from the service; modes are not all that lets a user in.
+    private func verdict(at path: String, isWritten: Bool = false) -> CheckLine.Verdict {
+        blindness(at: path) != nil || isWritten && writeProtection(at: path) != nil ? .fail : .note
+    }
 
     private func blindness(at path: String) -> String? {
         sandbox.blindness(at: path) ?? sandbox.blindness(at: resolved(path))
