@@ -50,10 +50,10 @@ struct PositionSource: OptionSet {
     /// GGA and GNS.
     static let data = Self(rawValue: 8)
 
-    @inline(always)
+    @inline(__always)
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    @inline(always)
+    @inline(__always)
     init(_ type: SentenceType) {
         switch type {
         case .gll: self = .bare
@@ -76,7 +76,7 @@ enum SolutionStatus: Hashable {
 
 extension SolutionStatus {
     /// The meaning of GGA field 6.
-    @inline(always)
+    @inline(__always)
     static func ofQuality(_ letter: UInt8) -> (SolutionStatus, FixQuality?) {
         switch letter {
         case UInt8(ascii: "1"): (.valid, .gps)
@@ -92,7 +92,7 @@ extension SolutionStatus {
     }
 
     /// The meaning of a mode letter; makers' own letters say nothing.
-    @inline(always)
+    @inline(__always)
     static func ofMode(_ letter: UInt8) -> (SolutionStatus, FixQuality?) {
         switch letter {
         case UInt8(ascii: "A"): (.valid, .gps)
@@ -109,7 +109,7 @@ extension SolutionStatus {
     }
 
     /// A status letter `A` or `V` together with the mode letter behind it, which may be missing.
-    @inline(always)
+    @inline(__always)
     static func of(status: UInt8, mode: UInt8) -> (SolutionStatus, FixQuality?) {
         let (ofMode, quality) = ofMode(mode)
         if ofMode == .excluded { return (.excluded, quality) }

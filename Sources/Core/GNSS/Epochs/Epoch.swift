@@ -49,7 +49,7 @@ struct Epoch {
 
     /// Counts a sentence that was taken; its place, if it has added something to what the epoch comes to: a GLL behind
     /// GGA and RMC has nothing new to say, and no fix should wait for it.
-    @inline(always)
+    @inline(__always)
     mutating func count(_ type: SentenceType) -> CycleLearner.Place? {
         let shift = UInt64(type.rawValue) * 4
         let before = counts >> shift & 15
@@ -63,7 +63,7 @@ struct Epoch {
     }
 
     /// Which parts have been said, and by sentences of which rank: eight bits a part, then one bit each.
-    @inline(always)
+    @inline(__always)
     private var extent: UInt64 {
         var extent = UInt64(latitude.rank) | UInt64(speed.rank) << 8 | UInt64(course.rank) << 16
         extent |= UInt64(accuracy.rank) << 24 | UInt64(hdop.rank) << 32 | UInt64(qualityRank) << 40
@@ -74,7 +74,7 @@ struct Epoch {
     }
 
     /// Takes a position; of several by one type (one a constellation) the first valid one stays.
-    @inline(always)
+    @inline(__always)
     mutating func take(_ sentence: PositionSentence, _ type: SentenceType) {
         let source = PositionSource(type)
         switch sentence.status {
@@ -116,14 +116,14 @@ struct Epoch {
         }
     }
 
-    @inline(always)
+    @inline(__always)
     mutating func take(_ sentence: MotionSentence) {
         speed.offer(sentence.speedMetersPerSecond, rank: 2)
         course.offer(sentence.courseDegrees, rank: 2)
     }
 
     /// Takes solution mode and HDOP; of several (one a constellation) the best mode stays.
-    @inline(always)
+    @inline(__always)
     mutating func take(_ sentence: SatellitesSentence) {
         if sentence.mode == .threeDimensional || mode == nil { mode = sentence.mode }
         hdop.offer(sentence.hdop, rank: 2)
@@ -200,11 +200,11 @@ struct Ranked {
     private(set) var rank: UInt8 = 0
 
     /// What was offered with the highest rank; `nil` when nothing was.
-    @inline(always)
+    @inline(__always)
     var value: Double? { rank == 0 ? nil : best }
 
     /// Takes `value` if there is one and its rank, from 1 up, is higher than that of the one kept.
-    @inline(always)
+    @inline(__always)
     mutating func offer(_ value: Double?, rank: UInt8) {
         if let value, rank > self.rank { (best, self.rank) = (value, rank) }
     }

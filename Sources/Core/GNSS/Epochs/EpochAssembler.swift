@@ -46,7 +46,7 @@ struct EpochAssembler {
     }
 
     /// The next kind of warning since the last query; `nil` when there is none.
-    @inline(always)
+    @inline(__always)
     mutating func takeWarning() -> ReceiverWarning? {
         guard warnings != 0 else { return nil }
         let bit = warnings.trailingZeroBitCount
@@ -61,7 +61,7 @@ struct EpochAssembler {
     /// Whether a quiet line would complete an epoch.
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
-    @inline(always)
+    @inline(__always)
     mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
         if let time = sentence.timeOfDay {
             enter(time, emit)
@@ -75,14 +75,14 @@ struct EpochAssembler {
         advance(type, emit)
     }
 
-    @inline(always)
+    @inline(__always)
     mutating func take(_ sentence: MotionSentence, _ emit: (Fix) -> Void) {
         guard enterUntimed(emit) else { return }
         if sentence.status != .void, sentence.status != .excluded { epoch.take(sentence) }
         advance(.vtg, emit)
     }
 
-    @inline(always)
+    @inline(__always)
     mutating func take(_ sentence: SatellitesSentence, _ emit: (Fix) -> Void) {
         guard enterUntimed(emit) else { return }
         epoch.take(sentence)
@@ -135,7 +135,7 @@ struct EpochAssembler {
     }
 
     /// Goes to the epoch of `time`.
-    @inline(always)
+    @inline(__always)
     private mutating func enter(_ time: TimeOfDay, _ emit: (Fix) -> Void) {
         if let current = epoch.timeOfDay {
             if current.isSameEpoch(as: time) { return }
@@ -148,7 +148,7 @@ struct EpochAssembler {
 
     /// Whether a sentence without a time is of use: the rest of an epoch that a pause has cut short is not, and must
     /// not be taken for the beginning of the next.
-    @inline(always)
+    @inline(__always)
     private mutating func enterUntimed(_ emit: (Fix) -> Void) -> Bool {
         guard isClosed else { return true }
         if cycle.isEnding(missingAfter: epoch.lastPlace) { return false }
@@ -157,7 +157,7 @@ struct EpochAssembler {
     }
 
     /// Counts a sentence; completes the epoch when it is the learned last one of those that add something.
-    @inline(always)
+    @inline(__always)
     private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
         guard let place = epoch.count(type) else { return }
         if completion == nil, cycle.endsEpoch(place) { complete(emit) }
@@ -262,7 +262,7 @@ struct CycleLearner {
     private static let needed = 2
 
     /// Whether an epoch of this receiver is complete with the sentence at `place`.
-    @inline(always)
+    @inline(__always)
     func endsEpoch(_ place: Place) -> Bool { agreements >= Self.needed && place == candidate }
 
     /// Whether the trusted ending is still to come when `place` came last.

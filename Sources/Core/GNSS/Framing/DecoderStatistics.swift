@@ -73,7 +73,7 @@ struct AddressCounts: Sendable {
     private static let reach = 8
 
     /// Counts one sentence; `address` holds up to eight bytes, first byte lowest.
-    @inline(always)
+    @inline(__always)
     mutating func add(_ address: UInt64) {
         var place = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 56)
         for _ in 0..<Self.reach {

@@ -330,7 +330,7 @@ extension NMEADecoder {
 /// What becomes of one sentence whose checksum agrees.
 extension NMEADecoder {
     /// Reads the sentence whose start byte is at `start` and whose fields end at `end`.
-    @inline(always)
+    @inline(__always)
     mutating func handle(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, _ emit: (Fix) -> Void
     ) {
@@ -354,7 +354,7 @@ extension NMEADecoder {
     }
 
     /// Keeps what a receiver says of itself; `isText` for TXT, whose words stand behind three numbers.
-    @inline(always)
+    @inline(__always)
     private mutating func noteBanner(
         _ bytes: UnsafeBufferPointer<UInt8>, _ address: UInt64, from start: Int, to end: Int, isText: Bool
     ) {
@@ -368,13 +368,13 @@ extension NMEADecoder {
     }
 
     /// Counts what the assembler has found, as seen at a place in the stream.
-    @inline(always)
+    @inline(__always)
     private mutating func noteWarnings(at byte: Int) {
         while let warning = assembler.takeWarning() { warn(warning, line: account.lines + 1, byte: byte) }
     }
 
     /// Gives the sentence to the assembler; `false` when a field is at fault.
-    @inline(always)
+    @inline(__always)
     private mutating func read(_ type: SentenceType, at start: Int, _ fields: inout FieldCursor, _ emit: (Fix) -> Void)
         -> Bool
     {
@@ -450,7 +450,7 @@ extension NMEADecoder {
     }
 
     /// The address at `start`: its first eight bytes, first byte lowest, and its length.
-    @inline(always)
+    @inline(__always)
     static func address(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
     ) -> (address: UInt64, length: Int) {

@@ -32,7 +32,7 @@
     ///   - bytes: the buffer.
     ///   - start: index of the start byte.
     ///   - acceptsMissingChecksum: whether a line end in place of `*` completes the sentence.
-    @inline(always)
+    @inline(__always)
     init(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, acceptsMissingChecksum: Bool) {
         let limit = min(bytes.count, start + Self.maximumLength - 2)
         var index = start + 1
@@ -67,7 +67,7 @@
     }
 
     /// Judges a sentence whose run of bytes has ended at `end`.
-    @inline(always)
+    @inline(__always)
     private init(
         in bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
     ) {
@@ -98,13 +98,13 @@
         }
     }
 
-    @inline(always)
+    @inline(__always)
     private static func ends(_ byte: UInt8) -> Bool {
         byte &- 0x20 > 0x7E - 0x20 || byte == UInt8(ascii: "*") || byte == UInt8(ascii: "$")
     }
 
     /// The digit's value in either case; 255 for any other byte.
-    @inline(always)
+    @inline(__always)
     private static func hexDigit(_ byte: UInt8) -> UInt8 {
         let decimal = byte &- UInt8(ascii: "0")
         if decimal < 10 { return decimal }
@@ -147,20 +147,20 @@ package enum SentenceRefusal: Int, Sendable, Hashable, CaseIterable, CustomStrin
 ///
 /// Where a function marks bytes, the lowest mark is exact; marks above it may be spurious.
 enum WordScan {
-    @inline(always)
+    @inline(__always)
     static func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
     static let high: UInt64 = 0x8080_8080_8080_8080
 
     /// Marks the bytes that equal `byte`.
-    @inline(always)
+    @inline(__always)
     static func marks(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ repeated(byte)
         return (difference &- repeated(1)) & ~difference & high
     }
 
     /// Marks what ends the run of a sentence's bytes: `*`, `$`, control bytes, DEL and non-ASCII bytes.
-    @inline(always)
+    @inline(__always)
     static func marksOfSentenceEnd(in word: UInt64) -> UInt64 {
         let control = (word &- repeated(0x20)) & ~word
         let beyondText = ((word & ~high) &+ repeated(1)) | word
@@ -169,7 +169,7 @@ enum WordScan {
     }
 
     /// How many bytes equal `byte`; exact.
-    @inline(always)
+    @inline(__always)
     static func count(of byte: UInt8, in word: UInt64) -> Int {
         let difference = word ^ repeated(byte)
         let nonZero = ((difference & ~high) &+ ~high) | difference
@@ -177,7 +177,7 @@ enum WordScan {
     }
 
     /// XOR of the eight bytes.
-    @inline(always)
+    @inline(__always)
     static func foldedXOR(_ word: UInt64) -> UInt8 {
         let half = word ^ (word >> 32)
         let quarter = half ^ (half >> 16)

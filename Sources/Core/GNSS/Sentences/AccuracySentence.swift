@@ -54,7 +54,7 @@ struct SatellitesSentence {
     var mode: FixMode?
     var hdop: Double?
 
-    @inline(always)
+    @inline(__always)
     init?(gsa fields: inout FieldCursor) {
         fields.skip()
         switch fields.letter() {

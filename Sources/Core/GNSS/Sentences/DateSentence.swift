@@ -40,7 +40,7 @@ struct TimeOfDay: Sendable, Hashable {
     var posixMilliseconds: Int64 { Int64(min(milliseconds, Self.millisecondsPerDay - 1)) }
 
     /// Whether both name the same epoch.
-    @inline(always)
+    @inline(__always)
     func isSameEpoch(as other: TimeOfDay) -> Bool {
         let difference = abs(milliseconds - other.milliseconds)
         if difference <= Self.tolerance { return true }

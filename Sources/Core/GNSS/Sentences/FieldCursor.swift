@@ -21,7 +21,7 @@ import TimeAndChance
     /// - Parameters:
     ///   - position: the first byte of the first field.
     ///   - end: the byte that ends the sentence; readable, neither digit nor comma.
-    @inline(always)
+    @inline(__always)
     init(from position: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>) {
         unsafe (self.position, self.end, faultEnd) = (position, end, position)
     }
@@ -39,7 +39,7 @@ import TimeAndChance
         return count
     }
 
-    @inline(always)
+    @inline(__always)
     mutating func note(_ fault: Fault) {
         guard self.fault == .none else { return }
         self.fault = fault
@@ -50,7 +50,7 @@ import TimeAndChance
     func faultOffset(from start: UnsafePointer<UInt8>) -> Int { unsafe faultEnd - start }
 
     /// Steps over `count` fields.
-    @inline(always)
+    @inline(__always)
     mutating func skip(_ count: Int = 1) {
         var (place, left) = unsafe (position, count)
         while left > 0, unsafe place != end {
@@ -61,7 +61,7 @@ import TimeAndChance
     }
 
     /// The first byte of a field, 0 when it is empty.
-    @inline(always)
+    @inline(__always)
     mutating func letter() -> UInt8 {
         guard unsafe position != end else { return 0 }
         let byte = unsafe position.pointee
@@ -108,7 +108,7 @@ import TimeAndChance
     }
 
     /// A number; `nil` when the field is empty, or malformed, which is noted.
-    @inline(always)
+    @inline(__always)
     mutating func decimal() -> Decimal? {
         var place = unsafe position
         var first = unsafe place.pointee
@@ -164,7 +164,7 @@ import TimeAndChance
     }
 
     /// A number in `range`; `nil` when the field is empty or at fault, which is noted.
-    @inline(always)
+    @inline(__always)
     mutating func number(in range: ClosedRange<Double>) -> Double? {
         guard let value = decimal()?.value else { return nil }
         guard range.contains(value) else {
@@ -178,7 +178,7 @@ import TimeAndChance
 /// Fields with a unit of their own.
 extension FieldCursor {
     /// `hhmmss`, with or without a fraction; a bare dot is legal.
-    @inline(always)
+    @inline(__always)
     mutating func timeOfDay() -> TimeOfDay? {
         guard let number = decimal() else { return nil }
         let (hour, minute, second) = (number.whole / 10_000, number.whole / 100 % 100, number.whole % 100)
@@ -195,7 +195,7 @@ extension FieldCursor {
     }
 
     /// A coordinate and its letter, as `5231.50000,N`: degrees and minutes written as one number.
-    @inline(always)
+    @inline(__always)
     mutating func coordinate(positive: UInt8, negative: UInt8, maximumDegrees: Int64) -> Double? {
         let number = decimal()
         let hemisphere = letter()
@@ -218,42 +218,42 @@ extension FieldCursor {
         return hemisphere == negative ? -value : value
     }
 
-    @inline(always)
+    @inline(__always)
     mutating func latitude() -> Double? {
         coordinate(positive: UInt8(ascii: "N"), negative: UInt8(ascii: "S"), maximumDegrees: 90)
     }
 
-    @inline(always)
+    @inline(__always)
     mutating func longitude() -> Double? {
         coordinate(positive: UInt8(ascii: "E"), negative: UInt8(ascii: "W"), maximumDegrees: 180)
     }
 
     /// Knots to metres per second; up to 1,000 kn, the limit of receivers that may be exported.
-    @inline(always)
+    @inline(__always)
     mutating func speedInKnots() -> Double? {
         number(in: 0...1000).map { $0 * 1852 / 3600 }
     }
 
-    @inline(always)
+    @inline(__always)
     mutating func speedInKilometersPerHour() -> Double? {
         number(in: 0...1852).map { $0 / 3.6 }
     }
 
     /// Degrees from north, 0..<360.
-    @inline(always)
+    @inline(__always)
     mutating func course() -> Double? {
         number(in: 0...360).map { $0 == 360 ? 0 : $0 }
     }
 
     /// A dilution of precision; 0 and 99 upwards stand for unknown.
-    @inline(always)
+    @inline(__always)
     mutating func dilution() -> Double? {
         guard let value = number(in: 0...9999) else { return nil }
         return value > 0 && value < 99 ? value : nil
     }
 
     /// An error estimate in metres; 0 stands for unknown.
-    @inline(always)
+    @inline(__always)
     mutating func errorInMeters() -> Double? {
         guard let value = number(in: 0...999_999_999) else { return nil }
         return value > 0 ? value : nil
@@ -289,18 +289,18 @@ struct Decimal {
     let decimals: Int
 
     /// All digits as one number: units of the last decimal, without sign.
-    @inline(always)
+    @inline(__always)
     private var mantissa: Int64 { whole * Self.powerOfTen(decimals) + fraction }
 
     /// Nearest double: both operands are exact, so that one division rounds once.
-    @inline(always)
+    @inline(__always)
     var value: Double {
         let magnitude = decimals == 0 ? Double(whole) : Double(mantissa) / Double(Self.powerOfTen(decimals))
         return isNegative ? -magnitude : magnitude
     }
 
     /// 10^`exponent` for 0...9.
-    @inline(always)
+    @inline(__always)
     static func powerOfTen(_ exponent: Int) -> Int64 {
         switch exponent {
         case 0: 1

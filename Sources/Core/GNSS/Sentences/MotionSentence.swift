@@ -5,7 +5,7 @@ struct MotionSentence {
     /// Void when the mode letter says so; unstated before NMEA 2.3.
     var status = SolutionStatus.unstated
 
-    @inline(always)
+    @inline(__always)
     init?(vtg fields: inout FieldCursor) {
         courseDegrees = fields.course()
         let mark = fields.letter()

@@ -20,7 +20,7 @@ struct PositionSentence {
     var date: Int32?
 
     /// Whether the fields are fit for use; a void sentence's numbers do not matter, only its time does.
-    @inline(always)
+    @inline(__always)
     mutating func conclude(_ fields: inout FieldCursor) -> Bool {
         guard status == .valid || status == .unstated else { return true }
         if (latitude == nil) != (longitude == nil) { fields.note(.halfPosition) }
@@ -31,7 +31,7 @@ struct PositionSentence {
 extension PositionSentence {
     /// RMC: recommended minimum. The navigation status behind the mode is not looked at: receivers that do not
     /// provide it send `V`.
-    @inline(always)
+    @inline(__always)
     init?(rmc fields: inout FieldCursor) {
         timeOfDay = fields.timeOfDay()
         guard fields.fault == .none else { return nil }
@@ -48,7 +48,7 @@ extension PositionSentence {
 
     /// GGA: fix data. A fix from fewer than three satellites needs another sentence to vouch for it, except by dead
     /// reckoning.
-    @inline(always)
+    @inline(__always)
     init?(gga fields: inout FieldCursor) {
         timeOfDay = fields.timeOfDay()
         guard fields.fault == .none else { return nil }
@@ -61,7 +61,7 @@ extension PositionSentence {
     }
 
     /// GNS: fix data of several constellations, a mode letter for each; the best one counts.
-    @inline(always)
+    @inline(__always)
     init?(gns fields: inout FieldCursor) {
         timeOfDay = fields.timeOfDay()
         guard fields.fault == .none else { return nil }
@@ -73,7 +73,7 @@ extension PositionSentence {
     }
 
     /// GLL: position alone; the oldest receivers send neither status nor time.
-    @inline(always)
+    @inline(__always)
     init?(gll fields: inout FieldCursor) {
         latitude = fields.latitude()
         longitude = fields.longitude()
@@ -108,7 +108,7 @@ extension PositionSentence {
     }
 
     /// Satellites, HDOP, altitude and separation, which GGA and GNS have alike.
-    @inline(always)
+    @inline(__always)
     private mutating func readSolution(_ fields: inout FieldCursor, unitFollows: Bool) {
         satellitesUsed = fields.number(in: 0...255).map { Int($0) }
         hdop = fields.dilution()

@@ -115,7 +115,7 @@ struct ReceiverBanners: Sendable {
     }
 
     /// Whether the sentence of that address states a version; TXT is not among them, for it may say anything.
-    @inline(always)
+    @inline(__always)
     static func states(_ address: UInt64) -> Bool {
         UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P") && addresses.contains(address)
     }

@@ -5,7 +5,7 @@ enum SentenceType: UInt8 {
     /// The type of an address given as its first eight bytes, first byte lowest, and how many bytes it has.
     ///
     /// Any talker will do. Addresses with `P` are a maker's own, except Quectel's talker `PQ`.
-    @inline(always)
+    @inline(__always)
     init(address: UInt64, length: Int) {
         let isMakers = UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P")
         if length == 5, !isMakers || UInt8(truncatingIfNeeded: address >> 8) == UInt8(ascii: "Q") {
@@ -41,7 +41,7 @@ enum SentenceType: UInt8 {
     }
 
     /// ASCII text as a number, first byte lowest.
-    @inline(always)
+    @inline(__always)
     static func code(_ text: StaticString) -> UInt64 {
         var code: UInt64 = 0
         text.withUTF8Buffer { bytes in

@@ -44,7 +44,7 @@ struct SkyAssembler: Sendable {
     private static let gsa = SentenceType.code("GSA")
 
     /// Takes a sentence by its address of five bytes, if it is one of those that count here; `epoch` counts epochs.
-    @inline(always)
+    @inline(__always)
     mutating func take(_ address: UInt64, _ fields: FieldCursor, epoch: Int, at now: Duration) {
         let talker = UInt16(truncatingIfNeeded: address)
         switch address >> 16 {
