@@ -135,8 +135,8 @@ import WaypostTestSupport
             if second % 30 == 0 { errors.hear(LocationUpdate(fix)) }
         }
         let summary = ReplaySummary(
-            counts: DeliveryCounts(), ledger: Ledger(accepted: 3, delivered: 3), duration: .seconds(1), driven: .seconds(60),
-            errors: errors, bytesWritten: 0)
+            counts: DeliveryCounts(), ledger: Ledger(accepted: 3, delivered: 3), duration: .seconds(1),
+            driven: .seconds(60), errors: errors, bytesWritten: 0)
         let json = try JSONValue(parsing: Array(summary.json.utf8))
         #expect(json["bytesWrittenPerHour"] == nil && json["requestsPerHour"] != nil, "a folder in memory")
         #expect(json["liveErrorMetersP50"]?.doubleValue == 0 && json["greatestLiveErrorMeters"]?.doubleValue == 58)

@@ -107,7 +107,8 @@ import WaypostTestSupport
         let map = try #require(TrackMap(survey, newest: fixes.last))
         for layout in PageLayout.allCases {
             let drawing = MapDrawing(map, layout).svg.text
-            let labels = drawing.matches(of: /class="label strong" text-anchor="(\w+)" x="([-.\d]+)" y="[^"]*">([^<]*)</)
+            let labels = drawing.matches(
+                of: /class="label strong" text-anchor="(\w+)" x="([-.\d]+)" y="[^"]*">([^<]*)</)
             #expect(labels.contains { $0.output.3.hasPrefix("now") }, "\(labels.map(\.output.3))")
             for label in labels {
                 let x = try #require(Double(label.output.2))

@@ -107,8 +107,9 @@ struct ReplaySummary: Encodable {
 
     private var rates: String {
         guard let requestsPerHour, let bytesPerHour else { return "" }
-        let written = bytesWrittenPerHour.map { "; \(Int($0 / 1000)) kB written to the disk" }
-        return "\nan hour of driving: \(Int(requestsPerHour).counted("request")), \(Int(bytesPerHour / 1000)) kB\(written ?? "")"
+        let written = bytesWrittenPerHour.map { "; \(Int($0 / 1000)) kB written to the disk" } ?? ""
+        return "\nan hour of driving: \(Int(requestsPerHour).counted("request")), \(Int(bytesPerHour / 1000)) kB"
+            + written
     }
 
     /// How well who hears of the updates alone knows where the vehicle is, and afterwards where it was.
