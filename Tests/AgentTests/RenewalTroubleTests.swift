@@ -59,7 +59,7 @@ import WaypostTestSupport
         await yieldTurns {
             clock.advance(by: .seconds(2))
             _ = try? await authorization.token(for: van)
-            return monitor.snapshot.renewalTrouble == nil
+            return monitor.snapshot.renewalTrouble == nil && lines.withLock { $0.count } == 2
         }
         #expect(delivery().renewalTrouble == nil && delivery().tokenSecondsLeft == nil)
         #expect(lines.withLock { $0.last?.contains("the token of vehicle v is renewed again") } == true)
