@@ -33,11 +33,15 @@ package enum OfflineCheck {
     ///
     /// Blocks; not for the shared pool.
     package static func lines(_ configuration: Configuration, from file: String? = nil) -> [CheckLine] {
-        configuration.doubts.map { CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description) }
-            + proofs(configuration) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)
-            + tokens(configuration.authorization, "authorization", configuration)
-            + tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
-            + notes(configuration) + (file.map { ServiceCheck.lines(configuration, from: $0) } ?? [])
+        var lines = configuration.doubts.map {
+            CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description)
+        }
+        lines += proofs(configuration) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)
+        lines += tokens(configuration.authorization, "authorization", configuration)
+        lines += tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
+        lines += notes(configuration)
+        if let file { lines += ServiceCheck.lines(configuration, from: file) }
+        return lines
     }
 
     /// What only making can prove: certificate files are there, placeholders are known. What the service writes is only

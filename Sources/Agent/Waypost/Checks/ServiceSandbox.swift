@@ -73,10 +73,10 @@ package struct ServiceSandbox: Sendable, Hashable {
             ("StateDirectory", "/var/lib"), ("RuntimeDirectory", "/run"), ("CacheDirectory", "/var/cache"),
             ("LogsDirectory", "/var/log"),
         ]
-        writable =
-            bases.flatMap { unit.folders($0, $1) } + unit.words("ReadWritePaths").map(Self.plain)
-            + unit.words("BindPaths").map(Self.plain).map { String($0.prefix { $0 != ":" }) }
-            + own.map(\.folder) + ["/dev", "/proc", "/sys"]
+        writable = own.map(\.folder) + ["/dev", "/proc", "/sys"]
+        for (setting, base) in bases { writable += unit.folders(setting, base) }
+        writable += unit.words("ReadWritePaths").map(Self.plain)
+        writable += unit.words("BindPaths").map { String(Self.plain($0).prefix { $0 != ":" }) }
     }
 
     /// Why the service does not see what others see at `path`, to stand behind it; `nil` when it does.
