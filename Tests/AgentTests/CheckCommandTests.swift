@@ -216,6 +216,7 @@ struct CheckCommand {
             "FOLDER/closed/private cannot be seen by uid 64995, for whom the vehicle is always private; open its"
         ),
         ("FOLDER/o/private", nil),
+        ("FOLDER/o", "FOLDER/o is a folder, so that the vehicle is always private; name a file, which"),
     ])
     func looksAtTheFolderOfThePrivateSwitch(path: String, words: String?) async throws {
         try FileSystem.createFolder(at: folder.path("closed"))

@@ -289,7 +289,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"upload\": {\"endpoint\": \"fleetengine.googleapis.com\"}}",
-            "\"upload.endpoint\" is \"fleetengine.googleapis.com\", which is not an absolute URL; write it as https://HOST/PATH"
+            "\"upload.endpoint\" is \"fleetengine.googleapis.com\", which is not an absolute URL; begin it with https://"
         ),
         (
             "}}", "}, \"upload\": {\"maximumPastLocations\": 1.5}}",

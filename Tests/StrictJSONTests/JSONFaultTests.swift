@@ -70,6 +70,7 @@ import Testing
         ("{\"a\":1,\n# b\n}", "line 2, column 1: comments are not JSON; remove it"),
         ("{“a”:1}", "line 1, column 2: a curly quote; JSON has the straight one, \""),
         ("{\"ä\": ”x”}", "line 1, column 7: a curly quote; JSON has the straight one, \""),
+        ("```json\n{}", "line 1, column 1: a backtick, as pages put around examples; remove it"),
         ("{'a':1}", "line 1, column 2: a single quote; JSON has the double one, \""),
         ("{\"a\":'b'}", "line 1, column 6: a single quote; JSON has the double one, \""),
         ("<html>", "line 1, column 1: HTML or XML, not JSON"),

@@ -17,13 +17,15 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
         package var description: String {
             switch self {
-            case .notAbsolute: "is not an absolute URL; write it as https://HOST/PATH"
+            case .notAbsolute: "is not an absolute URL; begin it with https://"
             case .unsupportedScheme(let scheme):
                 "has the scheme \"\(scheme)\"; use https, or http for a loopback host"
             case .missingHost: "names no host; write it as https://HOST/PATH"
             case .invalidPort(""): "has a colon without a port behind its host; write it as https://HOST/PATH"
             case .userInformation: "carries a user name or password; give credentials as a header from a file"
             case .invalidPort(let port): "has the port \"\(port)\"; use 1 to 65535"
+            case .invalidCharacter(UInt8(ascii: "<")):
+                "contains <, as pages write what is to be filled in; fill it in, or write it percent-encoded, as %3C"
             case .invalidCharacter(let byte):
                 "contains \(byte == 0x20 ? "a space" : "the byte 0x" + String(byte, radix: 16)); write it percent-encoded, as "
                     + "%\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16, uppercase: true))"

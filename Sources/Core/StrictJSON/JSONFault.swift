@@ -187,7 +187,8 @@ struct JSONFault {
         }
         switch here {
         case "“", "”", "„", "«", "»": return "a curly quote; JSON has the straight one, \""
-        case "‘", "’", "‚", "'", "`": return "a single quote; JSON has the double one, \""
+        case "`": return "a backtick, as pages put around examples; remove it"
+        case "‘", "’", "‚", "'": return "a single quote; JSON has the double one, \""
         case "\0": return "a NUL character; if this is UTF-16 text, save it as UTF-8"
         case "\u{FEFF}": return "a byte order mark; save the text as UTF-8 without it"
         case let space? where space.isWhitespace || space == "\u{200B}":

@@ -121,7 +121,16 @@ package enum OfflineCheck {
                     + "that user (chmod o+x)")
         }
         switch kind(behind: folder) {
-        case .folder?: return []
+        case .folder?:
+            switch kind(behind: path) {
+            case nil: return []
+            case .folder?:
+                return line(
+                    .fail,
+                    "is a folder, so that the vehicle is always private; name a file, which the switch makes and removes"
+                )
+            default: return line(.note, "is there now, so that the vehicle is private until it is removed")
+            }
         case nil:
             return line(
                 // Made anew at each start of the system, by whoever works the switch.

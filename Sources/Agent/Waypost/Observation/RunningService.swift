@@ -43,7 +43,7 @@ package struct RunningService: Sendable {
         }
         switch answer {
         case .failure(let error):
-            throw Silence(words: "\(Self.silence(at: address, error)); \(Self.hint(outboxPath))")
+            throw Silence(words: "\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))")
         case .success(let bytes):
             let (status, body) = Self.parts(of: bytes)
             guard status == 200, let report = try? JSONValue(parsing: body).decoded(as: StatusReport.self) else {
@@ -74,13 +74,19 @@ package struct RunningService: Sendable {
     }
 
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
-        error.number == ECONNREFUSED || error.number == ENOENT
-            ? "the service is not running: nothing listens on \(address)" : "the service does not answer: \(error)"
+        switch error.number {
+        case ECONNREFUSED, ENOENT: "the service is not running: nothing listens on \(address)"
+        // Its limit of time, for a socket's call.
+        case EAGAIN, ETIMEDOUT:
+            "the service does not answer within \(patience) s, though something listens on \(address)"
+        default: "the service does not answer: \(error)"
+        }
     }
 
     /// What the last run left, or where to look.
-    private static func hint(_ outboxPath: String) -> String {
-        let look = "start it (systemctl start waypost), and see systemctl status waypost, journalctl -u waypost"
+    private static func hint(_ outboxPath: String, _ error: SystemError) -> String {
+        let verb = error.number == EAGAIN || error.number == ETIMEDOUT ? "restart" : "start"
+        let look = "\(verb) it (systemctl \(verb) waypost), and see systemctl status waypost, journalctl -u waypost"
         let path = StallRecord.path(besideOutbox: outboxPath)
         guard let record = StallRecord.read(from: path) else { return look }
         return "the last run ended itself at \(record.time): \(record.reason); \(look)"
