@@ -280,12 +280,16 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(verdict) && $0.contains(words) }, "\(lines)")
     }
 
-    /// Fleet Engine takes it.
-    @Test func notesASpaceWithinAnId() async throws {
-        let (lines, ending) = try await check(Self.good.replacing("van-7", with: "van 7"))
+    /// Fleet Engine may know it.
+    @Test(arguments: [
+        (#""van-7""#, #""van 7""#, #"vehicle.vehicleId is "van 7", with a space; make sure that the backend has "#),
+        (#""van-7""#, #""VEHICLE_ID=van-7""#, "vehicle.vehicleId is VEHICLE_ID=van-7, as a line of a settings file"),
+        (#""p""#, #""123456789012""#, "vehicle.providerId is 123456789012, a number; Fleet Engine knows"),
+    ])
+    func notesAnUnusualId(part: String, id: String, words: String) async throws {
+        let (lines, ending) = try await check(Self.good.replacing(part, with: id))
         #expect(ending == .exited(0))
-        let note = "note  vehicle        vehicle.vehicleId is \"van 7\", with a space; make sure that the backend has "
-        #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("note  vehicle        \(words)") }, "\(lines)")
     }
 
     /// A gateway may want it.

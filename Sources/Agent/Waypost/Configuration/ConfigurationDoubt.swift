@@ -45,6 +45,15 @@ extension Configuration {
                     key, "is \"\(id)\", with a space; make sure that the backend has registered it so",
                     isLikelyRight: true)
             }
+            if id.utf8.contains(where: { "=\"'".utf8.contains($0) }) {
+                return ConfigurationDoubt(
+                    key, "is \(id), as a line of a settings file is written; write the id alone", isLikelyRight: true)
+            }
+            if key == "vehicle.providerId", id.utf8.allSatisfy(\.isDigit) {
+                return ConfigurationDoubt(
+                    key, "is \(id), a number; Fleet Engine knows a Google Cloud project by its id, as my-project-4711",
+                    isLikelyRight: true)
+            }
             guard key == "vehicle.providerId", id == Self.exampleProvider else { return nil }
             return ConfigurationDoubt(
                 key, "is still the example's, \(id); write the id of your Google Cloud project",
