@@ -37,6 +37,9 @@ struct CheckCommand {
         Case(part: "van-7", with: "{{ van }}", line: "vehicle: vehicle.vehicleId is \"{{ van }}\", a placeholder"),
         Case(part: "van-7", with: "van-7 ", line: "vehicle: vehicle.vehicleId is \"van-7 \", with a space at its "),
         Case(
+            part: receiver, with: #"{"type": "serial", "device": "/dev/ttyUSB*", "baudRate": 9600}"#,
+            line: "receiver: receiver.device is \"/dev/ttyUSB*\", a pattern; write the path of one device"),
+        Case(
             part: receiver, with: #"{"type": "tcp", "host": "192.168.1.1:10110"}"#,
             line: "receiver: receiver.host is \"192.168.1.1:10110\", with a port; write the host alone, and the port as"
         ),

@@ -243,7 +243,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": \"Bearer hush\"",
-            "\"authorization.headers\" is a string; use an object in braces"
+            "\"authorization.headers\" is a string; use an object in braces, as {\"NAME\": \"value\"}"
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"body\": \"grant=x\"",

@@ -35,6 +35,12 @@ import WaypostTestSupport
         #expect(Listener(on: .unix(path: folder.path("none"))) == nil)
     }
 
+    @Test func sayThatTheFolderOfASocketIsMissing() throws {
+        let folder = try TemporaryFolder().path("none")
+        let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: folder + "/status")) }
+        #expect(error?.description.contains("No such file or directory; make \(folder) for this user") == true)
+    }
+
     @Test func nameWhoListensOnAPort() throws {
         let socket = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
         #expect(Listener(on: socket.address) == .process(HoldingProcess(reading: getpid())))

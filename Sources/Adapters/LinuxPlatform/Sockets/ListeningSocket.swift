@@ -128,6 +128,9 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
         case .inUse(let address): "cannot listen on \(address): \(Self.words(of: Listener(on: address), on: address))"
         case .system(.loopback(_, let port), let error) where port < 1024 && error.number == EACCES:
             "cannot listen on port \(port): \(error.reason); choose one from 1024 on"
+        case .system(.unix(let path), let error) where [ENOENT, EACCES].contains(error.number):
+            "cannot listen on unix:\(path): \(error.reason); make \(FileSystem.parent(of: path)) for this user, or choose a "
+                + "path in a folder that is there and the user's own"
         case .system(let address, let error): "cannot listen on \(address): \(error.reason)"
         }
     }

@@ -85,6 +85,10 @@ extension Configuration {
                 return ConfigurationDoubt(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
             }
+            if key == "receiver.device", path.utf8.contains(where: { "*?[".utf8.contains($0) }) {
+                return ConfigurationDoubt(
+                    key, "is \"\(path)\", a pattern; write the path of one device, best one in /dev/serial/by-id")
+            }
             // A program without a folder is looked for in PATH.
             guard !path.hasPrefix("/"), path.contains("/") || !key.hasSuffix(".command") else { return nil }
             return ConfigurationDoubt(

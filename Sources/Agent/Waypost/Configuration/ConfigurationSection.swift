@@ -251,7 +251,7 @@ struct ConfigurationSection {
         case .object(let members)?: return members.map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
         case nil: return []
         case let other?:
-            wrongKind(key, other, Self.objectAdvice)
+            wrongKind(key, other, Self.objectAdvice + #", as {"NAME": "value"}"#)
             return []
         }
     }
