@@ -151,6 +151,17 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines), not \(expected)")
     }
 
+    /// As open as the file in which it stands.
+    @Test(arguments: [(0o644, true), (0o640, false)])
+    func notesASecretInAnOpenConfiguration(mode: Int, isOpen: Bool) async throws {
+        let http = #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Api-Key": "hunter2"}}"#
+        let (lines, _) = try await check(Self.good.replacing(Self.authorization, with: http), mode: mode)
+        let key = "note  authorization  authorization.headers.X-Api-Key"
+        let words = "\(key) stands in \(folder.path("config.json")), which is open to every user; if"
+        #expect(lines.contains { $0.hasPrefix(words) } == isOpen, "\(lines)")
+        #expect(!lines.contains { $0.contains("hunter2") }, "\(lines)")
+    }
+
     /// Making would end at the first of them.
     @Test func findsEachCertificateFile() async throws {
         let (lines, ending) = try await check(
@@ -391,9 +402,11 @@ struct CheckCommand {
         #expect(!String(decoding: piped.standardError + piped.standardOutput, as: UTF8.self).contains("up to"))
     }
 
-    private func check(_ configuration: String) async throws -> (lines: [String], ending: ChildProcess.Ending) {
+    private func check(
+        _ configuration: String, mode: Int = 0o644
+    ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
         let text = configuration.replacing("FOLDER", with: folder.url.path)
-        let config = try folder.write(text.utf8, to: "config.json")
+        let config = try folder.write(text.utf8, to: "config.json", mode: mode)
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return (

@@ -40,8 +40,20 @@ package enum OfflineCheck {
         lines += tokens(configuration.authorization, "authorization", configuration)
         lines += tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
         lines += notes(configuration)
-        if let file { lines += ServiceCheck.lines(configuration, from: file) }
+        if let file { lines += openSecrets(configuration, file) + ServiceCheck.lines(configuration, from: file) }
         return lines
+    }
+
+    /// A secret that stands in the configuration is as open as that file.
+    private static func openSecrets(_ configuration: Configuration, _ file: String) -> [CheckLine] {
+        guard let status = try? FileStatus(behind: file), status.permissions & 0o004 != 0 else { return [] }
+        return configuration.settings.compactMap { setting in
+            guard case .line = setting.source, setting.value == ConfigurationSetting.struck else { return nil }
+            return CheckLine(
+                .note, String(setting.path.prefix { $0 != "." }),
+                "\(setting.path) stands in \(file), which is open to every user; if it is a secret, run chmod o= \(file)"
+            )
+        }
     }
 
     /// What only making can prove: certificate files are there, placeholders are known. What the service writes is only
