@@ -70,6 +70,10 @@ struct CheckCommand {
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
             line: "outbox: outbox.path: FOLDER/o is a folder, not a file; "),
         Case(
+            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",
+            line: "outbox: outbox.path: FOLDER/open is no outbox of Waypost but text, and is left as it is; give another"
+        ),
+        Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open/o/outbox.sqlite",
             line: "outbox: outbox.path: FOLDER/open/o/outbox.sqlite cannot be made, for FOLDER/open is no folder; "),
         Case(

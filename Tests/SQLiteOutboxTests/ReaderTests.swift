@@ -1,4 +1,6 @@
 import FoundationEssentials
+import Glibc
+import LinuxPlatform
 import LocationReporting
 import ReportedText
 import Testing
@@ -52,11 +54,22 @@ import WaypostTestSupport
         let folder = try StoreFolder()
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
         #expect(error?.code == .unusable)
-        #expect(error?.detail.hasPrefix("\(folder.store): there is no outbox yet") == true)
+        let remedy = "waypost run makes it, and so does replay with --outbox \(folder.store)"
+        #expect(error?.detail == "\(folder.store): there is no outbox yet; \(remedy)")
+    }
+
+    @Test func saysThatAnotherUserMayReadIt() {
+        let cause = SystemError(call: "open /o", number: EACCES)
+        let error = StoreError(cause, path: "/o")
+        #expect(
+            OutboxError(error, repairsDamage: false).detail
+                == "/o: this user may not read or write the outbox (open /o: Permission denied); use sudo")
+        #expect(OutboxError(error).detail.contains("in a folder that this user may write"))
     }
 
     @Test func saysThatTheStoreIsDamaged() throws {
         let folder = try StoreFolder()
+        try folder.open().close()
         try folder.write(Array("text".utf8), to: "outbox.sqlite")
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
         #expect(error?.detail.hasSuffix("the service repairs it at its next start") == true)

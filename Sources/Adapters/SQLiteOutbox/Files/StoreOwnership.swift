@@ -24,6 +24,8 @@ final class StoreOwnership {
         // First of all the file: whoever comes second leaves the lock of the first alone. What else is wrong with the
         // file is said when it is opened.
         do throws(StoreError) { try hold() } catch { if error.isLocked { throw error } }
+        // The lock would make an outbox of whatever lies there.
+        try withSystem(files.path, files.requireOutbox())
         // Not even the lock's few bytes: a full disk must not keep the service from starting.
         try reserve.lending(takeLock())
     }

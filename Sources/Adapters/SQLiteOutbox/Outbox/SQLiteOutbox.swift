@@ -165,8 +165,11 @@ package struct OutboxConfiguration: Sendable {
         self.maximumBytes = max(maximumBytes, 64 * 1024)
     }
 
-    /// Makes sure that `user` can own the outbox, as far as can be seen from its folder; touches nothing.
+    /// Makes sure that `user` can own the outbox, as far as can be seen from its folder, and that nothing else lies in
+    /// its place; touches nothing.
     package func requireOwnFiles(for user: UInt32) throws(SystemError) {
-        try StoreFiles(at: path, on: disk, for: user).requireOwn(for: user)
+        let files = try StoreFiles(at: path, on: disk, for: user)
+        try files.requireOwn(for: user)
+        try files.requireOutbox()
     }
 }

@@ -24,7 +24,9 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case readOnly
         /// Nothing was tried: what lies there is not ours, or another user can change where the path leads.
         case refused
-        /// Everything else: no permission, busy, an input/output error.
+        /// This user may not.
+        case forbidden
+        /// Everything else: busy, an input/output error.
         case unusable
     }
 
@@ -85,6 +87,7 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         switch number {
         case ENOSPC, EDQUOT: .full
         case EROFS: .readOnly
+        case EACCES: .forbidden
         default: .unusable
         }
     }
@@ -158,7 +161,9 @@ extension OutboxError {
                 "\(path): the file system is read-only (\(reason)); if it was not mounted so, the kernel found errors "
                     + "on the disk (journalctl -k): check it and mount it writable again")
         case .refused: self.init(.unusable, "\(path): the outbox cannot be read or written: \(reason)")
-        case .unusable:
+        case .forbidden where !repairsDamage:
+            self.init(.unusable, "\(path): this user may not read or write the outbox (\(reason)); use sudo")
+        case .unusable, .forbidden:
             self.init(
                 .unusable,
                 "\(path): the outbox cannot be read or written: \(reason). The path must be a file, in a folder that "

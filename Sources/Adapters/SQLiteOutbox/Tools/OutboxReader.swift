@@ -19,7 +19,7 @@ package final class OutboxReader {
         guard Self.isThere(path) else {
             throw OutboxError(
                 .unusable,
-                "\(path): there is no outbox yet; run or replay makes it (replay --vehicles makes \(path)-1 and so on)")
+                "\(path): there is no outbox yet; waypost run makes it, and so does replay with --outbox \(path)")
         }
         do throws(StoreError) {
             var files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
@@ -74,6 +74,7 @@ package final class OutboxReader {
     }
 
     private static func open(_ files: StoreFiles) throws(StoreError) -> SQLiteConnection {
+        try withSystem(files.path, files.requireOutbox())
         _ = try StoreHeader(files, at: files.path)
         let hasLog = try withSystem(files.path, files.disk.entry(at: files.log)) != nil
         // Without a log there is no writer; an ordinary opening would leave a log behind, owned by the tool's user.
