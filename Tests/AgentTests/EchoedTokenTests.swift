@@ -2,6 +2,7 @@ import FoundationEssentials
 import LinuxPlatform
 import ReceiverSimulator
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 /// A server that gives back what it was sent: no piece of the token is anywhere afterwards.
@@ -10,7 +11,8 @@ import WaypostTestSupport
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
 struct EchoedTokens {
-    static let token = TestTokens.driver(vehicleID: "van-7")
+    static let token = TestTokens.driver(
+        vehicleID: "van-7", issuedAt: Int(UTCTime.system.secondsSince1970))
     /// Of one that nothing tells from a word.
     static let plainToken = [
         TestTokens.token(

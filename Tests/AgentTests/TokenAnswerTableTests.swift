@@ -26,15 +26,19 @@ import WaypostTestSupport
         var format = TokenAnswerFormat()
         /// The host's clock, in seconds since the token's issue.
         var host = 5.0
+        /// Whether something keeps that clock right.
+        var isKeptRight = false
         /// What is left of the token's life in seconds, where that matters.
         var life: Int?
         let fate: Fate
 
         init(
             _ name: String, _ body: String, _ fate: Fate, life: Int? = nil, format: TokenAnswerFormat? = nil,
-            date: Double? = nil, host: Double = 5, status: Int = 200, headers: [(String, String)] = []
+            date: Double? = nil, host: Double = 5, isKeptRight: Bool = false, status: Int = 200,
+            headers: [(String, String)] = []
         ) {
             (self.name, self.body, self.fate, self.life, self.host) = (name, Array(body.utf8), fate, life, host)
+            self.isKeptRight = isKeptRight
             (self.status, self.headers, self.format) = (status, headers, format ?? TokenAnswerFormat())
             if let date {
                 let time = UTCTime(millisecondsSince1970: Int64((date + issued) * 1000))
@@ -246,6 +250,13 @@ import WaypostTestSupport
         Row("58 minutes old", answer(), .doubted("have 120 s of life when they come"), life: 120, host: 3480),
         Row("58 minutes old by Date", answer(), .doubted("have 120 s of life"), life: 120, date: 3480, host: 3480),
         Row("a host an hour fast", answer(), .used, life: 3600, host: 3601),
+        Row(
+            "a right host after its end", answer(),
+            .refused("was over already, judged by this host's clock, which is synchronized; let the issuer"),
+            host: 8000, isKeptRight: true),
+        Row(
+            "a right host after its end, and Date", answer(), .used, life: 3600, date: 0, host: 8000, isKeptRight: true),
+        Row("a right host in its life", answer(), .used, life: 1800, host: 1800, isKeptRight: true),
         Row("a host an hour slow", answer(), .used, life: 3600, host: -3600),
         Row("a host in 1970", answer(), .used, life: 3600, host: -1.7e9),
         Row("a host in 2080", answer(), .used, life: 3600, host: 1.7e9),
@@ -308,7 +319,9 @@ import WaypostTestSupport
         Row(
             "another audience", answer(claims(["aud": "\"https://example.com/\""])),
             .refused("is for https://example.com/; let the issuer set aud")),
-        Row("an audience without slash", answer(claims(["aud": "\"https://fleetengine.googleapis.com\""])), .used),
+        Row(
+            "an audience without slash", answer(claims(["aud": "\"https://fleetengine.googleapis.com\""])),
+            .doubted("without the slash at its end; let the issuer set aud to https://fleetengine.googleapis.com/")),
         Row("several audiences", answer(claims(["aud": #"["x","https://fleetengine.googleapis.com/"]"#])), .used),
         Row(
             "not before tomorrow", answer(claims(["nbf": "1767657600"])),
@@ -338,7 +351,7 @@ import WaypostTestSupport
         Row("404", "", .refused("check authorization.url"), status: 404),
         Row("405", "", .refused("check authorization.method"), status: 405),
         Row("410", "", .refused("check authorization.url"), status: 410),
-        Row("422", "", .refused("check authorization.url and the backend's log"), status: 422),
+        Row("422", "", .refused("check authorization.headers and body, and the backend's log"), status: 422),
         Row(
             "429", "", .refused("wants a pause (Retry-After); see the backend's log"), status: 429,
             headers: [("Retry-After", "30")]),
@@ -359,7 +372,8 @@ import WaypostTestSupport
                 var headers = HTTPHeaders()
                 for (name, value) in row.headers { headers.append(name, value) }
                 return HTTPResponse(status: row.status, headers: headers, body: row.body)
-            }, environment: [:], wallClock: { Self.issued + row.host })
+            }, environment: [:], wallClock: { Self.issued + row.host },
+            present: { row.isKeptRight ? Self.issued + row.host : nil })
 
         // The service, as it is wired.
         let lines = Locked([String]())

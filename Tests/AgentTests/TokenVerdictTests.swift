@@ -70,6 +70,8 @@ import WaypostTestSupport
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: (1_000_000_000 + host) * 1000))
         #expect(report.verdict == TokenVerdict(answer, for: AuthorizationContext(vehicleID: "v"), by: ClaimRules()))
         #expect(report.verdict.fits && report.verdict.remarks.isEmpty)
+        let last = report.lines.last.map { "\($0.name) \($0.text)" } ?? ""
+        #expect(last.hasSuffix(", if it is this host's clock that is wrong") == (host > 3600), "\(last)")
         let notes = report.lines.filter { $0.name == "note" }.map(\.text)
         #expect(notes.count == (words == nil ? 0 : 1), "\(notes)")
         #expect(words.map { notes.first?.contains($0) == true && report.summary.contains($0) } ?? true, "\(notes)")

@@ -41,6 +41,19 @@ import WaypostTestSupport
             ("exit 0", AuthorizationError.Code.unusableAnswer, "gave nothing"),
             ("echo first >&2; echo key missing >&2; exit 3", .unavailable, "failed with status 3: key missing"),
             ("printf '\\033[2Jkey\\tmissing\\n' >&2; exit 3", .unavailable, "status 3: \u{FFFD}[2Jkey missing"),
+            (
+                "echo no login >&2", .unusableAnswer,
+                "gave nothing; expected the token on its standard output. It said: no login"
+            ),
+            ("echo 'one\n \ntwo' >&2; exit 3", .unavailable, "failed with status 3: two (its first line: one)"),
+            (
+                "echo 'begun\nERROR: no login\nsee the manual' >&2; exit 3", .unavailable,
+                "failed with status 3: ERROR: no login (its last line: see the manual)"
+            ),
+            (
+                "echo 'Traceback:\nValueError: no key' >&2; exit 3", .unavailable,
+                "failed with status 3: ValueError: no key"
+            ),
             ("kill -9 $$", .unavailable, "was ended by signal 9"),
             ("exit 1", .unavailable, "failed with status 1 and said nothing; run it by hand as the service's user"),
             ("echo \"no $KEY: $1\" >&2; exit 1", .unavailable, "failed with status 1: no …: …"),

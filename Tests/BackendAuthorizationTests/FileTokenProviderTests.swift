@@ -61,6 +61,21 @@ import WaypostTestSupport
         #expect(error?.description.hasPrefix("consumerAuthorization.path asks for {tripId}") == true)
     }
 
+    @Test(arguments: [(3599.0, false), (3600.0, true), (nil, false)] as [(Double?, Bool)])
+    func isOverByAClockThatIsKeptRight(present: Double?, isOver: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
+        let provider = FileTokenProvider(path: path, providerID: "p", present: { present.map { 1_000_000_000 + $0 } })
+        let error: AuthorizationError?
+        do throws(AuthorizationError) {
+            _ = try await provider.token(for: van7)
+            error = nil
+        } catch let refusal { error = refusal }
+        #expect((error != nil) == isOver)
+        let words = "token file \(path) gave a token that was over already, judged by this host's clock, which is "
+        #expect(error?.description.hasPrefix(words) ?? !isOver, "\(error?.description ?? "")")
+    }
+
     /// Life when written, age of the file, what is left; `nil` when the clock cannot be right.
     @Test(
         arguments: [

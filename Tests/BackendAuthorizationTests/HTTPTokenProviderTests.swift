@@ -134,6 +134,11 @@ import WaypostTestSupport
                 "a redirect to https://login.example.com, which is not followed", nil
             ),
             (302, [:], .unusableAnswer, "a redirect, which", nil),
+            (
+                302, ["Location": "/login?next=secret"], .unusableAnswer, "a redirect to /login, which is not followed",
+                nil
+            ),
+            (422, [:], .refused, "check authorization.headers and body", nil),
             (401, [:], .refused, "it rejects our credentials; check authorization.url", nil),
             (
                 403, [:], .refused,
@@ -171,6 +176,38 @@ import WaypostTestSupport
         #expect(text.hasPrefix("token endpoint https://backend.example.com/t?key=…&vehicle=… answered \(status): "))
         #expect(text.contains(words), "\(text)")
         #expect(!text.contains("secret"))
+    }
+
+    @Test(
+        arguments: [
+            ("http://127.0.0.1:8443/t", "<title>400 The plain HTTP request was sent to HTTPS port</title>", true),
+            ("http://127.0.0.1:8443/t", "Client sent an HTTP request to an HTTPS server.", true),
+            ("http://127.0.0.1:8443/t", "no vehicle", false),
+            ("https://backend.example.com/t", "The plain HTTP request was sent to HTTPS port", false),
+        ])
+    func tellsThatThePortExpectsHTTPS(url: String, body: String, isTold: Bool) async throws {
+        let (provider, _) = try provider(HTTPTokenSettings(url: url)) { _ in
+            HTTPResponse(status: 400, body: Array(body.utf8))
+        }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(
+            error?.description.hasSuffix("its port expects https; write https in authorization.url") == isTold,
+            "\(error?.description ?? "")")
+    }
+
+    /// TLS 1.3 tells it when the handshake is over, as a lost connection.
+    @Test(arguments: [HTTPTransportError.Code.connectionLost, .tlsFailed], [false, true])
+    func tellsThatACertificateIsDemanded(code: HTTPTransportError.Code, isSent: Bool) async throws {
+        let provider = try HTTPTokenProvider(
+            HTTPTokenSettings(url: "https://backend.example.com/t"), providerID: "p",
+            transport: ScriptedTransport { _ throws(HTTPTransportError) in
+                throw HTTPTransportError(code, "OpenSSL SSL_read: tlsv13 alert certificate required, errno 0")
+            }, sendsCertificate: isSent, environment: [:])
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        let words =
+            "it demands a client certificate; \(isSent ? "check" : "set") authorization.clientCertificateFile and "
+            + "clientKeyFile"
+        #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
     }
 
     /// A backend answers with JSON; whoever answers with a page may be another.

@@ -57,12 +57,36 @@ import WaypostTestSupport
     @Test(
         arguments: [
             (HeaderTemplate.Scheme.verbatim, "user:pass", "user:pass"), (.bearer, "key", "Bearer key"),
+            (.verbatim, "Bearer key", "Bearer key"),
             (.basic, "user:pass", "Basic dXNlcjpwYXNz"),
         ])
     func isSentInItsScheme(scheme: HeaderTemplate.Scheme, secret: String, value: String) throws {
         let template = HeaderTemplate("Authorization", .literal(secret), scheme: scheme)
         let made = try template.value(environment: [:])
         #expect(made.value == value && made.secret == secret)
+    }
+
+    @Test func isNotCalledBearerTwice() throws {
+        let template = HeaderTemplate("Authorization", .literal("bearer  key"), scheme: .bearer)
+        let made = try template.value(environment: [:])
+        #expect(made.value == "Bearer key" && made.secret == "key")
+    }
+
+    @Test(
+        arguments: [
+            (Array("key\nother".utf8), "has more than one line; write the value alone, in one line"),
+            (Array("key".utf16).flatMap { [UInt8($0), 0] }, "is not text in UTF-8, perhaps UTF-16; write it anew"),
+            ([0xFF, 0xFE, 0x6B, 0], "is not text in UTF-8"),
+        ] as [([UInt8], String)])
+    func isOneLineOfTextInAHeader(content: [UInt8], words: String) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(content, to: "key", mode: 0o600)
+        let error = #expect(throws: AuthorizationError.self) {
+            try HeaderTemplate("X", .file(path)).value(environment: [:])
+        }
+        #expect(error?.code == .misconfigured)
+        #expect(
+            error?.description.hasPrefix("header X: the file \(path) \(words)") == true, "\(error?.description ?? "")")
     }
 
     @Test func isHandedOverBySystemd() throws {

@@ -91,6 +91,29 @@ import WaypostTestSupport
         #expect(words.contains(remedy), "\(words)")
     }
 
+    @Test(arguments: [
+        #"{"error":{"code":403,"message":"Fleet Engine API has not been used in project 7 before or it is disabled."}}"#,
+        #"{"error":{"code":403,"message":"no","details":[{"reason":"SERVICE_DISABLED"}]}}"#,
+    ])
+    func namesTheAPIThatIsNotEnabled(body: String) throws {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
+        let outcome = UploadOutcome(
+            of: HTTPResponse(status: 403, body: Array(body.utf8)), to: try Self.request(), for: vehicle)
+        let words = outcome.reason.description
+        #expect(Self.kind(of: outcome) == .tokenRefused)
+        #expect(words.contains("; let the Fleet Engine API be enabled for p (gcloud services enable"), "\(words)")
+        #expect(!words.contains("let the backend name"), "\(words)")
+    }
+
+    /// Another server than Fleet Engine may be named, and no portal be there.
+    @Test(arguments: [(404, "<html>not here</html>"), (200, "{}")])
+    func namesTheEndpointWhereAnotherAnswers(status: Int, body: String) throws {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
+        let outcome = UploadOutcome(
+            of: HTTPResponse(status: status, body: Array(body.utf8)), to: try Self.request(), for: vehicle)
+        #expect(outcome.reason.description.hasSuffix("in the way; if not, correct upload.endpoint"))
+    }
+
     /// The token's times are a matter of clocks, whatever the key is.
     @Test(
         arguments: [

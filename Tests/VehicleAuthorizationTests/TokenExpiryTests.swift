@@ -102,6 +102,21 @@ import WaypostTestSupport
         }
     }
 
+    /// This machine's clock since the issue, while something keeps it right, the issuer's, and what is left.
+    @Test(
+        arguments: [
+            (3599, nil, 3600), (3600, nil, 0), (8000, nil, -4400), (8000, 0, 3600), (nil, nil, 3600), (-1e9, nil, 3600),
+        ] as [(Double?, Double?, Int)])
+    func isEndedByAClockThatIsKeptRight(present: Double?, date: Double?, seconds: Int) throws {
+        for iat in [#""iat":\#(Int(Self.issued)),"#, ""] {
+            let expiry = TokenExpiry(
+                token: try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}"), stated: nil, format: .automatic,
+                issuerTime: date.map { Self.issued + $0 }, localTime: Self.issued,
+                present: present.map { Self.issued + $0 })
+            #expect(expiry.lifetime == .seconds(seconds) && expiry.doubts.isEmpty, "\(iat)")
+        }
+    }
+
     /// A clock that is minutes off still tells more than none; what it says is never longer than an hour.
     @Test(
         arguments: [(-1800, nil), (-601, nil), (-600, 3600), (-300, 3600), (60, 3540), (1800, 1800), (3599, 1)]

@@ -18,6 +18,7 @@ package final class CommandTokenProvider: TokenProvider {
     private let format: TokenAnswerFormat
     private let timeLimit: Duration
     private let wallClock: @Sendable () -> Double
+    private let present: @Sendable () -> Double?
     private let report: @Sendable (AuthorizationWarning) -> Void
     /// Processes left behind are reported once; those of later runs when they keep the program from starting.
     private let hasReportedStrays = Locked(false)
@@ -31,6 +32,7 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - format: where the token stands when the output is JSON.
     ///   - timeLimit: after which the program and its group are ended.
     ///   - wallClock: seconds since 1970; shortens a token's life.
+    ///   - present: the same while something keeps that clock right; ends a token.
     ///   - report: hears of a process left behind, and of a `/proc` that shows none, of each once.
     /// - Throws: `.misconfigured` when no program is named.
     package init(
@@ -38,6 +40,7 @@ package final class CommandTokenProvider: TokenProvider {
         processEnvironment: [String: String] = ProcessEnvironment.variables, providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(), timeLimit: Duration = .seconds(15),
         wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
+        present: @escaping @Sendable () -> Double? = { nil },
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) throws(AuthorizationError) {
         guard let program = arguments.first, !program.isEmpty else {
@@ -51,6 +54,7 @@ package final class CommandTokenProvider: TokenProvider {
         self.format = format
         self.timeLimit = timeLimit
         self.wallClock = wallClock
+        self.present = present
         self.report = report
         if ChildTable.cannotFindChildren {
             report(
@@ -77,9 +81,13 @@ package final class CommandTokenProvider: TokenProvider {
         }
         tell(outcome.remains, of: source)
         if let failure = failure(outcome, source, secrets) { throw failure }
+        if AnswerKind(outcome.standardOutput) == .nothing, let words = Self.complaint(outcome, secrets) {
+            throw AuthorizationError(
+                .unusableAnswer, "\(source) gave nothing; expected the token on its standard output. It said: \(words)")
+        }
         return try TokenAnswer(
             outcome.standardOutput,
-            from: .init(source: source, localTime: wallClock(), secrets: secrets), format: format)
+            from: .init(source: source, localTime: wallClock(), present: present(), secrets: secrets), format: format)
     }
 
     private func startFailure(
@@ -151,7 +159,9 @@ package final class CommandTokenProvider: TokenProvider {
     private func failure(
         _ outcome: ChildProcess.Outcome, _ source: String, _ secrets: [String]
     ) -> AuthorizationError? {
-        let complaint = Self.complaint(outcome, secrets)
+        let complaint =
+            Self.complaint(outcome, secrets).map { ": \($0)" }
+            ?? " and said nothing; run it by hand as the service's user"
         return switch outcome.ending {
         case .exited(0): nil
         case .exited(let status):
@@ -179,12 +189,27 @@ package final class CommandTokenProvider: TokenProvider {
         }
     }
 
-    /// The last line of its standard error, shortened, without secrets; what to do when it said nothing.
-    private static func complaint(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> String {
+    /// The line of its standard error that says error, or its last, and then its last or first; each shortened, without
+    /// secrets. `nil` when it said nothing.
+    private static func complaint(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> String? {
         let lines = outcome.standardError.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-        guard let last = lines.last(where: { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }) else {
-            return " and said nothing; run it by hand as the service's user"
+            .filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
+        guard let first = lines.first, let last = lines.last else { return nil }
+        func shown(_ line: some Sequence<UInt8>) -> String {
+            ReportedText(bytes: line, without: secrets, limit: 200).description
         }
-        return ": \(ReportedText(bytes: last, without: secrets, limit: 200))"
+        if let error = lines.suffix(100).map(shown).last(where: saysError), error != shown(last) {
+            return "\(error) (its last line: \(shown(last)))"
+        }
+        guard lines.count > 1, !saysError(shown(last)) else { return shown(last) }
+        return "\(shown(last)) (its first line: \(shown(first)))"
+    }
+
+    /// Whether a word of it is, or ends with, one that programs use of a failure (`ValueError`).
+    private static func saysError(_ line: String) -> Bool {
+        line.lowercased().split { !$0.isLetter }.contains { word in
+            ["error", "errors", "fatal", "failed", "denied"].contains(word) || word.hasSuffix("error")
+                || word.hasSuffix("exception")
+        }
     }
 }

@@ -13,19 +13,22 @@ package final class FileTokenProvider: TokenProvider {
     private let providerID: String
     private let format: TokenAnswerFormat
     private let wallClock: @Sendable () -> Double
+    private let present: @Sendable () -> Double?
 
     /// `path` may hold placeholders (`{vehicleId}`, `{tripId}` and their like), percent-encoded when replaced; errors
-    /// name the `section` of the configuration that has it.
+    /// name the `section` of the configuration that has it. `present` is the clock while something keeps it right.
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),
-        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 }
+        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
+        present: @escaping @Sendable () -> Double? = { nil }
     ) {
         pathTemplate = path
         self.section = section
         self.providerID = providerID
         self.format = format
         self.wallClock = wallClock
+        self.present = present
     }
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
@@ -35,7 +38,8 @@ package final class FileTokenProvider: TokenProvider {
             () throws(AuthorizationError) in try SecretFile.read(path, as: "token file", limit: 64 * 1024)
         }
         let answer = try TokenAnswer(
-            content.bytes, from: .init(source: "token file \(path)", localTime: content.modifiedAt), format: format)
+            content.bytes, from: .init(source: "token file \(path)", localTime: content.modifiedAt, present: present()),
+            format: format)
         let life = answer.token.lifetime
         let left = Self.lifetime(life, writtenAt: content.modifiedAt, now: wallClock())
         return answer.living(

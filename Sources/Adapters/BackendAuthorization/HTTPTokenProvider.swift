@@ -12,6 +12,7 @@ package final class HTTPTokenProvider: TokenProvider {
     private let sendsCertificate: Bool
     private let environment: [String: String]
     private let wallClock: @Sendable () -> Double
+    private let present: @Sendable () -> Double?
 
     /// - Parameters:
     ///   - settings: the endpoint.
@@ -21,12 +22,14 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - sendsCertificate: whether it sends a client certificate, for errors.
     ///   - environment: where secrets by environment come from.
     ///   - wallClock: seconds since 1970; shortens a token's life where the endpoint states no time.
+    ///   - present: the same while something keeps that clock right; ends a token there.
     /// - Throws: `.misconfigured` when the address is not a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
         transport: any HTTPTransport, sendsCertificate: Bool = false,
         environment: [String: String] = ProcessEnvironment.variables,
-        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 }
+        wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
+        present: @escaping @Sendable () -> Double? = { nil }
     ) throws(AuthorizationError) {
         self.settings = settings
         self.section = section
@@ -35,6 +38,7 @@ package final class HTTPTokenProvider: TokenProvider {
         self.sendsCertificate = sendsCertificate
         self.environment = environment
         self.wallClock = wallClock
+        self.present = present
         do { _ = try url(for: AuthorizationContext(vehicleID: "vehicle", taskID: "task")) } catch {
             if error.code != .missingContext { throw error }
         }
@@ -55,7 +59,7 @@ package final class HTTPTokenProvider: TokenProvider {
                 source: endpoint.name,
                 mediaType: response.headers["Content-Type"]?.split(separator: ";").first.map(String.init),
                 issuerTime: response.headers["Date"].flatMap(UTCTime.init(httpDate:))?.secondsSince1970,
-                localTime: wallClock(), secrets: secrets),
+                localTime: wallClock(), present: present(), secrets: secrets),
             format: settings.format)
     }
 

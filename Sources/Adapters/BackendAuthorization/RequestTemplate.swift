@@ -32,9 +32,15 @@ package struct HeaderTemplate: Sendable, Hashable {
     /// - Throws: `.misconfigured`, naming header and source and never the value.
     func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
         let secret = try secret.text(for: "header \(name)", environment: environment)
+        if let fault = Self.fault(of: secret) {
+            throw AuthorizationError(.misconfigured, "header \(name): \(self.secret.source) \(fault)")
+        }
         switch scheme {
         case .verbatim: return (secret, secret)
-        case .bearer: return ("Bearer \(secret)", secret)
+        case .bearer:
+            // Some keep the word with the key.
+            let key = TokenAnswer.stripped(secret)
+            return ("Bearer \(key)", key)
         case .basic:
             guard secret.contains(":") else {
                 throw AuthorizationError(
@@ -43,6 +49,17 @@ package struct HeaderTemplate: Sendable, Hashable {
             }
             return ("Basic \(Base64.encoded(secret.utf8))", secret)
         }
+    }
+
+    /// Why no header can hold it, the end of a sentence.
+    private static func fault(of text: String) -> String? {
+        let scalars = text.unicodeScalars
+        // Zeros are those of UTF-16; U+FFFD stands for what is no UTF-8.
+        if scalars.contains(where: { $0.value == 0 || $0 == "\u{FFFD}" }) {
+            return "is not text in UTF-8, perhaps UTF-16; write it anew in UTF-8"
+        }
+        return scalars.contains { $0 == "\n" || $0 == "\r" }
+            ? "has more than one line; write the value alone, in one line" : nil
     }
 }
 

@@ -40,10 +40,17 @@ struct TokenEndpointErrors {
         case 300..<400:
             code = .unusableAnswer
             let target = response.headers["Location"].flatMap { try? HTTPURL($0) }
-            let place = target.map { " to \(ReportedText($0.origin, without: secrets))" } ?? ""
+            // What stands behind the path may be a secret.
+            let path = response.headers["Location"].flatMap {
+                $0.hasPrefix("/") ? $0.prefix { !"?#".contains($0) } : nil
+            }
+            let place =
+                (target?.origin ?? path.map { String($0) }).map { " to \(ReportedText($0, without: secrets))" } ?? ""
             advice =
                 "a redirect\(place), which is not followed; set \(section).url to the final address, or, if that is a "
                 + "login page, \(authenticate)"
+        case 400 where origin.hasPrefix("http:") && Self.asksForHTTPS(response.body):
+            (code, advice) = (.refused, "its port expects https; write https in \(section).url")
         case 400:
             code = .refused
             advice = "it does not understand the request; check \(section).url, headers, body and client certificate"
@@ -57,6 +64,10 @@ struct TokenEndpointErrors {
         case 405: (code, advice) = (.refused, "it expects another method; check \(section).method")
         case 406, 415:
             (code, advice) = (.refused, "it expects another kind of request; check \(section).headers and body")
+        case 422:
+            code = .refused
+            advice =
+                "it does not accept what the request says; check \(section).headers and body, and the backend's log"
         case 407:
             (code, advice) = (.refused, "a proxy in the way wants credentials; let it pass the backend's address")
         case 511:
@@ -80,6 +91,11 @@ struct TokenEndpointErrors {
     private func pageNote(_ response: HTTPResponse) -> String {
         guard (401..<500).contains(response.status), AnswerKind(response.body) == .page else { return "" }
         return "; its answer is a page (HTML or XML), so another server, a proxy or a login page may be answering"
+    }
+
+    /// What servers say in words to a request without TLS.
+    private static func asksForHTTPS(_ body: [UInt8]) -> Bool {
+        ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("https")
     }
 
     /// What says who asks, as a thing to do.
@@ -120,6 +136,11 @@ struct TokenEndpointErrors {
         case .nameNotResolved: (code, advice) = (.unavailable, "it stands in \(section).url")
         case .connectionFailed: (code, advice) = (.unavailable, "check \(section).url, and that the backend runs")
         case .timedOut: (code, advice) = (.unavailable, "check the network and the backend's load")
+        case .connectionLost where failure.demandsCertificate, .tlsFailed where failure.demandsCertificate:
+            code = .unavailable
+            let keys = "\(section).clientCertificateFile and clientKeyFile"
+            let isSent = credentials.contains("\(section).clientCertificateFile")
+            advice = "it demands a client certificate; \(isSent ? "check" : "set") \(keys)"
         case .connectionLost where origin.hasPrefix("http:"):
             (code, advice) = (.unavailable, "\(seeLog), and use https if that is what its port expects")
         case .connectionLost: (code, advice) = (.unavailable, seeLog)
@@ -132,6 +153,11 @@ struct TokenEndpointErrors {
         let detail = words.hasPrefix("\(origin): ") ? words.dropFirst(origin.count + 2) : words[...]
         return AuthorizationError(code, "\(name): \(detail); \(advice)")
     }
+}
+
+extension HTTPTransportError {
+    /// By the TLS alert of that name, which TLS 1.3 sends after the handshake.
+    fileprivate var demandsCertificate: Bool { detail.description.lowercased().contains("certificate required") }
 }
 
 extension HTTPURL {

@@ -29,6 +29,8 @@ package struct TokenAnswer: Sendable {
     package let statedExpiry: StatedExpiry?
     /// Whether that fits the token's own `exp`.
     package let statedFits: Bool
+    /// Whether this machine's clock, which something keeps right, alone says that the token is over.
+    private let isOverHere: Bool
 
     /// What is known about an answer before it is read.
     package struct Origin {
@@ -40,6 +42,8 @@ package struct TokenAnswer: Sendable {
         var issuerTime: Double?
         /// This machine's clock, in seconds since 1970.
         var localTime: Double
+        /// The same now, while something keeps it right.
+        var present: Double?
         /// What was sent to the issuer and must not be shown.
         var secrets: [String] = []
     }
@@ -101,13 +105,14 @@ package struct TokenAnswer: Sendable {
         if let problem = Self.signatureProblem(of: value, parsed) { throw unusable("a token \(place) \(problem)") }
         let expiry = TokenExpiry(
             token: parsed, stated: stated, format: format.expirationFormat, issuerTime: origin.issuerTime,
-            localTime: origin.localTime)
+            localTime: origin.localTime, present: origin.present)
         let name = origin.source
         token = AuthorizationToken(
             value: value, lifetime: expiry.lifetime, reuse: expiry.reuse, doubts: expiry.doubts.map { "\(name): \($0)" }
         )
         (source, issuerTime, statedExpiry) = (name, origin.issuerTime, stated)
         statedFits = expiry.statedDoubt == nil
+        isOverHere = origin.issuerTime == nil && (origin.present ?? -.infinity) >= (parsed.expiry ?? .infinity)
     }
 
     /// The same with another life left, and perhaps one doubt more.
@@ -134,6 +139,7 @@ package struct TokenAnswer: Sendable {
             // No figure in it: a text that changes would be reported again at each try.
             "\(source) gave a token that was over already"
                 + (issuerTime == nil ? "" : ", judged by the endpoint's own clock (its Date header)")
+                + (isOverHere ? ", judged by this host's clock, which is synchronized" : "")
                 + "; let the issuer make a new one, and check its clock and cache")
     }
 
@@ -195,7 +201,7 @@ package struct TokenAnswer: Sendable {
     }
 
     /// Without white space around it, nor the word that stands before it in a header.
-    private static func stripped(_ text: String) -> String {
+    static func stripped(_ text: String) -> String {
         let token = text.trimmingWhitespace()
         let scheme = "Bearer "
         guard token.prefix(scheme.count).lowercased() == scheme.lowercased() else { return token }

@@ -10,6 +10,8 @@ package struct FleetEngineError: Sendable, Hashable {
     package let retryDelay: Duration?
     /// From `google.rpc.BadRequest`, as `field: description`.
     package let fieldViolations: [ReportedText]
+    /// Whether the API is not enabled for the project (`google.rpc.ErrorInfo`, or the message's words).
+    let isServiceDisabled: Bool
     /// `message`, the status name and what is wrong with which field, on one line.
     package let summary: ReportedText
 
@@ -22,6 +24,8 @@ package struct FleetEngineError: Sendable, Hashable {
         let message = answer.error.message ?? ""
         let details = answer.error.details ?? []
         retryDelay = details.lazy.compactMap { $0.retryDelay.flatMap(Self.duration) }.first
+        isServiceDisabled =
+            details.contains { $0.reason == "SERVICE_DISABLED" } || message.contains("has not been used in project")
         let violations = details.flatMap { $0.fieldViolations ?? [] }
             .map { "\($0.field ?? "?"): \($0.description ?? "")" }
         let line = ([message] + violations).filter { !$0.isEmpty }.joined(separator: "; ")
@@ -53,6 +57,7 @@ package struct FleetEngineError: Sendable, Hashable {
     /// Every kind of detail has other members; those of unknown kinds are passed over.
     private struct Detail: Decodable {
         let retryDelay: String?
+        let reason: String?
         let fieldViolations: [Violation]?
     }
 

@@ -55,7 +55,10 @@ extension UploadOutcome {
         // The server's words may be whole sentences.
         let text = reason.description
         let words = ReportedText(text.hasSuffix(".") ? text.dropLast() : text[...], limit: ReportedText.longestSentence)
-        let advised: ReportedText = "\(words); \(Self.remedy(for: response.status, vehicle, reason: text))"
+        let isDisabled = FleetEngineError(response.body, without: request.secrets)?.isServiceDisabled == true
+        let remedy =
+            isDisabled ? Self.enabling(vehicle) : Self.remedy(for: response.status, vehicle, reason: text)
+        let advised: ReportedText = "\(words); \(remedy)"
         switch self {
         case .tokenRefused: self = .tokenRefused(reason: advised)
         case .hold: self = .hold(reason: advised)
@@ -96,6 +99,14 @@ extension UploadOutcome {
         }
     }
 
+    /// For a project whose owner has not enabled the API, whatever its tokens say.
+    private static func enabling(_ vehicle: VehicleName) -> ReportedText {
+        """
+        let the Fleet Engine API be enabled for \(vehicle.providerID) (gcloud services enable \
+        fleetengine.googleapis.com), or correct vehicle.providerId
+        """
+    }
+
     /// Whether a token was rejected for its times, as far as the server's words tell.
     private static func namesTime(_ reason: String) -> Bool {
         reason.lowercased().split { !$0.isLetter }.contains { ["iat", "exp", "nbf", "expired", "clock"].contains($0) }
@@ -126,7 +137,9 @@ extension UploadOutcome {
         case _ where error != nil: self = .retry(reason: words, after: after)
         // What Fleet Engine would not say: a redirect, HTML, an empty 200, a 400, 403 or 404 without its error body. It
         // is no verdict on the update.
-        default: self = .intercepted(reason: "\(words); a captive portal or a proxy seems to be in the way")
+        default:
+            self = .intercepted(
+                reason: "\(words); a captive portal or a proxy seems to be in the way; if not, correct upload.endpoint")
         }
     }
 
@@ -143,7 +156,10 @@ extension UploadOutcome {
             self = .intercepted(
                 reason: "\(error.detail); a captive portal or a proxy in the way, or this machine's clock is wrong")
         case .malformedResponse:
-            self = .intercepted(reason: "\(error.detail); a captive portal or a proxy seems to be in the way")
+            self = .intercepted(
+                reason:
+                    "\(error.detail); a captive portal or a proxy seems to be in the way; if not, correct upload.endpoint"
+            )
         case .cancelled, .responseTooLarge: self = .retry(reason: error.detail, after: nil)
         }
     }

@@ -46,6 +46,9 @@ public struct ClaimRules: Sendable, Hashable {
         if token.header["kid"]?.stringValue == nil {
             doubts.append("names no key; let the issuer set kid to the service account's private key id")
         }
+        if token.audience.contains(where: { "\($0)/" == audience }), !token.audience.contains(audience) {
+            doubts.append("has an aud without the slash at its end; let the issuer set aud to \(audience)")
+        }
         if token.authorization == nil {
             let claim = claimName(for: context)
             if let other = token.claims["authorization"] {

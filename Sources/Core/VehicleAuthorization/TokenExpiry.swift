@@ -4,9 +4,10 @@ package import StrictJSON
 ///
 /// The JSON Web Token's own `exp` counts, for Fleet Engine reads nothing else. How much is left of it follows from the
 /// issuer's clock (`iat`, the answer's `Date`); this machine's clock shortens it where that lies between `iat` and
-/// `exp`, and does not matter otherwise: it may be wrong by years. What the issuer states beside the token counts where
-/// the token says nothing; where the two differ, the earlier decides when the token is renewed. Nothing stated beside
-/// `exp` ends a token.
+/// `exp`, and does not matter otherwise: it may be wrong by years. While the kernel knows that something keeps it
+/// right, it ends a token that came without a `Date`. What the issuer states beside the token counts where the token
+/// says nothing; where the two differ, the earlier decides when the token is renewed. Nothing stated beside `exp` ends
+/// a token.
 package struct TokenExpiry: Sendable, Hashable {
     /// Life left when the fetch began; `nil` when nothing states it. Zero or less: the token has expired.
     package let lifetime: Duration?
@@ -30,11 +31,13 @@ package struct TokenExpiry: Sendable, Hashable {
     ///   - stated: what the issuer says beside the token.
     ///   - format: how a number there is meant.
     ///   - issuerTime: the issuer's clock when it answered (its `Date` header), in seconds since 1970.
-    ///   - localTime: this machine's clock.
+    ///   - localTime: this machine's clock when the token was written.
+    ///   - present: this machine's clock, while something keeps it right.
     package init(
-        token: JSONWebToken?, stated: StatedExpiry?, format: ExpirationFormat, issuerTime: Double?, localTime: Double
+        token: JSONWebToken?, stated: StatedExpiry?, format: ExpirationFormat, issuerTime: Double?, localTime: Double,
+        present: Double? = nil
     ) {
-        let clocks = Clocks(token: token, issuerTime: issuerTime, localTime: localTime)
+        let clocks = Clocks(token: token, issuerTime: issuerTime, localTime: localTime, present: present)
         let end = token?.expiry.flatMap { JSONWebToken.isPlausible($0) ? $0 : nil }
         let claimed = end.map(clocks.left)
         let reading = stated.flatMap { Self.seconds($0, format, clocks, end: end, claimed: claimed?.seconds) }
@@ -81,15 +84,20 @@ package struct TokenExpiry: Sendable, Hashable {
         private let issued: Double?
         private let issuers: Double?
         private let local: Double
+        /// `nil` while nothing keeps this machine's clock right.
+        private let present: Double?
 
-        init(token: JSONWebToken?, issuerTime: Double?, localTime: Double) {
-            (issued, issuers, local) = (token?.timeOfIssue, issuerTime, localTime)
+        init(token: JSONWebToken?, issuerTime: Double?, localTime: Double, present: Double?) {
+            (issued, issuers, local, self.present) = (token?.timeOfIssue, issuerTime, localTime, present)
         }
 
         /// Whether a clock of the issuer's is among them.
         var isCertain: Bool { issued != nil || issuers != nil }
 
-        func left(until end: Double) -> Left { issued.map { left(until: end, issued: $0) } ?? leftWithoutIssue(end) }
+        func left(until end: Double) -> Left {
+            if issuers == nil, let present, present >= end { return Left(seconds: end - present) }
+            return issued.map { left(until: end, issued: $0) } ?? leftWithoutIssue(end)
+        }
 
         private func left(until end: Double, issued: Double) -> Left {
             let isLocalInside = local >= issued && local + 1 < end

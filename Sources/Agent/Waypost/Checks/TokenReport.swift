@@ -60,12 +60,21 @@ package struct TokenReport: Sendable {
         verdict = TokenVerdict(answer, for: context, by: configuration.claimRules)
     }
 
+    /// How long ago a token that the service uses ended by this host's clock, which nothing keeps right, or which the
+    /// issuer's contradicts.
+    private var endedHere: Duration? {
+        guard verdict.fits, let end = answer.parsed.expiry, JSONWebToken.isPlausible(end), end <= hostTime else {
+            return nil
+        }
+        return .seconds(hostTime - end)
+    }
+
     /// What the service would report and use it all the same, and what this host's clock says of it, by which the
     /// service judges nothing.
     private var remarks: [String] {
-        if verdict.fits, let end = answer.parsed.expiry, JSONWebToken.isPlausible(end), end <= hostTime {
+        if let endedHere {
             return verdict.remarks + [
-                "the token ended \(Duration.seconds(hostTime - end).spoken) ago by this host's clock; let the issuer make a "
+                "the token ended \(endedHere.spoken) ago by this host's clock; let the issuer make a "
                     + "new one, or set the clock that is wrong"
             ]
         }
@@ -104,7 +113,10 @@ package struct TokenReport: Sendable {
         let signature = token.value.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count * 3 / 4
         lines.append(("signed", "\(signature) bytes, not shown"))
         lines += remarks.map { ("note", $0) }
-        lines.append(verdict.problem.map { ("FAIL", $0) } ?? ("ok", "fits \(subject)"))
+        lines.append(
+            verdict.problem.map { ("FAIL", $0) } ?? (
+                "ok", "fits \(subject)\(endedHere == nil ? "" : ", if it is this host's clock that is wrong")"
+            ))
         return lines.map { ($0.name, shown($0.text)) }
     }
 

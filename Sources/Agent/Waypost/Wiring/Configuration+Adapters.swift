@@ -72,18 +72,22 @@ extension Configuration {
     /// The provider that is configured, which asks its issuer each time.
     package func makeProvider(log: LogWriter) throws(AgentError) -> any TokenProvider {
         let section = authorizationSection
+        let present: @Sendable () -> Double? = { UTCTime.system.secondsSince1970 }
         do {
             switch authorization {
             case .http(let settings, let trust):
                 return try HTTPTokenProvider(
                     settings, section: section, providerID: vehicle.providerID,
-                    transport: try Self.transport(tokenFiles), sendsCertificate: trust.clientKeyFile != nil)
+                    transport: try Self.transport(tokenFiles), sendsCertificate: trust.clientKeyFile != nil,
+                    present: present)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
                     arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
-                    format: format, timeLimit: timeout, report: { log.write(.warning, "\($0)") })
+                    format: format, timeLimit: timeout, present: present,
+                    report: { log.write(.warning, "\($0)") })
             case .file(let path, let format):
-                return FileTokenProvider(path: path, section: section, providerID: vehicle.providerID, format: format)
+                return FileTokenProvider(
+                    path: path, section: section, providerID: vehicle.providerID, format: format, present: present)
             }
         } catch let error as AgentError {
             throw error
