@@ -25,7 +25,7 @@ struct MapCommands {
 
     @Test func writeOnePageForSeveralLogs() async throws {
         let page = folder.path("page.html")
-        try folder.write("old".utf8, to: "page.html")
+        try folder.write("<!doctype html>old".utf8, to: "page.html")
         let outcome = try await BuiltProgram.run(["map", Fixtures.url("nmea/town.nmea").path, tunnel, "-o", page])
         #expect(outcome.ending == .exited(0))
         #expect(outcome.standardError.isEmpty && outcome.standardOutput.isEmpty)
@@ -119,6 +119,21 @@ struct MapCommands {
         let device = try await BuiltProgram.run(["map", log, "-o", "/dev/null"])
         #expect(device.ending == .exited(0))
         #expect(try FileSystem.entry(at: "/dev/null")?.kind == .device)
+    }
+
+    /// `-o *.nmea`, as a shell makes it: the first log is taken for the page's name.
+    @Test func neverReplaceWhatIsNoPage() async throws {
+        let other = try folder.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: "other.nmea")
+        let outcome = try await BuiltProgram.run(["map", "-o", other, tunnel])
+        #expect(outcome.ending == .exited(64))
+        #expect(
+            text(outcome.standardError).hasPrefix(
+                "waypost: -o \(other) is there, and it is no page of ours to replace; name another file"))
+        #expect(try FileSystem.fileSize(at: other) == 25)
+        for contents in ["", "<!doctype html>\n<p>old</p>", "\u{FEFF}\n<HTML></HTML>"] {
+            let page = try folder.write(contents.utf8, to: "page.html")
+            #expect(try await BuiltProgram.run(["map", tunnel, "-o", page]).ending == .exited(0), "\(contents)")
+        }
     }
 
     /// A killed command cannot clean up: the next one does, and leaves what is still being written.

@@ -79,6 +79,7 @@ import Testing
             "bytes arrive but no NMEA sentence at 9600, 115200, 38400, 4800, 57600, 230400 or 460800 baud"
         ),
         (.noise, .noise, "bytes arrive but no NMEA sentence at 9600, 115200, 38400"),
+        (.text, .noise, "readable text arrives at 4800 baud, but no NMEA sentence; this is a modem's or a console's"),
         (.binaryFrames, .noise, "binary frames (UBX or RTCM) but no NMEA sentence at 4800 baud; switch"),
         (
             .withoutChecksum, .binaryFrames,

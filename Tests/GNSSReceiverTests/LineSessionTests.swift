@@ -46,7 +46,8 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("", BaudRateSearch.Evidence.silence), ("\u{7f}\u{1}~", .noise),
+        ("", BaudRateSearch.Evidence.silence), ("\u{7f}\u{1}~", .noise), ("\r\nERROR\r\n", .text),
+        ("~~~", .noise), ("gw log\u{1}\u{2}in: \u{3}", .noise),
         ("$GPTXT,01,01,02,hello\r\n", .withoutChecksum),
         (epoch(second: 1).replacing(/\*../, with: ""), .withoutChecksum), (epoch(second: 1), .sentences),
     ])

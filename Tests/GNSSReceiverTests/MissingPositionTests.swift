@@ -55,6 +55,28 @@ import WaypostTestSupport
         }
     }
 
+    /// What arrives, and what is missing in it: no antenna mends that.
+    @Test(arguments: [
+        (
+            sentence("GPGSV,1,1,01,01,40,083,46"),
+            "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"
+        ),
+        (
+            sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!"),
+            "AIS messages arrive, and no position of our own; name the port of a GNSS receiver"
+        ),
+    ])
+    func isBlamedOnTheSentencesWhereNoneStatesOne(text: String, words: String) async throws {
+        try await observe(source) { observer in
+            await observer.state(saying: "open at")
+            try terminal.send(text)
+            #expect(await observer.state(saying: words)?.kind == .waiting)
+            // A receiver that begins to state it, and has none yet.
+            try terminal.send(Self.void)
+            #expect(await observer.state(saying: "no position yet: antenna and sky view") != nil)
+        }
+    }
+
     @Test func isToldOnceUntilThereIsOneAndAgainWhenItIsLost() async throws {
         try await observe(source) { observer in
             await observer.state(saying: "open at")

@@ -55,6 +55,68 @@ import WaypostTestSupport
         }
     }
 
+    private static let strangers = [
+        (
+            "{\"class\":\"VERSION\",\"release\":\"3.22\"}\r\n",
+            "gpsd answers, with its JSON reports; set receiver.type to gpsd"
+        ),
+        ("SSH-2.0-OpenSSH_9.2\r\n", "an SSH server answers, not a receiver; check host and port"),
+        ("HTTP/1.1 408 Request Timeout\r\n\r\n", "a web server answers, not a receiver; check host and port"),
+    ]
+
+    /// A greeting comes once, and then such a server waits.
+    @Test(arguments: strangers)
+    func saysWhoAnswersInAReceiversPlace(greeting: String, words: String) async throws {
+        let server = try LoopbackSocket(.stream)
+        let receiver = LiveReceiver.tcp(host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
+        try await observe(receiver) { observer in
+            let connection = try server.accept()
+            try connection.send(greeting)
+            #expect(await observer.state(saying: words) != nil)
+            withExtendedLifetime(connection) {}
+        }
+    }
+
+    /// It is told once, however often the line is opened again.
+    @Test(arguments: strangers)
+    func saysWhoHasAnsweredAndClosed(greeting: String, words: String) async throws {
+        let server = try LoopbackSocket(.stream)
+        let address = "tcp 127.0.0.1:\(server.port)"
+        try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in
+            for _ in 1...2 { try server.accept().send(greeting) }
+            let connection = try server.accept()
+            try connection.send(epoch(second: 1))
+            #expect(await observer.second() == 1)
+            let troubles = observer.states.filter { !$0.contains("receiving") && !$0.contains("connected") }
+            #expect(troubles.count == 1 && troubles.first?.hasPrefix("\(address): \(words)") == true, "\(troubles)")
+            #expect(observer.states.filter { $0.contains("connected") }.count <= 1, "\(observer.states)")
+        }
+    }
+
+    @Test func saysThatSentencesComeInPlaceOfGpsdsReports() async throws {
+        let server = try LoopbackSocket(.stream)
+        let receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
+        try await observe(receiver) { observer in
+            let connection = try server.accept()
+            try connection.send(epoch(second: 1))
+            let words = "NMEA sentences arrive, not gpsd's reports; set receiver.type to tcp"
+            #expect(await observer.state(saying: words) != nil)
+            withExtendedLifetime(connection) {}
+        }
+    }
+
+    @Test func saysThatAWebServerAnswersInGpsdsPlace() async throws {
+        let server = try LoopbackSocket(.stream)
+        try await observe(LiveReceiver.gpsd(host: "127.0.0.1", port: server.port)) { observer in
+            do {
+                let connection = try server.accept()
+                _ = try connection.receive()
+                try connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
+            }
+            #expect(await observer.state(saying: "a web server answers, not a receiver") != nil)
+        }
+    }
+
     @Test func givesFixesOutOfAFlood() async throws {
         let server = try LoopbackSocket(.stream)
         try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in

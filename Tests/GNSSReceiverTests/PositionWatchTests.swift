@@ -20,6 +20,16 @@ import Testing
         #expect(watch.condition(at: .seconds(now)) == condition)
     }
 
+    /// Receivers send what they send within seconds; a first position takes longer.
+    @Test(arguments: [(24.9, false), (25, true)])
+    func areNotToBeExpectedAfterTwentySecondsWithoutASentenceOfTheirs(now: Double, isSo: Bool) {
+        var watch = PositionWatch(patience: .seconds(60))
+        watch.lineOpened()
+        #expect(!watch.hasHeardEverySentence(at: .seconds(1000)))
+        watch.sentencesArrived(withPosition: false, at: .seconds(5))
+        #expect(watch.hasHeardEverySentence(at: .seconds(now)) == isSo)
+    }
+
     @Test func haveAMinuteAgainOnALineThatIsBack() {
         var watch = PositionWatch(patience: .seconds(60))
         watch.sentencesArrived(withPosition: true, at: .seconds(1))

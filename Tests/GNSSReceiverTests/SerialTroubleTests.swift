@@ -36,6 +36,23 @@ import WaypostTestSupport
         }
     }
 
+    /// A modem or a console speaks at the right rate, on a port where no receiver is.
+    @Test(arguments: ["\r\nERROR\r\n", "\r\ngw login: "])
+    func readableTextIsBlamedOnThePort(text: String) async throws {
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(300))
+        await observe(receiver) { observer in
+            let sending = Task {
+                while !Task.isCancelled {
+                    try terminal.send(text)
+                    await Task.yield()
+                }
+            }
+            let words = "readable text arrives, so that baudRate 9600 is right, but no NMEA sentence for 0 s; this is "
+            #expect(await observer.state(saying: words) != nil)
+            sending.cancel()
+        }
+    }
+
     @Test func aBusyDeviceNamesItsHolder() async throws {
         let holder = try SerialLine(path: terminal.path, baudRate: 9600)
         await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in

@@ -32,6 +32,25 @@ import WaypostTestSupport
         #expect(ending == nil)
     }
 
+    /// What a pipe holds when the program before it has failed.
+    @Test(arguments: [
+        ("", "standard input ended without an NMEA sentence; check the program that writes it"),
+        (
+            "{\"class\":\"VERSION\"}\r\n",
+            "standard input: gpsd answers, with its JSON reports; set receiver.type to gpsd"
+        ),
+    ])
+    func thatBringsNoSentenceIsAnError(text: String, words: String) async throws {
+        let source = OwnedDescriptor(owning: input)
+        let output = OwnedDescriptor(owning: writer)
+        try output.writeAll(Array(text.utf8).span)
+        _ = consume output
+        let ending = await observe(StandardInputReceiver(descriptor: source.raw)) { observer in
+            while await observer.next() != nil {}
+        }
+        #expect(ending?.code == .notALog && ending?.detail == words, "\(ending?.detail ?? "")")
+    }
+
     @Test func canBeCancelledAndIsNotClosed() async throws {
         let source = OwnedDescriptor(owning: input)
         let output = OwnedDescriptor(owning: writer)

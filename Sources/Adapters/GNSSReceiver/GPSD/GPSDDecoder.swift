@@ -6,12 +6,20 @@ import TimeAndChance
 struct GPSDDecoder: LineDecoder {
     private var splitter = LineSplitter()
     private var session: GPSDSession
+    /// Who it is that sends no reports, as its first bytes tell.
+    private var speaker: ForeignSpeaker?
+    private var hasBegun = false
+    private var hasObjects = false
+    private var hasSentences = false
 
     init(_ session: GPSDSession = GPSDSession()) { self.session = session }
 
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
         var proofs = 0
+        if !hasBegun, bytes.count > 0 { (hasBegun, speaker) = (true, ForeignSpeaker(bytes)) }
         splitter.take(bytes) { line in
+            if line.first == UInt8(ascii: "{") { hasObjects = true }
+            if line.first == UInt8(ascii: "$") { hasSentences = true }
             if let report = GPSDReport(line), session.take(report, at: now, emit) { proofs += 1 }
         }
         return proofs
@@ -23,6 +31,14 @@ struct GPSDDecoder: LineDecoder {
     mutating func takeSky(at now: Duration) -> Sky? { session.takeSky() }
     var idleDeadline: Duration? { session.idleDeadline }
     var complaint: String? { session.complaint }
+    var causeOfNoise: String? { stranger }
+
+    var stranger: String? {
+        if hasObjects { return nil }
+        return hasSentences
+            ? "NMEA sentences arrive, not gpsd's reports; set receiver.type to tcp"
+            : speaker.flatMap { $0 == .gpsd ? nil : $0.rawValue }
+    }
 }
 
 /// Cuts a stream of bytes into lines of bounded length, wherever the reads cut it.

@@ -21,6 +21,12 @@ protocol LineDecoder: Sendable {
     var hasBinaryFrames: Bool { get }
     /// Whether what comes are sentences that lack nothing but their checksums.
     var lacksChecksums: Bool { get }
+    /// Whether what comes is text that a person could read, and no sentence: the rate is right.
+    var isReadableText: Bool { get }
+    /// Who answers in place of what was expected, with what to do; `nil` where that cannot be told.
+    var stranger: String? { get }
+    /// Why no sentence that has come can lead to a position, with what to do; `nil` when one can, or none has come.
+    var lackOfPositions: String? { get }
     /// What is wrong with bytes that are no sentences, and what to do, where that can be told from them.
     var causeOfNoise: String? { get }
     /// What the other side says that keeps fixes from coming, and what to do; `nil` when it says no such thing.
@@ -32,6 +38,9 @@ extension LineDecoder {
     mutating func takeSky(at now: Duration) -> Sky? { nil }
     var hasBinaryFrames: Bool { false }
     var lacksChecksums: Bool { false }
+    var isReadableText: Bool { false }
+    var stranger: String? { nil }
+    var lackOfPositions: String? { nil }
     var causeOfNoise: String? { nil }
     var complaint: String? { nil }
 }
@@ -44,6 +53,7 @@ struct SentenceDecoder: LineDecoder {
     /// Who it is that sends no sentences, as its first bytes tell.
     private var speaker: ForeignSpeaker?
     private var hasBegun = false
+    private var text = ReadableText()
 
     init(_ decoder: NMEADecoder = NMEADecoder()) { self.decoder = decoder }
 
@@ -52,6 +62,7 @@ struct SentenceDecoder: LineDecoder {
             hasBegun = true
             speaker = ForeignSpeaker(bytes)
         }
+        if sentences == 0 { text.take(bytes) }
         decoder.decode(bytes, receivedAt: now, emit)
         let before = sentences
         sentences = decoder.statistics.sentences
@@ -80,14 +91,31 @@ struct SentenceDecoder: LineDecoder {
             return
                 "sentences arrive, and no checksum agrees; check the cable, and what changes the sentences on their way"
         }
-        return speaker?.rawValue
+        return stranger
+    }
+
+    var stranger: String? { sentences == 0 ? speaker?.rawValue : nil }
+
+    /// What began like a sentence is judged as one.
+    var isReadableText: Bool { sentences == 0 && refusedSentences == 0 && !hasBinaryFrames && text.isReadable }
+
+    var lackOfPositions: String? {
+        let statistics = decoder.statistics
+        guard statistics.sentences > 0, !statistics.hasPositionSentences else { return nil }
+        guard statistics.sentencesByAddress.allSatisfy({ Talker.talker(ofAddress: $0.address) == "AI" }) else {
+            return "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"
+        }
+        return "AIS messages arrive, and no position of our own; name the port of a GNSS receiver"
     }
 
     /// Whether sentences are refused, and more than half of them for `reason`.
     private func isMostly(_ reason: SentenceRefusal) -> Bool {
+        sentences == 0 && decoder.statistics.refusals(reason).count * 2 > refusedSentences
+    }
+
+    private var refusedSentences: Int {
         let statistics = decoder.statistics
-        let refused = SentenceRefusal.allCases.reduce(0) { $0 + statistics.refusals($1).count }
-        return sentences == 0 && statistics.refusals(reason).count * 2 > refused
+        return SentenceRefusal.allCases.reduce(0) { $0 + statistics.refusals($1).count }
     }
 
     var complaint: String? {
@@ -99,6 +127,23 @@ struct SentenceDecoder: LineDecoder {
 
     var hasBinaryFrames: Bool { decoder.statistics.binaryBytes > 0 }
     var idleDeadline: Duration? { decoder.idleDeadline }
+}
+
+/// Whether bytes are text that a person could read, as a modem or a console sends it.
+private struct ReadableText: Sendable {
+    /// Fewer may be readable by chance, as what is read at a wrong rate.
+    private static let fewest = 7
+
+    private var readable = 0
+    private var all = 0
+
+    mutating func take(_ bytes: Span<UInt8>) {
+        for index in bytes.indices where 0x20...0x7E ~= bytes[index] || 0x09...0x0D ~= bytes[index] { readable += 1 }
+        all += bytes.count
+    }
+
+    /// A cable spoils a byte now and then.
+    var isReadable: Bool { readable >= Self.fewest && readable * 20 >= all * 19 }
 }
 
 /// Who answers where a receiver was expected, with what to do.

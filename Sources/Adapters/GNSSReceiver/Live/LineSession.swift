@@ -18,12 +18,18 @@ struct LineSession: Sendable {
     /// See `LineDecoder`.
     var complaint: String? { decoder.complaint }
     var causeOfNoise: String? { decoder.causeOfNoise }
+    var stranger: String? { decoder.stranger }
+    var lackOfPositions: String? { decoder.lackOfPositions }
+
+    /// What is wrong with a line on which bytes arrive, but no sentence.
+    var trouble: LineTrouble { decoder.isReadableText ? .text : .noise }
 
     /// What the bytes so far say of the rate at which they were read.
     var evidence: BaudRateSearch.Evidence {
         if watch.hasSentence { return .sentences }
         if decoder.lacksChecksums { return .withoutChecksum }
         if decoder.hasBinaryFrames { return .binaryFrames }
+        if decoder.isReadableText { return .text }
         return watch.hasBytes ? .noise : .silence
     }
 

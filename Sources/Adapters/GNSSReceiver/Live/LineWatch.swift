@@ -88,6 +88,9 @@ struct PositionWatch: Sendable, Hashable {
         case lost
     }
 
+    /// Within this a receiver has sent every sentence that it is set to send.
+    private static let longestRound = Duration.seconds(20)
+
     /// How long sentences may come without a position.
     private let patience: Duration
     private var hasPosition = false
@@ -108,6 +111,11 @@ struct PositionWatch: Sendable, Hashable {
     func condition(at now: Duration) -> Condition {
         guard let since, now - since >= patience else { return .good }
         return hasPosition ? .lost : .noneYet
+    }
+
+    /// Whether sentences have come for so long, and no position, that one that states it would have been among them.
+    func hasHeardEverySentence(at now: Duration) -> Bool {
+        since.map { now - $0 >= min(patience, Self.longestRound) } ?? false
     }
 
     /// The next moment after `now` at which the judgement changes if no position comes; `nil` when it does not.

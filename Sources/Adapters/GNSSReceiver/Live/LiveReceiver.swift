@@ -67,6 +67,8 @@ private struct ReceiverLoop {
     private enum Ending {
         case stopped
         case endOfInput
+        /// The line has ended before a sentence came; what was wrong with what came, if that can be told.
+        case endedInVain(cause: String?)
         case lost(String)
         /// Without a sentence for so long that it is worth reopening.
         case overdue
@@ -112,7 +114,17 @@ private struct ReceiverLoop {
             case .overdue:
                 isSecondChance = true
                 continue
-            case .endOfInput:
+            case .endedInVain(let cause) where !endpoint.canReopen:
+                throw FixSourceError(
+                    .notALog,
+                    cause.map { "\(endpoint.name): \($0)" }
+                        ?? "\(endpoint.name) ended without an NMEA sentence; check the program that writes it")
+            case .endedInVain(let cause?):
+                report(complaint: cause)
+                isSecondChance = true
+                guard waitForReturn() else { return }
+                continue
+            case .endOfInput, .endedInVain:
                 report(
                     complaint:
                         "closed by the other side; it is opened again; if it stays so, check that host and port are the receiver's"
@@ -179,8 +191,22 @@ private struct ReceiverLoop {
                 tap?.fixMade(fix)
                 mailbox.post(.fix(fix))
             case .success(.ready(let isHungUp)):
-                if let ending = drain(line, isHungUp: isHungUp, into: &session, at: &pace) { return ending }
+                if let ending = drain(line, isHungUp: isHungUp, into: &session, at: &pace) {
+                    return seen(ending, after: session)
+                }
             }
+        }
+    }
+
+    /// What the end of a line means after what has come on it.
+    private func seen(_ ending: Ending, after session: LineSession) -> Ending {
+        switch ending {
+        case .endOfInput where !session.watch.hasSentence:
+            return .endedInVain(cause: endpoint.canReopen ? session.stranger : session.causeOfNoise)
+        // One that was asked and does not understand may reset the connection.
+        case .lost where endpoint.canReopen:
+            return session.stranger.map { .endedInVain(cause: $0) } ?? ending
+        default: return ending
         }
     }
 
@@ -199,7 +225,7 @@ private struct ReceiverLoop {
         } else if next != last {
             report(next.condition, of: line, in: session)
         } else if next.condition == .receiving {
-            report(positionsOn: line, at: now)
+            report(positionsOn: line, in: session, at: now)
         }
         return nil
     }
@@ -215,7 +241,7 @@ private struct ReceiverLoop {
             if session.watch.hasSentence, !hadSentence { line.trial?.firstSentenceArrived() }
             if session.complaint == nil, session.watch.condition(at: now) == .receiving {
                 position.sentencesArrived(withPosition: newest != nil, at: now)
-                report(positionsOn: line, at: now)
+                report(positionsOn: line, in: session, at: now)
             }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
             if let sky = session.takeSky(at: now) { mailbox.post(.sky(sky)) }
@@ -259,14 +285,17 @@ private struct ReceiverLoop {
         switch condition {
         case .opened where isSecondChance && line.trial?.isOpeningNews != true: break
         case .opened: report(.starting(source: endpoint.name, detail: line.greeting))
-        case .receiving: report(positionsOn: line, at: MonotonicTime.now)
-        case .silent: report(complaint: endpoint.complaint(about: .silence, for: limit))
-        case .noise: report(complaint: session.causeOfNoise ?? endpoint.complaint(about: .noise, for: limit))
+        case .receiving: report(positionsOn: line, in: session, at: MonotonicTime.now)
+        case .silent: report(complaint: session.stranger ?? endpoint.complaint(about: .silence, for: limit))
+        case .noise: report(complaint: session.causeOfNoise ?? endpoint.complaint(about: session.trouble, for: limit))
         }
     }
 
     /// Sentences arrive; so do positions, or not.
-    private mutating func report(positionsOn line: any ReceiverLine, at now: Duration) {
+    private mutating func report(positionsOn line: any ReceiverLine, in session: LineSession, at now: Duration) {
+        if position.hasHeardEverySentence(at: now), let lack = session.lackOfPositions {
+            return report(complaint: lack)
+        }
         switch position.condition(at: now) {
         case .good: report(.receiving(source: endpoint.name, detail: line.trial?.discovery ?? ""))
         case .noneYet: report(.noPosition(source: endpoint.name, hadOne: false))

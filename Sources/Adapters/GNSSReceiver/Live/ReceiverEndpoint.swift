@@ -24,7 +24,11 @@ extension ReceiverEndpoint {
 }
 
 /// What can be wrong with an open line.
-enum LineTrouble: Sendable, Hashable { case silence, noise }
+enum LineTrouble: Sendable, Hashable {
+    case silence, noise
+    /// Noise that a person could read.
+    case text
+}
 
 /// Why a line could not be opened.
 enum ReceiverOpenError: Error, Sendable, Hashable {

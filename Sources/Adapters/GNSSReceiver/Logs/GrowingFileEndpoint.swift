@@ -37,7 +37,8 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
         switch trouble {
         case .silence: "nothing new for \(limit.components.seconds) s; check the program that writes it"
-        case .noise: "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what is written to it"
+        case .noise, .text:
+            "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what is written to it"
         }
     }
 }

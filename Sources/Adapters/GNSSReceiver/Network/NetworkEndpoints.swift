@@ -44,7 +44,8 @@ private struct TCPEndpoint: ReceiverEndpoint {
         case .silence:
             "silent for \(limit.components.seconds) s; check that the server has data, and that it sends NMEA unasked "
                 + "(a web server waits to be asked)"
-        case .noise: "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what the server sends"
+        case .noise, .text:
+            "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what the server sends"
         }
     }
 }
@@ -66,7 +67,8 @@ private struct UDPEndpoint: ReceiverEndpoint {
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
         switch trouble {
         case .silence: "silent for \(limit.components.seconds) s; check that the sender sends to this address and port"
-        case .noise: "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what the sender sends"
+        case .noise, .text:
+            "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what the sender sends"
         }
     }
 }

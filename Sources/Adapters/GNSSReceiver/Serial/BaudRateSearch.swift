@@ -9,6 +9,8 @@ struct BaudRateSearch: Sendable, Hashable {
     /// The best that came during a trial.
     enum Evidence: Int, Sendable, Hashable, Comparable {
         case silence, noise
+        /// Text that a person could read: the right rate, but no receiver, or one that is not set to NMEA.
+        case text
         /// Whole frames of UBX or RTCM 3: the right rate, but the wrong protocol.
         case binaryFrames
         /// Sentences that lack nothing but their checksums: the right rate, but they are not taken.
@@ -100,6 +102,11 @@ struct BaudRateSearch: Sendable, Hashable {
 
     private mutating func beginRound() { (tried, best, bestAt) = ([], .silence, nil) }
 
+    /// What the port is on which text arrives, and what to do.
+    static let remedyForText =
+        "a modem's or a console's port, or a receiver that is not set to NMEA; name the receiver's port "
+        + "(receiver.device), or switch its output to NMEA"
+
     private var complaint: String {
         switch best {
         case .silence:
@@ -108,6 +115,9 @@ struct BaudRateSearch: Sendable, Hashable {
         case .noise, .sentences:
             "bytes arrive but no NMEA sentence at \(Self.list(tried, "or")) baud; switch the receiver's output to "
                 + "NMEA, or set baudRate when it sends at another rate; still looking"
+        case .text:
+            "readable text arrives at \(bestAt ?? rate) baud, but no NMEA sentence; this is \(Self.remedyForText); "
+                + "still looking"
         case .binaryFrames:
             "binary frames (UBX or RTCM) but no NMEA sentence at \(bestAt ?? rate) baud; switch the receiver's output "
                 + "to NMEA; still looking"

@@ -79,8 +79,11 @@ struct SerialEndpoint: ReceiverEndpoint {
         case (.noise, .known(let baudRate)):
             "bytes arrive but no NMEA sentence for \(span); check baudRate, now \(baudRate) (\"automatic\" finds the "
                 + "right one), or switch the receiver's output to NMEA" + otherReaders
+        case (.text, .known(let baudRate)):
+            "readable text arrives, so that baudRate \(baudRate) is right, but no NMEA sentence for \(span); this is "
+                + BaudRateSearch.remedyForText + otherReaders
         // Its rate was right: before that it is closed sooner.
-        case (.noise, .searched(let search)):
+        case (.noise, .searched(let search)), (.text, .searched(let search)):
             "bytes arrive but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there were "
                 + "some; if it stays so, the rate is searched for again"
         }

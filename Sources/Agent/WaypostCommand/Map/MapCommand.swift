@@ -21,9 +21,26 @@ struct MapCommand {
         if let log = logs.first(where: { $0 != "-" && FileSystem.isSameFile($0, output) }) {
             throw UsageError("-o \(output) is the log \(log); give the page a name of its own", command: "map")
         }
+        guard Self.mayReplace(output) else {
+            throw UsageError(
+                "-o \(output) is there, and it is no page of ours to replace; name another file, or remove this one",
+                command: "map")
+        }
         if logs.count(where: { $0 == "-" }) > 1 {
             throw UsageError("standard input (-) can be read once only", command: "map")
         }
+    }
+
+    /// Whether nothing is lost when the page takes the place of what lies at `path`: an earlier page, an empty file.
+    private static func mayReplace(_ path: String) -> Bool {
+        guard path != "-", let status = try? FileStatus(behind: path), status.kind == .file, status.bytes > 0 else {
+            return true
+        }
+        guard let bytes = try? FileSystem.read(256, at: 0, of: path) else { return false }
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
+        let plain = content.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+        return plain.starts(with: "<!doctype html".utf8) || plain.starts(with: "<html".utf8)
     }
 
     func run() async throws -> ExitStatus {

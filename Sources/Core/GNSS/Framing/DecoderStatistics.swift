@@ -42,6 +42,10 @@ package struct DecoderStatistics: Sendable {
     package var sentencesByAddress: [(address: String, count: Int)] { addresses.sorted }
     /// Sentences with a right checksum.
     package var sentences: Int { addresses.total }
+    /// Whether a sentence with a right checksum has come that states a position when its receiver has one.
+    package var hasPositionSentences: Bool {
+        addresses.hasAny { SentenceType(address: $0, length: $1).statesPosition }
+    }
     /// What the receiver said of its make and firmware, if it did: the first few texts.
     package var banners: [ReportedText] { receiverBanners.all }
     package func refusals(_ reason: SentenceRefusal) -> Occurrences { refused[reason.rawValue] }
@@ -90,6 +94,11 @@ struct AddressCounts: Sendable {
     /// Addresses with their counts, in alphabetical order; addresses of more than eight bytes are cut.
     var sorted: [(address: String, count: Int)] {
         entries.filter { $0.count > 0 }.map { (Self.text($0.address), $0.count) }.sorted { $0.0 < $1.0 }
+    }
+
+    /// Whether one of the addresses is as `isWanted` says, which is given its bytes and how many they are.
+    func hasAny(_ isWanted: (_ address: UInt64, _ length: Int) -> Bool) -> Bool {
+        entries.contains { $0.count > 0 && isWanted($0.address, 8 - $0.address.leadingZeroBitCount / 8) }
     }
 
     var total: Int { entries.reduce(others) { $0 + $1.count } }

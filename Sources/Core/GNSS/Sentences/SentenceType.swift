@@ -40,6 +40,14 @@ enum SentenceType: UInt8 {
         }
     }
 
+    /// Whether such a sentence states a position; of u-blox's own one does.
+    var statesPosition: Bool {
+        switch self {
+        case .rmc, .gga, .gns, .gll, .pubx00: true
+        default: false
+        }
+    }
+
     /// ASCII text as a number, first byte lowest.
     @inline(__always)
     static func code(_ text: StaticString) -> UInt64 {
