@@ -4,6 +4,7 @@ import FoundationEssentials
 import HTTPMessages
 import LinuxPlatform
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 /// `waypost token` with the simulator as its issuer.
@@ -205,6 +206,20 @@ struct TokenCommands {
         let (page, errors) = try await run(["token"], config, exit: exit)
         #expect(page.isEmpty)
         #expect(errors.split(separator: "\n").count == 1, "\(errors)")
+    }
+
+    /// A clock that nothing keeps right ends no token: it may be years ahead.
+    @Test func isOverByAClockThatIsKeptRightAlone() async throws {
+        let folder = try TemporaryFolder()
+        let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970) - 7200)
+        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let isKeptRight = UTCTime.synchronizedSystem != nil
+        let (page, _) = try await run(["token"], config, exit: isKeptRight ? 1 : 0)
+        let words =
+            isKeptRight
+            ? "judged by this host's clock, which is synchronized; " : ", if it is this host's clock that is wrong\n"
+        #expect(page.contains(words), "\(page)")
     }
 
     @Test func isOneLineOfTheOnlineCheck() async throws {

@@ -72,7 +72,7 @@ extension Configuration {
     /// The provider that is configured, which asks its issuer each time.
     package func makeProvider(log: LogWriter) throws(AgentError) -> any TokenProvider {
         let section = authorizationSection
-        let present: @Sendable () -> Double? = { UTCTime.system.secondsSince1970 }
+        let present: @Sendable () -> Double? = { UTCTime.synchronizedSystem?.secondsSince1970 }
         do {
             switch authorization {
             case .http(let settings, let trust):
