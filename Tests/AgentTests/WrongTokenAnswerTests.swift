@@ -56,7 +56,9 @@ struct WrongTokenAnswers {
                 + "and authorization.headers and authorization.url"),
         refusal("404 Not Found", "it does not know the address or the vehicle; check authorization.url"),
         refusal("405 Method Not Allowed", "it expects another method; check authorization.method"),
-        refusal("422 Unprocessable", "it rejects the request; check authorization.url and the backend's log"),
+        refusal(
+            "422 Unprocessable",
+            "it does not accept what the request says; check authorization.headers and body, and the backend's log"),
         refusal("500 Internal Server Error", "it cannot answer now; see the backend's log"),
         refusal(
             "503 Service Unavailable", "it cannot answer now, and wants a pause (Retry-After); see the backend's log",

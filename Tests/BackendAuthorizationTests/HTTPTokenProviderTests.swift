@@ -210,6 +210,21 @@ import WaypostTestSupport
         #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
     }
 
+    /// The connection may be gone before that is told.
+    @Test(arguments: [false, true]) func namesTheCertificateOfALostConnection(isSent: Bool) async throws {
+        let provider = try HTTPTokenProvider(
+            HTTPTokenSettings(url: "https://backend.example.com/t"), providerID: "p",
+            transport: ScriptedTransport { _ throws(HTTPTransportError) in
+                throw HTTPTransportError(.connectionLost, "Connection reset by peer")
+            }, sendsCertificate: isSent, environment: [:])
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        let words =
+            "; see the backend's log; if it demands a client certificate, set authorization.clientCertificateFile and "
+            + "clientKeyFile"
+        let text = error?.description ?? ""
+        #expect(text.hasSuffix(isSent ? "; see the backend's log" : words), "\(text)")
+    }
+
     /// A backend answers with JSON; whoever answers with a page may be another.
     @Test(arguments: [(400, false), (401, true), (403, true), (404, true), (500, false), (502, false)])
     func tellsThatAPageCameInstead(status: Int, isTold: Bool) async throws {

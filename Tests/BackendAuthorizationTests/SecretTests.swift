@@ -82,11 +82,11 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         let path = try folder.write(content, to: "key", mode: 0o600)
         let error = #expect(throws: AuthorizationError.self) {
-            try HeaderTemplate("X", .file(path)).value(environment: [:])
+            try HeaderTemplate("Authorization", .file(path), scheme: .bearer).value(environment: [:])
         }
         #expect(error?.code == .misconfigured)
-        #expect(
-            error?.description.hasPrefix("header X: the file \(path) \(words)") == true, "\(error?.description ?? "")")
+        let expected = "header Authorization cannot take its value from the file \(path), which \(words)"
+        #expect(error?.description.hasPrefix(expected) == true, "\(error?.description ?? "")")
     }
 
     @Test func isHandedOverBySystemd() throws {

@@ -33,7 +33,9 @@ package struct HeaderTemplate: Sendable, Hashable {
     func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
         let secret = try secret.text(for: "header \(name)", environment: environment)
         if let fault = Self.fault(of: secret) {
-            throw AuthorizationError(.misconfigured, "header \(name): \(self.secret.source) \(fault)")
+            // No colon behind the name: what follows one is struck out as the header's value.
+            throw AuthorizationError(
+                .misconfigured, "header \(name) cannot take its value from \(self.secret.source), which \(fault)")
         }
         switch scheme {
         case .verbatim: return (secret, secret)

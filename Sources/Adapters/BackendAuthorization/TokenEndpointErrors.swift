@@ -143,6 +143,11 @@ struct TokenEndpointErrors {
             advice = "it demands a client certificate; \(isSent ? "check" : "set") \(keys)"
         case .connectionLost where origin.hasPrefix("http:"):
             (code, advice) = (.unavailable, "\(seeLog), and use https if that is what its port expects")
+        // Its alert may be lost with the connection.
+        case .connectionLost where !credentials.contains("\(section).clientCertificateFile"):
+            code = .unavailable
+            advice =
+                "\(seeLog); if it demands a client certificate, set \(section).clientCertificateFile and clientKeyFile"
         case .connectionLost: (code, advice) = (.unavailable, seeLog)
         case .tlsFailed:
             advice = "check that \(section).url names a port for https, and the client certificate"
