@@ -5,7 +5,7 @@ import Testing
 @Suite struct ErrorBody {
     @Test func tellsStatusMessageAndFields() throws {
         let body = """
-            {"error":{"code":400,"message":"Invalid\\nupdate","status":"INVALID_ARGUMENT","details":[
+            {"error":{"code":400,"message":"Invalid\\nupdate.","status":"INVALID_ARGUMENT","details":[
              {"@type":"type.googleapis.com/google.rpc.Unknown","strange":[1,2]},
              {"@type":"type.googleapis.com/google.rpc.BadRequest",
               "fieldViolations":[{"field":"last_location.heading","description":"must be below 360"}]}]}}

@@ -137,6 +137,12 @@ import WaypostTestSupport
                 == "no secure connection; if it stays so, check that upload.endpoint names a port for https")
     }
 
+    @Test func namesTheAuthoritiesOfAnEndpoint() {
+        #expect(
+            UploadOutcome(of: HTTPTransportError(.certificateNotTrusted, "self-signed")).reason.description
+                .hasSuffix("; set upload.caFile if its authority is your own"))
+    }
+
     @Test(arguments: HTTPTransportError.Code.allCases) func isNeverALossWithoutAnAnswer(code: HTTPTransportError.Code) {
         let outcome = UploadOutcome(of: HTTPTransportError(code, "words"))
         let expected: Kind =

@@ -28,7 +28,9 @@ package struct FleetEngineError: Sendable, Hashable {
             details.contains { $0.reason == "SERVICE_DISABLED" } || message.contains("has not been used in project")
         let violations = details.flatMap { $0.fieldViolations ?? [] }
             .map { "\($0.field ?? "?"): \($0.description ?? "")" }
-        let line = ([message] + violations).filter { !$0.isEmpty }.joined(separator: "; ")
+        // The server's words may be whole sentences; more follows.
+        let line = ([message] + violations).filter { !$0.isEmpty }
+            .map { $0.hasSuffix(".") ? $0.dropLast() : $0[...] }.joined(separator: "; ")
         summary = ReportedText(
             status.isEmpty ? line : line.isEmpty ? status : "\(status): \(line)", without: secrets)
         self.status = ReportedText(status, without: secrets)

@@ -52,12 +52,10 @@ extension UploadOutcome {
     package init(of response: HTTPResponse, to request: HTTPRequest, for vehicle: VehicleName) {
         self.init(of: response, to: request, naming: vehicle.description)
         guard self != .delivered else { return }  // what it comes to nearly always needs no words
-        // The server's words may be whole sentences.
-        let text = reason.description
-        let words = ReportedText(text.hasSuffix(".") ? text.dropLast() : text[...], limit: ReportedText.longestSentence)
+        let words = ReportedText(reason.description, limit: ReportedText.longestSentence)
         let isDisabled = FleetEngineError(response.body, without: request.secrets)?.isServiceDisabled == true
         let remedy =
-            isDisabled ? Self.enabling(vehicle) : Self.remedy(for: response.status, vehicle, reason: text)
+            isDisabled ? Self.enabling(vehicle) : Self.remedy(for: response.status, vehicle, reason: reason.description)
         let advised: ReportedText = "\(words); \(remedy)"
         switch self {
         case .tokenRefused: self = .tokenRefused(reason: advised)
@@ -154,7 +152,10 @@ extension UploadOutcome {
                 reason: "\(error.detail); if it stays so, check that upload.endpoint names a port for https")
         case .certificateNotTrusted:
             self = .intercepted(
-                reason: "\(error.detail); a captive portal or a proxy in the way, or this machine's clock is wrong")
+                reason: """
+                    \(error.detail); a captive portal or a proxy in the way, or this machine's clock is wrong; set \
+                    upload.caFile if its authority is your own
+                    """)
         case .malformedResponse:
             self = .intercepted(
                 reason:

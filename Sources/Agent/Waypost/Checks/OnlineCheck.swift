@@ -1,7 +1,7 @@
-import FleetEngine
+package import FleetEngine
 import GNSS
 import GNSSReceiver
-import HTTPMessages
+package import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import ReportedText
@@ -255,12 +255,29 @@ extension OnlineCheck {
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
             let outcome = UploadOutcome(of: response, to: request, for: configuration.vehicle)
-            guard outcome == .delivered else { return CheckLine(.fail, "Fleet Engine", outcome.reason.description) }
+            guard outcome == .delivered else { return CheckLine(.fail, "Fleet Engine", reason(outcome)) }
             return CheckLine(
                 .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
         } catch let error as HTTPTransportError {
-            return CheckLine(.fail, "Fleet Engine", UploadOutcome(of: error).reason.description)
+            return CheckLine(.fail, "Fleet Engine", reason(UploadOutcome(of: error), error.code))
         } catch { return CheckLine(.fail, "Fleet Engine", "\(error)") }
+    }
+
+    /// The reason with what to do, where the service just goes on trying: of an answer, or of none, because of `code`.
+    package static func reason(_ outcome: UploadOutcome, _ code: HTTPTransportError.Code? = nil) -> String {
+        let remedy =
+            switch (outcome, code) {
+            case (.rejected, _):
+                "; nothing but the vehicle was asked for: correct vehicle.providerId, vehicle.vehicleId, "
+                    + "vehicle.service or upload.endpoint"
+            case (_, .nameNotResolved?): "; it stands in upload.endpoint"
+            case (_, .connectionFailed?), (_, .timedOut?): "; check the network and upload.endpoint"
+            case (_, .connectionLost?):
+                "; try again, and if it stays so, check the network, upload.endpoint and what stands between"
+            case (_, .responseTooLarge?): "; Fleet Engine's are small: correct upload.endpoint"
+            default: ""
+            }
+        return outcome.reason.description + remedy
     }
 }
 
