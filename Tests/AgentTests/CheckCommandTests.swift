@@ -71,7 +71,8 @@ struct CheckCommand {
             line: "outbox: outbox.path: FOLDER/o is a folder, not a file; "),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",
-            line: "outbox: outbox.path: FOLDER/open is no outbox of Waypost but text, and is left as it is; give another"
+            line:
+                "outbox: outbox.path: FOLDER/open is no outbox of Waypost but text, and is left as it is; give another"
         ),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open/o/outbox.sqlite",
@@ -308,6 +309,32 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good.replacing(part, with: id))
         #expect(ending == .exited(0))
         #expect(lines.contains { $0.hasPrefix("note  vehicle        \(words)") }, "\(lines)")
+    }
+
+    /// As other programs write it; a key of the path or of the query is none.
+    @Test(
+        arguments: [
+            (":vehicleId", true), ("$vehicleId", true), ("[vehicleId]", true), ("%s", true), ("%vehicleId%", true),
+            ("%7BvehicleId%7D", true), ("VEHICLE_ID", true), (":vehicleId/token", true),
+            ("?vehicleId=:vehicle-id", true),
+            ("{vehicleId}", false), ("vehicleId/{vehicleId}", false), ("vehicle-id/van-7", false), ("van-7", false),
+            ("?vehicle_id=van-7", false), ("by-vehicle-id", false),
+        ])
+    func notesAPlaceholderOfOthers(path: String, isNoted: Bool) async throws {
+        let http = #"{"type": "http", "url": "https://b.internal/token/\#(path)"}"#
+        let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
+        #expect(ending == .exited(0))
+        let words = "note  authorization  authorization.url has what looks like another program's placeholder, as "
+        #expect(lines.contains { $0.hasPrefix(words) } == isNoted, "\(lines)")
+    }
+
+    @Test(arguments: [("onDemandTrips", 0), ("scheduledTasks", 1)])
+    func notesAStateThatADeliveryVehicleHasNot(service: String, count: Int) async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing(#""van-7""#, with: #""van-7", "service": "\#(service)", "stateOnStop": "OFFLINE""#))
+        #expect(ending == .exited(0))
+        let words = "note  vehicle        vehicle.stateOnStop does nothing with scheduledTasks: "
+        #expect(lines.count == 1 + count && lines.count { $0.hasPrefix(words) } == count, "\(lines)")
     }
 
     /// A gateway may want it.

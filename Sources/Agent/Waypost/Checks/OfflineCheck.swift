@@ -1,4 +1,5 @@
 import BackendAuthorization
+import FleetEngine
 import Glibc
 import LinuxPlatform
 import ReportedText
@@ -256,6 +257,15 @@ package enum OfflineCheck {
                     .note, "outbox",
                     "\(configuration.outbox.path) lies in a folder of \(FileStatus.words(configuration.expectedUser)), "
                         + "who must run the service"))
+        }
+        if configuration.vehicle.service == .scheduledTasks {
+            let keys = ["vehicle.stateWhileRunning", "vehicle.stateOnStop"]
+            notes += configuration.settings.filter { keys.contains($0.path) && $0.source != .fallback }.map { setting in
+                CheckLine(
+                    .note, "vehicle",
+                    "\(setting.path) does nothing with scheduledTasks: Fleet Engine keeps no such state of a delivery "
+                        + "vehicle; leave it out")
+            }
         }
         if case .loopback(_, port: 0) = configuration.statusAddress {
             notes.append(

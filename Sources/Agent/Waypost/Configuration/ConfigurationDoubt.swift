@@ -126,14 +126,42 @@ extension Configuration {
         ]
     }
 
-    /// Elsewhere a placeholder has a sign before its brace.
+    /// Elsewhere a placeholder is written with other signs.
     private var templateDoubts: [ConfigurationDoubt] {
-        [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)].compactMap {
-            key, provider in
-            guard case .http(let settings, _)? = provider, settings.url.contains("${") else { return nil }
-            return ConfigurationDoubt(
-                "\(key).url", "has a $ before a placeholder, which stays in the address; write the braces without it")
+        [("authorization", authorization, "vehicleId"), ("consumerAuthorization", consumerAuthorization, "tripId")]
+            .compactMap { key, provider, word in
+                guard case .http(let settings, _)? = provider else { return nil }
+                if settings.url.contains("${") {
+                    return ConfigurationDoubt(
+                        "\(key).url",
+                        "has a $ before a placeholder, which stays in the address; write the braces without it")
+                }
+                guard !settings.url.contains("{\(word)}"),
+                    let url = try? HTTPURL(settings.url.withPlaceholdersFilled),
+                    Self.hasForeignPlaceholder(url.target, for: word)
+                else { return nil }
+                return ConfigurationDoubt(
+                    "\(key).url",
+                    "has what looks like another program's placeholder, as :\(word) or %s, which stays in the address as "
+                        + "it is; if the id is to stand there, write {\(word)}", isLikelyRight: true)
+            }
+    }
+
+    /// Whether `target` names `word` as `:vehicleId`, `[vehicleId]` or `VEHICLE_ID` do, or has `%s`; not as the key of
+    /// a query or of the next part of the path.
+    private static func hasForeignPlaceholder(_ target: String, for word: String) -> Bool {
+        let text = target.lowercased().replacing("_", with: "").replacing("-", with: "")
+        if text.contains("%s") { return true }
+        var rest = text[...]
+        while let found = rest.firstRange(of: word.lowercased()) {
+            let (before, after) = (rest[..<found.lowerBound], rest[found.upperBound...])
+            if before.hasSuffix("%7b") { return true }
+            let isKey = after.first == "=" || before.last == "/" && after.first == "/"
+            let isPart = before.last?.isLetter == true || after.first?.isLetter == true
+            if !isKey, !isPart { return true }
+            rest = after
         }
+        return false
     }
 
     private var hostDoubts: [ConfigurationDoubt] {
