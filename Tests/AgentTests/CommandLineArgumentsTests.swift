@@ -1,5 +1,6 @@
 import GNSSReceiver
 import Testing
+import WaypostTestSupport
 
 @testable import WaypostCommand
 
@@ -160,5 +161,19 @@ import Testing
             name: "/logs/l.nmea", progress: progress, fixes: 7, accepted: 5, delivered: 3, elapsed: .seconds(2),
             trouble: nil)
         #expect(line.text(width: 80) == text)
+    }
+
+    /// The service runs with what it has read, and who asks hears that the file says something else.
+    @Test func tellsThatTheServiceGoesByAnEarlierFile() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(#"{"vehicle": {"providerId": "p"#.utf8, to: "config.json")
+        let (_, arguments) = try Self.parse("why")
+        var said: [String] = []
+        #expect(try arguments.serviceConfiguration(usual: file) { said.append($0) } == nil)
+        #expect(said.count == 2 && said[0].contains("the text ends within a string"), "\(said)")
+        #expect(
+            said.last?.hasPrefix(
+                "waypost: a service that runs goes by what it read before, and is asked at 127.0.0.1:9464")
+                == true, "\(said)")
     }
 }

@@ -97,21 +97,28 @@ extension Arguments {
     var configurationFile: String { value("--config") ?? Configuration.usualFile }
 
     /// The configuration in that file.
-    func configuration() throws(ConfigurationError) -> Configuration {
+    func configuration(
+        usual: String = Configuration.usualFile
+    ) throws(ConfigurationError) -> Configuration {
         if let file = value("--config") { return try Configuration(file: file) }
         return try Configuration(
-            file: Configuration.usualFile,
+            file: usual,
             ifMissing: "copy config.example.json there and edit it, or name another file with --config FILE")
     }
 
     /// The configuration of the service that is to be asked; `nil` when none is named and the usual one cannot be
     /// read: the service is then asked where it is by default.
-    func serviceConfiguration() throws(ConfigurationError) -> Configuration? {
-        if value("--config") == nil, !FileSystem.isAllowed(.read, at: Configuration.usualFile) { return nil }
-        do { return try configuration() } catch {
+    func serviceConfiguration(
+        usual: String = Configuration.usualFile, say: (String) -> Void = Terminal.say
+    ) throws(ConfigurationError) -> Configuration? {
+        if value("--config") == nil, !FileSystem.isAllowed(.read, at: usual) { return nil }
+        do { return try configuration(usual: usual) } catch {
             guard value("--config") == nil else { throw error }
             // It runs with what it has read, whatever has become of the file since.
-            for problem in error.problems { Terminal.say("waypost: \(problem)") }
+            for problem in error.problems { say("waypost: \(problem)") }
+            say(
+                "waypost: a service that runs goes by what it read before, and is asked at 127.0.0.1:9464; with this file it "
+                    + "will not start again. If status.listen is another address, mend the file first (waypost check)")
             return nil
         }
     }
