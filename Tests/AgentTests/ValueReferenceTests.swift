@@ -177,7 +177,7 @@ import WaypostTestSupport
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "http", "url": {"file": "FOLDER/key"}"#,
-            #""authorization.url" takes from the file FOLDER/key a value that is not an absolute URL; write it as "#
+            #""authorization.url" takes from the file FOLDER/key a value that is not an absolute URL; begin it with https://"#
         ),
         (
             "}}", #"}, "reporting": {"intervalSeconds": {"file": "FOLDER/key"}}}"#,
