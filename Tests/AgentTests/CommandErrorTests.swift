@@ -166,6 +166,24 @@ struct CommandErrors {
         #expect(outcome.standardOutput.isEmpty)
     }
 
+    /// Otherwise every request to it would be answered with 404.
+    @Test(
+        arguments: [
+            (
+                "--vehicle", "providers/p/vehicles/van-7", "is the name of a resource; ",
+                "; did you mean --vehicle van-7?"
+            ),
+            ("--provider", "providers/p", "is the name of a resource; ", "; did you mean --provider p?"),
+            ("--vehicle", "a/v", "contains \"/\"; leave out / : ? , #", " control characters"),
+        ] as [(String, String, String, String)])
+    func nameAnIDThatNoRequestHas(option: String, id: String, words: String, end: String) async throws {
+        let outcome = try await BuiltProgram.run(["simulator", option, id])
+        #expect(outcome.ending == .exited(64))
+        let complaint = lines(outcome.standardError).first ?? ""
+        #expect(
+            complaint.hasPrefix("waypost: \(option): \"\(id)\" \(words)") && complaint.hasSuffix(end), "\(complaint)")
+    }
+
     @Test func nameWhoHoldsTheOutbox() async throws {
         let folder = try TemporaryFolder()
         let config = try ServiceSetup().write(in: folder)

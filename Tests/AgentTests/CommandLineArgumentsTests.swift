@@ -66,6 +66,15 @@ import WaypostTestSupport
         ("check c.json", "check takes no \"c.json\"; did you mean check --config c.json?"),
         ("status /etc/c.json", "status takes no \"/etc/c.json\"; did you mean status --config /etc/c.json?"),
         ("status now", "status takes no \"now\""),
+        (
+            "token van-7",
+            "token takes no \"van-7\"; the vehicle is that of the configuration, \"vehicle.vehicleId\" in the file behind --config"
+        ),
+        (
+            "status providers/p/vehicles/v",
+            "status takes no \"providers/p/vehicles/v\"; the vehicle is that of the configuration, \"vehicle.vehicleId\" in the "
+                + "file behind --config"
+        ),
         ("watch trip-7 --config c", "watch takes no \"trip-7\"; did you mean watch --trip trip-7?"),
         (
             "simulator 127.0.0.1:80",

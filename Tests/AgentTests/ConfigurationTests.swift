@@ -450,6 +450,21 @@ import WaypostTestSupport
             ]
         ),
         (
+            "}}", "}, \"log\": {\"file\": \"/var/log/waypost.log\"}}",
+            [
+                "\"log.file\" is not a key of Waypost; remove it; the log goes to standard error, and so to the journal "
+                    + "(journalctl -u waypost)"
+            ]
+        ),
+        (
+            "}}",
+            "}, \"reporting\": {\"privateZones\": [{\"lat\": 48.1, \"lng\": 11.5, \"radiusMeters\": 200}]}}",
+            [
+                "\"reporting.privateZones[0].lat\" is not a key of Waypost; did you mean \"latitude\"?",
+                "\"reporting.privateZones[0].lng\" is not a key of Waypost; did you mean \"longitude\"?",
+            ]
+        ),
+        (
             "\"v\"", "\"v\", \"service\": \"deliveryVehicles\"",
             [
                 "\"vehicle.service\" is \"deliveryVehicles\"; use \"onDemandTrips\" or \"scheduledTasks\"; did you mean "

@@ -164,6 +164,41 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(1), "\(String(decoding: outcome.standardError, as: UTF8.self))")
     }
 
+    /// A log that is read to its end comes as fast as it can be read: there is nothing of it to be played.
+    @Test func saysThatALogIsItsOwnRecording() async throws {
+        let bench = try ServiceBench()
+        let log = try bench.folder.write(
+            Drive(.motorway, start: .system.advanced(by: .seconds(-600)), duration: .seconds(10))
+                .flatMap(\.sentences), to: "drive.nmea")
+        let (config, place) = (
+            try bench.configure { $0.receiver = #"{"type": "file", "path": "\#(log)"}"# }, bench.folder.path("drive")
+        )
+        let run = try await BuiltProgram.run(["run", "--config", config, "--record", place])
+        let words = String(decoding: run.standardError, as: UTF8.self)
+        #expect(
+            words.contains("\(log) is not recorded in \(place): a log that is read to its end is its own"), "\(words)")
+        let replay = try await BuiltProgram.run(["replay", place, "--config", config, "--speed", "60"])
+        let text = String(decoding: replay.standardOutput, as: UTF8.self)
+        #expect(replay.ending == .exited(1))
+        #expect(
+            text.contains("\nnothing of the receiver is recorded, so that no fix could be played; a log"), "\(text)")
+    }
+
+    /// Who copies one file of each number has the times and not the bytes.
+    @Test func saysThatTheReceiversPartIsMissing() async throws {
+        let bench = try ServiceBench()
+        let start = UTCTime.system
+        let header = RunHeader(run: start.description, isSynchronized: true, version: "0.1.0")
+        let events: [RecordedEvent] = [.lineOpened, .read(bytes: 300), .accepted(update: 1, timeOfFix: "\(start)")]
+        let lines = events.flatMap { RecordingLine.bytes(RecordingEntry(at: 1, $0)) }
+        try FileManager.default.createDirectory(atPath: bench.folder.path("drive"), withIntermediateDirectories: true)
+        _ = try bench.folder.write(RecordingLine.bytes(header) + lines, to: "drive/recording-000001.jsonl")
+        let outcome = try await BuiltProgram.run(
+            ["replay", bench.folder.path("drive"), "--config", try bench.configure()])
+        let text = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(text.contains("\nmissing: 300 of 300 bytes of the receiver; put the receiver-*.nmea"), "\(text)")
+    }
+
     @Test(arguments: [
         (["--speed", "max"], "the waits of a run recording take their time"),
         (["--loop"], "--loop is for logs"), (["--speed", "2"], "without a run recording"),

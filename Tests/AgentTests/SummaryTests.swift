@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GNSSReceiver
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import WaypostCommand
@@ -8,7 +9,24 @@ import WaypostTestSupport
 @Suite struct Summary {
     static func text(_ paths: String...) async throws -> String {
         let (logs, total, _) = await LogSummary.survey(try LogReader(paths: paths))
-        return FixesSummary(logs: logs, total: total).text
+        return FixesSummary(logs: logs, total: total, now: now).text
+    }
+
+    /// Of January 2027.
+    private static let now = UTCTime(millisecondsSince1970: 1_800_000_000_000)
+
+    /// A log of 2006 may be of then, or of a receiver whose week number has rolled over.
+    @Test(arguments: [("150806", "on 2026-03-31,"), ("150826", nil)])
+    func doubtsDatesFrom1024WeeksAgo(date: String, words: String?) async throws {
+        let folder = try TemporaryFolder()
+        let lines = [
+            sentence("GPRMC,101500.00,A,5231.1234,N,01323.1234,E,1,9,\(date),,,A", ending: "\n"),
+            sentence("GPRMC,101501.00,A,5231.1234,N,01323.1234,E,1,9,\(date),,,A", ending: "\n"),
+        ]
+        let text = try await Self.text(try folder.write(lines.joined().utf8, to: "drive.log"))
+        let plain = text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+        let doubt = words.map { plain.contains("if it was recorded 1024 weeks later, \($0)") }
+        #expect(doubt ?? !plain.contains("1024 weeks"), "\(text)")
     }
 
     @Test func isASectionALog() async throws {

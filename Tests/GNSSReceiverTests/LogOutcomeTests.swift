@@ -30,6 +30,7 @@ import WaypostTestSupport
         arguments: [
             ("<?xml version=\"1.0\"?>\n<gpx version=\"1.1\">", ForeignLogKind.gpx),
             ("<?xml version=\"1.0\"?><kml>", .kml), ("<!DOCTYPE html><p>Sign in", .page), ("<a/>", .markup),
+            ("<<<<<<< HEAD\n=======\n>>>>>>> drive\n", .conflict),
             (#"{"class":"VERSION","release":"3.22"}"#, .gpsdReports),
             (#"{"vehicle": {"providerId": "p"}, "receiver": {}}"#, .configuration),
             (#"{"time":"2026-11-23T12:00:00Z","latitude":52.5}"#, .json), (#"{"type":"FeatureCollection"}"#, .json),

@@ -74,6 +74,19 @@ import Testing
         ("{'a':1}", "line 1, column 2: a single quote; JSON has the double one, \""),
         ("{\"a\":'b'}", "line 1, column 6: a single quote; JSON has the double one, \""),
         ("<html>", "line 1, column 1: HTML or XML, not JSON"),
+        (
+            "<<<<<<< HEAD\n{}",
+            "line 1, column 1: a conflict mark of git; keep one of the two versions, and remove all three marks"
+        ),
+        (
+            "{\n<<<<<<< HEAD\n\"a\":1\n}",
+            "line 2, column 1: a conflict mark of git; keep one of the two versions, and remove all three marks"
+        ),
+        (
+            "{\"a\":1\n=======\n}",
+            "line 2, column 1: a conflict mark of git; keep one of the two versions, and remove all three marks"
+        ),
+        ("{}{}", "line 1, column 3: a second value after the end of the document; keep one of the two"),
         ("vehicle:", "line 1, column 1: not JSON; a document begins with {"),
         ("\u{FEFF}{}", "line 1, column 1: a byte order mark; save the text as UTF-8 without it"),
         ("{\u{A0}\"a\":1}", "line 1, column 2: a space that is none of JSON's (U+A0); write a plain one"),

@@ -52,6 +52,14 @@ package struct RecordedRun: Sendable {
     /// How long the run was, as far as it is recorded.
     package var length: Duration { entries.map(\.at.duration).max() ?? .zero }
 
+    /// How many bytes of the receiver the entries speak of, and how many of them are there.
+    package var receiverBytes: (recorded: Int, found: Int) {
+        (
+            entries.reduce(0) { if case .read(let bytes) = $1.event { $0 + max(0, bytes.value) } else { $0 } },
+            receiver.reduce(0) { if case .read(let bytes) = $1.event { $0 + bytes.count } else { $0 } }
+        )
+    }
+
     /// The fixes, by their times, that came too soon after a request.
     package var tooSoon: Set<UTCTime> {
         Set(entries.compactMap { if case .tooSoon(let time) = $0.event { UTCTime(rfc3339: time) } else { nil } })

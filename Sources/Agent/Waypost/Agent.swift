@@ -209,6 +209,12 @@ public struct Agent: Sendable {
                 await tellStatus(manager, parts, report: report)
             }
             if let recordingFolder {
+                if case .file(let path, follows: false) = configuration.receiver.source {
+                    log.write(
+                        .warning,
+                        "\(path) is not recorded in \(recordingFolder): a log that is read to its end is its own recording; "
+                            + "waypost replay \(path) plays it again")
+                }
                 group.addTask {
                     let settings = RecordingSettings(folder: recordingFolder, version: Release.version)
                     await parts.recorder.write(settings) { log.write(.warning, $0) }

@@ -150,6 +150,7 @@ struct JSONFault {
             previous == "}" || previous == "]"
                 ? "text after the end of the document; is the bracket before it one too many?"
                 : "more follows than one value; put braces around the whole document"
+        case "{", "[": "a second value after the end of the document; keep one of the two"
         default: "text after the end of the document"
         }
     }
@@ -184,6 +185,9 @@ struct JSONFault {
         let rest = bytes[offset...]
         if rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8) || rest.first == UInt8(ascii: "#") {
             return "comments are not JSON; remove it"
+        }
+        if ["<<<<<<<", "=======", ">>>>>>>"].contains(where: { rest.starts(with: $0.utf8) }) {
+            return "a conflict mark of git; keep one of the two versions, and remove all three marks"
         }
         switch here {
         case "“", "”", "„", "«", "»": return "a curly quote; JSON has the straight one, \""

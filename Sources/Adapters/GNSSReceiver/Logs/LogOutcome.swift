@@ -83,6 +83,7 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case kml = "a KML track, which has no sentences; use the receiver's log that it was made of"
     case page = "a page (HTML); save the log itself in its place"
     case markup = "XML, not a receiver's log; use the log with the receiver's NMEA sentences"
+    case conflict = "a text with conflict marks of git (<<<<<<<); use the log as it was recorded"
     case gpsdReports = "JSON reports of gpsd; record the receiver's sentences with gpspipe -r"
     case configuration = "a configuration, not a log; give it behind --config, and name a receiver's log"
     case json = "JSON, not a receiver's log; use the log with the receiver's NMEA sentences"
@@ -110,6 +111,8 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
             self = .database
         } else if content.prefix(64).contains(where: { $0 < 0x20 && !(9...13 ~= $0) }) {
             return nil  // what follows is told of text alone
+        } else if begins("<<<<<<<") {
+            self = .conflict
         } else if begins("<") {
             self = has("<gpx") ? .gpx : has("<kml") ? .kml : has("<html") || has("<!DOCTYPE html") ? .page : .markup
         } else if begins("{") || begins("[") {

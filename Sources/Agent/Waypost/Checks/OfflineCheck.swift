@@ -267,6 +267,13 @@ package enum OfflineCheck {
                         + "vehicle; leave it out")
             }
         }
+        if let point = FileSystemTable.unmounted(above: configuration.outbox.path) {
+            notes.append(
+                CheckLine(
+                    .note, "outbox",
+                    "outbox.path: \(configuration.outbox.path) lies below \(point), which is in /etc/fstab and not mounted now, "
+                        + "so that the outbox would be on the disk beneath; run mount \(point)"))
+        }
         if case .loopback(_, port: 0) = configuration.statusAddress {
             notes.append(
                 CheckLine(

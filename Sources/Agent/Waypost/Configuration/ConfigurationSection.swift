@@ -229,11 +229,11 @@ struct ConfigurationSection {
             let numbers = CircleMember.all.compactMap { member -> Double? in
                 let value = circle.member(member.name)
                 if let number = value?.doubleValue, member.range.contains(number) { return number }
-                circle.report(
-                    member.name, "\(value == nil ? "is missing" : "is not what it can be"); use \(member.words)")
+                if value == nil { circle.missing(member.name, "use \(member.words)") }
+                if value != nil { circle.report(member.name, "is not what it can be; use \(member.words)") }
                 return nil
             }
-            circle.finish()
+            circle.finish(meant: CircleMember.others)
             if numbers.count == 3 { circles.append((numbers[0], numbers[1], numbers[2])) }
         }
         note(
@@ -259,16 +259,19 @@ struct ConfigurationSection {
     /// Notes a problem of this section's own making.
     func report(_ key: String, _ says: String) { reading.add(keyPath(key), says) }
 
-    /// Notes every key that was not read, with the nearest one that exists and is not there; that one is then not told
-    /// to be missing, too.
-    func finish() {
+    /// Notes every key that was not read, with the one of `meant` or the nearest that exists and is not there; that one
+    /// is then not told to be missing, too.
+    func finish(meant: [String: String] = [:]) {
         var owner = "Waypost"
         // A key may belong to another type.
         if known.contains("type"), case .string(let type)? = members?["type"] {
             owner = "\"type\": \"\(ReportedText(type, limit: 60))\""
         }
         for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
-            let guess = Spelling.nearest(to: key, among: known.filter { !has($0) }.sorted())
+            let absent = known.filter { !has($0) }.sorted()
+            let guess =
+                meant[key.lowercased()].flatMap { absent.contains($0) ? $0 : nil }
+                ?? Spelling.nearest(to: key, among: absent)
             let hint = guess.map { "did you mean \"\($0)\"?" } ?? elsewhere(key) ?? "remove it"
             reading.add(keyPath(key), "is not a key of \(owner); \(hint)")
             if let guess { reading.excuse(keyPath(guess)) }
@@ -277,6 +280,9 @@ struct ConfigurationSection {
 
     /// Where a key of this name belongs: to another type of this section, or into other sections.
     private func elsewhere(_ key: String) -> String? {
+        if ["log.file", "log.path", "log.output"].contains(keyPath(key).lowercased()) {
+            return "remove it; the log goes to standard error, and so to the journal (journalctl -u waypost)"
+        }
         let others = ConfigurationKey.all.filter { $0.name.lowercased() == key.lowercased() }
         let types = others.filter { $0.path == keyPath(key) }.compactMap(\.type)
         if !types.isEmpty { return "it is one of \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
@@ -434,6 +440,8 @@ struct CircleMember {
         Self(name: "longitude", range: -180...180, words: "degrees from -180 to 180"),
         Self(name: "radiusMeters", range: 10...100_000, words: "metres from 10 to 100000"),
     ]
+    /// Words of other programs.
+    static let others = ["lng": "longitude", "lon": "longitude", "long": "longitude", "lat": "latitude"]
     static let example = #"[{ "latitude": 48.1, "longitude": 11.5, "radiusMeters": 200 }]"#
 }
 

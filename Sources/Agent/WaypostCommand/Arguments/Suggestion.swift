@@ -61,6 +61,13 @@ enum Suggestion {
         if command.name == "config", ConfigurationKey.all.contains(where: { $0.path == word }) {
             return "; config prints them all: waypost config | grep \(word)"
         }
+        // Ids have digits, and words that were meant for something else seldom do.
+        let isID =
+            word.contains(where: \.isNumber) && word.allSatisfy { $0.isLetter || $0.isNumber || "-_".contains($0) }
+        if own == nil, word.hasPrefix("providers/") || isID, command.options.contains(where: { $0.name == "--config" })
+        {
+            return "; the vehicle is that of the configuration, \"vehicle.vehicleId\" in the file behind --config"
+        }
         let isFile = word.contains("/") && command.name != "bundle" || word.hasSuffix(".json")
         let isConfiguration = isFile && command.options.contains { $0.name == "--config" }
         guard let option = isConfiguration ? "--config" : own, given.value(option) == nil else { return "" }

@@ -31,8 +31,11 @@ struct CheckCommand {
         }
         let isComplete = !offline.contains { $0.verdict == .fail }
         if isComplete {
+            let rest = isOnline ? "" : "; to try receiver, token and Fleet Engine too, add --online"
             try add(
-                CheckLine(.ok, "configuration", "\(arguments.configurationFile) is complete: \(configuration.vehicle)"))
+                CheckLine(
+                    .ok, "configuration",
+                    "\(arguments.configurationFile) is complete: \(configuration.vehicle)\(rest)"))
         }
         for line in offline { try add(line) }
         var isAvailable = true

@@ -47,6 +47,8 @@ struct SimulatorCommand {
         } catch { throw UsageError("\(error)", command: "simulator") }
         settings.providerID = arguments.value("--provider")
         let vehicles = arguments.allValues("--vehicle")
+        for vehicle in vehicles { try Self.requireID(vehicle, "--vehicle") }
+        if let provider = settings.providerID { try Self.requireID(provider, "--provider") }
         if !vehicles.isEmpty { settings.existence = .listed(Set(vehicles)) }
         for text in arguments.allValues("--trip") {
             guard let trip = SimulatedTrip(text) else {
@@ -74,6 +76,16 @@ struct SimulatorCommand {
         settings.recordPath = arguments.value("--record")
         settings.uploadsPath = arguments.value("--record-uploads")
         self.settings = settings
+    }
+
+    /// Refuses what no request can name, as the whole name of a resource.
+    private static func requireID(_ id: String, _ option: String) throws(UsageError) {
+        do throws(VehicleName.Problem) { try VehicleName.validate(id) } catch {
+            let parts = id.split(separator: "/")
+            let isName = error == .resourceName && parts.count == (option == "--vehicle" ? 4 : 2)
+            let guess = isName ? parts.last.map { Suggestion.question("\(option) \($0)") } : nil
+            throw UsageError("\(option): \"\(id)\" \(error)\(guess ?? "")", command: "simulator")
+        }
     }
 
     private static func key(at path: String) throws -> [UInt8] {

@@ -100,7 +100,7 @@ struct FixesCommand {
         if decoding.isInterrupted { throw decoding.interruption("a summary needs all of it") }
         // Where the first log cannot be read there is nothing to sum up.
         if decoding.failure == nil || logs.contains(where: { $0.statistics.bytes > 0 }) {
-            try StandardOutput.write(line: FixesSummary(logs: logs, total: total).text)
+            try StandardOutput.write(line: FixesSummary(logs: logs, total: total, now: .system).text)
         }
         let status = try decoding.conclude()
         if logs.allSatisfy({ $0.statistics.sentences == 0 }), let foreignLog = decoding.foreignLog { throw foreignLog }

@@ -1,11 +1,14 @@
 import GNSS
 import ReportedText
+import TimeAndChance
 import TrackDrawing
 
 /// `waypost fixes --summary`: what is in the logs, a section each, and what they come to together.
 struct FixesSummary {
     let logs: [LogSummary]
     let total: TrackSummary
+    /// The present.
+    let now: UTCTime
 
     var text: String {
         let logs = logs.filter { $0.statistics.bytes > 0 }
@@ -13,14 +16,14 @@ struct FixesSummary {
             var lines = LabelledLines()
             lines.add(heading: log.name)
             Self.describe(log.statistics, in: &lines)
-            Self.describe(log.track, in: &lines)
+            describe(log.track, in: &lines)
             return lines.lines.joined(separator: "\n")
         }
         if logs.count != 1 {
             var lines = LabelledLines()
             lines.add(heading: "total of \(logs.count.counted("log"))")
             lines.add("fixes", [total.statistics.fixes > 0 ? total.statistics.fixes.grouped : "none"])
-            Self.describe(total, in: &lines)
+            describe(total, in: &lines)
             sections.append(lines.lines.joined(separator: "\n"))
         }
         return sections.joined(separator: "\n\n")
@@ -49,16 +52,26 @@ struct FixesSummary {
 
     private static let shownBreaks = 8
 
-    private static func describe(_ track: TrackSummary, in lines: inout LabelledLines) {
+    private func describe(_ track: TrackSummary, in lines: inout LabelledLines) {
         let figures = track.statistics
         guard let first = figures.first, let last = figures.last else { return }
         lines.add("time", [TrackFigures.time(from: first, to: last)])
+        if let words = doubt(of: first) { lines.add("", wrapped: words) }
         lines.add("distance", [FigureText.distance(figures.distanceMeters)])
         lines.add("top speed", TrackFigures.topSpeed(figures).map { [$0] } ?? [])
         lines.add("accuracy", TrackFigures.accuracy(figures).map { [$0] } ?? [])
         let stops = track.stops.found
         if stops.count > 0 { lines.add("stops", [TrackFigures.stops(count: stops.count, time: stops.time)]) }
-        lines.add("breaks", breaks(figures))
+        lines.add("breaks", Self.breaks(figures))
+    }
+
+    /// A receiver whose week number has rolled over is back in time by 1024 weeks, which a log that is so old is not.
+    private func doubt(of begin: UTCTime) -> String? {
+        let later = begin.advanced(by: .seconds(1024 * 7 * 86_400))
+        guard later <= now else { return nil }
+        return
+            "if it was recorded 1024 weeks later, on \(FigureText.date(later)), the receiver's week number has rolled "
+            + "over: update its firmware; waypost run repairs such dates"
     }
 
     private static func breaks(_ figures: TrackStatistics) -> [String] {

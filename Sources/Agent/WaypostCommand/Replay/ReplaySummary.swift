@@ -209,9 +209,24 @@ struct RunReenactmentSummary {
             lines.append(
                 "the vehicle was private at times, of which nothing is recorded; what was decided then may differ")
         }
+        lines += absence.map { [$0] } ?? []
         if lost > 0 { lines.append("missing: \(lost.counted("entry", "entries")); the disk was too slow") }
         if run.brokenLines > 0 { lines.append("cut off: \(run.brokenLines.counted("line"))") }
         return lines.joined(separator: "\n")
+    }
+
+    /// Why there is less of the receiver than the decisions were made of, and what to do.
+    private var absence: String? {
+        let (recorded, found) = (run.receiverBytes.recorded, run.receiverBytes.found)
+        if recorded == 0, comparison.kinds.contains(where: { $0.name == .updates && $0.recorded > 0 }) {
+            return
+                "nothing of the receiver is recorded, so that no fix could be played; a log that the service reads to "
+                + "its end is its own recording: waypost replay LOG plays it again"
+        }
+        guard found < recorded else { return nil }
+        return
+            "missing: \((recorded - found).grouped) of \(recorded.counted("byte")) of the receiver; put the receiver-*.nmea of "
+            + "the run beside its recording-*.jsonl"
     }
 
     /// For machines.

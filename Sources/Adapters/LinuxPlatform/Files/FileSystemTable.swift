@@ -1,0 +1,30 @@
+/// What this machine mounts by its table of file systems, `/etc/fstab`.
+package enum FileSystemTable {
+    /// The mount point of `table` next above `path`, if nothing is mounted there now; blocks.
+    ///
+    /// Without the table, or the kernel's list of mounts, there is nothing to say; nor of a name with a space, which
+    /// either writes otherwise.
+    package static func unmounted(
+        above path: String, table: String = "/etc/fstab", mounts: String = "/proc/self/mountinfo"
+    ) -> String? {
+        guard let planned = try? column(1, of: table), let mounted = try? column(4, of: mounts) else { return nil }
+        var folder = FileSystem.parent(of: path)
+        while folder.utf8.count > 1 {
+            let name = Array(folder.utf8)
+            if planned.contains(name) { return mounted.contains(name) ? nil : folder }
+            folder = FileSystem.parent(of: folder)
+        }
+        return nil
+    }
+
+    /// A field of each line that has it and is no comment, without a slash at its end.
+    private static func column(_ index: Int, of file: String) throws(BoundedFile.Refusal) -> [[UInt8]] {
+        let text = try BoundedFile.contents(of: file, limit: 1 << 20)
+        return text.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            let fields = line.split { " \t".utf8.contains($0) }
+            guard fields.count > index, fields[0].first != UInt8(ascii: "#") else { return nil }
+            let path = fields[index]
+            return Array(path.last == UInt8(ascii: "/") ? path.dropLast() : path)
+        }
+    }
+}

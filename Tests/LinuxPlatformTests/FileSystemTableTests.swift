@@ -1,0 +1,22 @@
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@Suite struct FileSystemTables {
+    /// What is in the table, what is mounted, and which point above the outbox is not.
+    @Test(
+        arguments: [
+            ("/dev/sdb1 /data ext4 defaults 0 2", "/", "/data"),
+            ("/dev/sdb1\t/data/\text4", "/", "/data"), ("UUID=7 /data ext4", "/data", nil),
+            ("/dev/sdb1 /data ext4\n/dev/sdc1 /data/waypost ext4", "/data", "/data/waypost"),
+            ("# /dev/sdb1 /data ext4", "/", nil), ("/dev/sdb1 /dat ext4\nswap none swap", "/", nil),
+        ] as [(String, String, String?)])
+    func nameWhatIsNotMounted(table: String, mounted: String, point: String?) throws {
+        let folder = try TemporaryFolder()
+        let planned = try folder.write(table.utf8, to: "fstab")
+        let mounts = try folder.write("22 1 254:0 / \(mounted) rw,relatime - ext4 /dev/root rw\n".utf8, to: "mountinfo")
+        let found = FileSystemTable.unmounted(above: "/data/waypost/outbox.sqlite", table: planned, mounts: mounts)
+        #expect(found == point)
+        #expect(FileSystemTable.unmounted(above: "/data/o", table: folder.path("none"), mounts: mounts) == nil)
+    }
+}
