@@ -218,7 +218,7 @@ extension StatusReport {
         case .token: "waypost token (on the page: Run the checks) asks for one now and shows what comes."
         case .unreachable:
             "It is tried again by itself; if it stays so, check the vehicle's network and upload.endpoint."
-        case .intercepted: "Sign in to that network, or use another."
+        case .intercepted: "If it is the sign-in page of a network, sign in, or use another network."
         case .rejected:
             "Smaller batches are tried until the one is found; waypost outbox list (on the page: Last events) shows it "
                 + "then."
