@@ -107,8 +107,9 @@ import WaypostTestSupport
             var options = CurlTransportOptions(userAgent: "waypost/test")
             options.mostConnections = 1
             let transport = try CurlTransport(options: options)
-            func send(_ target: String) -> Task<HTTPTransportError.Code?, Never> {
+            func send(_ target: String, onceCancelled: Bool = false) -> Task<HTTPTransportError.Code?, Never> {
                 Task {
+                    while onceCancelled, !Task.isCancelled { await Task.yield() }
                     do {
                         _ = try await transport.send(HTTPRequest(.get, try HTTPURL(url + target)))
                         return nil
@@ -121,11 +122,15 @@ import WaypostTestSupport
                 #expect(target == "/1")
                 break
             }
-            let others = ["/2", "/3", "/4"].map(send)
+            let others = ["/2", "/3", "/4"].map { send($0) }
             for other in others.reversed() {
                 other.cancel()
                 #expect(await other.value == .cancelled)
             }
+            // The thread may hear that one is cancelled before it hears of it.
+            let many = (5...3000).map { send("/\($0)", onceCancelled: true) }
+            for one in many { one.cancel() }
+            for one in many { #expect(await one.value == .cancelled) }
             first.cancel()
             #expect(await first.value == .cancelled)
         }

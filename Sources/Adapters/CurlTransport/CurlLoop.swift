@@ -25,6 +25,7 @@ struct CurlLoop {
         while true {
             for message in mailbox.take() {
                 switch message {
+                case .start(let exchange) where exchange.isCancelled: exchange.finishCancelled("cancelled")
                 case .start(let exchange): waiting.append(exchange)
                 case .cancel(let exchange): cancel(exchange)
                 case .networkChanged: networkChanged()
