@@ -1,4 +1,5 @@
 import HTTPMessages
+import HTTPService
 import StrictJSON
 import Testing
 
@@ -19,6 +20,25 @@ import Testing
         #expect(update.json.errorStatus == "NOT_FOUND")
         #expect(update.json.errorMessage == "Resources not found: providers/p/vehicles/other")
         #expect(try await backend.send(.get, "vehicles/other", token: token).status == 404)
+    }
+
+    @Test(
+        arguments: [
+            ("", "name", ["name"]), ("", "lastLocation,name", ["lastLocation", "name"]), ("", "name.x", []),
+            ("&$fields=name", nil, ["name"]), ("&fields=lastLocation", nil, ["lastLocation"]),
+            ("", "*", ["lastLocation", "name"]), ("", nil, ["lastLocation", "name"]),
+        ] as [(String, String?, [String])])
+    func isAnsweredAsFarAsItIsAskedFor(query: String, header: String?, members: [String]) async throws {
+        let backend = try SimulatedBackend()
+        var headers = HTTPHeaders(["Content-Type": "application/json"])
+        headers["Authorization"] = "Bearer \(try await backend.token("driver/van"))"
+        headers["X-Goog-FieldMask"] = header
+        let served = await backend.engine.respond(
+            to: ServedRequest(
+                .put, "/v1/providers/p/vehicles/van?updateMask=lastLocation" + query, headers: headers,
+                body: Array(#"{"lastLocation":{"location":{"latitude":1,"longitude":2}}}"#.utf8)))
+        #expect(served.response.status == 200)
+        #expect(try JSONValue(parsing: served.response.body).objectValue?.keys.sorted() == members)
     }
 
     @Test func isCreatedByAServerOnce() async throws {

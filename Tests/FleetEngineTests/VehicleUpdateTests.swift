@@ -25,6 +25,7 @@ import Testing
         #expect(request.url.target == "/v1/providers/p/vehicles/v?updateMask=vehicleState,lastLocation,pastLocations")
         #expect(request.headers["authorization"] == "Bearer secret")
         #expect(request.headers["content-type"] == "application/json")
+        #expect(request.headers["x-goog-fieldmask"] == "name")
         #expect(
             String(decoding: request.body, as: UTF8.self) == """
                 {"lastLocation":{"altitude":23.1,"heading":271,"speed":8.33,\

@@ -167,7 +167,7 @@ actor SimulatorResponder {
             guard request.method == .get || request.method == .head else {
                 throw Refusal(status: 405, code: .unimplemented, message: "trips can only be read here")
             }
-            return answer(try trip(id, of: provider))
+            return answer(try trip(id, of: provider), query)
         }
     }
 
@@ -186,11 +186,11 @@ actor SimulatorResponder {
     ) throws(Refusal) -> HTTPResponse {
         let service = name.service
         switch request.method.rawValue {
-        case "GET", "HEAD": return answer(try fleet.get(name))
+        case "GET", "HEAD": return answer(try fleet.get(name), query)
         case service.updateVerb:
             try FleetQuery.checkContentType(request)
             let mask = try UpdateMask(query.updateMask, schema: service.schema)
-            return answer(committing: try fleet.update(name, mask: mask, body: request.body, now: now))
+            return answer(committing: try fleet.update(name, mask: mask, body: request.body, now: now), query)
         default:
             throw Refusal(
                 status: 405, code: .unimplemented,
@@ -214,16 +214,20 @@ actor SimulatorResponder {
         if let problem = ResourceName.problem(withID: id) { throw .invalid(field: service.idParameter, problem) }
         try FleetQuery.checkContentType(request)
         let name = ResourceName(provider: provider, service: service, id: id)
-        return answer(committing: try fleet.create(name, body: request.body))
+        return answer(committing: try fleet.create(name, body: request.body), query)
     }
 
-    private func answer(_ resource: JSONValue) -> HTTPResponse {
-        HTTPResponse(
+    private func answer(_ resource: JSONValue, _ query: FleetQuery) -> HTTPResponse {
+        var resource = resource
+        if let fields = query.answerFields, !fields.contains("*"), let members = resource.objectValue {
+            resource = .object(members.filter { fields.contains($0.key) })
+        }
+        return HTTPResponse(
             status: 200, headers: HTTPHeaders(["Content-Type": "application/json; charset=UTF-8"]),
             body: Array(resource.text.utf8))
     }
 
-    private func answer(committing outcome: Fleet.Outcome) -> HTTPResponse {
+    private func answer(committing outcome: Fleet.Outcome, _ query: FleetQuery) -> HTTPResponse {
         if let update = outcome.update {
             record.add(update, at: now)
             do {
@@ -231,7 +235,7 @@ actor SimulatorResponder {
                 try uploadsFile?.append(update, at: now)
             } catch { recordFailure = "the record's file: \(error)" }
         }
-        return answer(outcome.answer)
+        return answer(outcome.answer, query)
     }
 
     // MARK: Common

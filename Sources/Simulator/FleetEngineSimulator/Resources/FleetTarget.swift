@@ -39,6 +39,9 @@ enum FleetTarget {
 /// The query parameters of a Fleet Engine request; an unknown one is rejected.
 struct FleetQuery {
     private var parameters: [String: String] = [:]
+    /// The only fields that the answer shall have, if the request names some (`$fields`, a system parameter of all
+    /// Google APIs); whole ones, not parts of them.
+    let answerFields: [String]?
 
     private static let headerFields: Set<String> = [
         "languageCode", "regionCode", "sdkVersion", "osVersion", "deviceModel", "sdkType", "mapsSdkVersion",
@@ -46,7 +49,7 @@ struct FleetQuery {
     ]
     private static let names: Set<String> = [
         "updateMask", "vehicleId", "deliveryVehicleId", "currentRouteSegmentVersion", "waypointsVersion", "alt",
-        "prettyPrint", "$alt", "view",
+        "prettyPrint", "$alt", "view", "fields", "$fields",
     ]
     private static let views: Set<String> = ["TRIP_VIEW_UNSPECIFIED", "SDK", "JOURNEY_SHARING_V1S"]
 
@@ -70,6 +73,8 @@ struct FleetQuery {
         if parameters.keys.contains(where: { $0.hasPrefix("header.") }), parameters["header.regionCode"] == nil {
             throw .invalid(field: "header.regionCode", "is required when a header is sent")
         }
+        let fields = request.headers["X-Goog-FieldMask"] ?? parameters["$fields"] ?? parameters["fields"]
+        answerFields = fields?.split(separator: ",").map { String($0) }
     }
 
     var updateMask: String? { parameters["updateMask"] }
