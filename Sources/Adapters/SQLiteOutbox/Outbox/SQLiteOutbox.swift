@@ -51,7 +51,11 @@ package actor SQLiteOutbox: Outbox {
     /// Opens the outbox, as the static function does. When that fails (the disk is full, read-only or failing), the
     /// other calls throw the reason, and open it as soon as they can.
     package func open() throws(OutboxError) {
-        do throws(OutboxError) { state = .open(try OutboxEngine(configuration)) } catch {
+        do throws(OutboxError) {
+            let engine = try OutboxEngine(configuration)
+            try configuration.admit(engine.ledger())
+            state = .open(engine)
+        } catch {
             state = .failed(error, triedAt: configuration.uptime())
             throw error
         }
@@ -150,6 +154,8 @@ package struct OutboxConfiguration: Sendable {
     package var reportWarning: @Sendable (String) -> Void = { _ in }
     /// Called on the outbox's thread when that is over.
     package var reportWarningEnd: @Sendable (String) -> Void = { _ in }
+    /// Asked on the outbox's thread at each opening, with what is in it; what it throws keeps the outbox closed.
+    package var admit: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
     /// Where all of it lies.
     package var disk: any StoreDisk = SystemDisk()
     /// What the outbox may be like.

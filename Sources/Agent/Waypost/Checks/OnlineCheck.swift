@@ -95,6 +95,7 @@ extension OnlineCheck {
             let outbox = try await SQLiteOutbox.open(configuration.outbox)
             let ledger = try await outbox.ledger()
             try await outbox.close()
+            try OutboxVehicle(besideOutbox: path).require(configuration.vehicle, ledger)
             return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
         } catch {
             guard let holder = error.holder else { return CheckLine(.fail, "outbox", error.description) }

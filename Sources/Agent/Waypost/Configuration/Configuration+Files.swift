@@ -11,8 +11,8 @@ extension Configuration {
         let filesRead =
             [(name: "this configuration", path: file)]
             + filesRead.map { (name: "the file of \"\($0.key)\"", path: $0.path) }
-        let outboxFiles = (OutboxConfiguration.companions + [StallRecord.path(besideOutbox: ""), OwedState.suffix])
-            .map { outbox.path + $0 }
+        let besideOutbox = [StallRecord.path(besideOutbox: ""), OwedState.suffix, OutboxVehicle.suffix]
+        let outboxFiles = (OutboxConfiguration.companions + besideOutbox).map { outbox.path + $0 }
         if let used = filesRead.first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
             reading.add("outbox.path", "is \(outbox.path), whose files would replace \(used.name); use another path")
         }

@@ -70,6 +70,10 @@ package struct VehicleAgent: Sendable {
         store.reportWarning = { log.write(.warning, $0) }
         store.reportWarningEnd = { log.write(.info, $0) }
         store.uptime = { parts.clock.now }
+        let (owner, vehicle) = (OutboxVehicle(besideOutbox: store.path), configuration.vehicle)
+        store.admit = { ledger throws(OutboxError) in
+            try owner.adopt(vehicle, ledger) { log.write(.warning, $0) }
+        }
         outbox = TimeLimitedOutbox(
             SQLiteOutbox(store), clock: parts.clock, progress: parts.progress, gaveUp: parts.storeGaveUp)
         do throws(OutboxError) {
@@ -91,7 +95,7 @@ package struct VehicleAgent: Sendable {
             [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
                 + parts.observers
                 + [parts.present].compactMap { $0 })
-        (vehicle, stateOnStop) = (configuration.vehicle, Locked(configuration.stateOnStop))
+        (self.vehicle, stateOnStop) = (vehicle, Locked(configuration.stateOnStop))
         (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
         (progress, jitter) = (parts.progress, parts.jitter)
         let uploader: Uploader

@@ -1,0 +1,97 @@
+import FleetEngine
+import LinuxPlatform
+import LocationReporting
+import SQLiteOutbox
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+@testable import Waypost
+
+/// A gateway that moves to another vehicle with updates that wait.
+@Suite struct OutboxVehicles {
+    let folder: TemporaryFolder
+    let path: String
+    let warnings = Locked([String]())
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("outbox.sqlite")
+    }
+
+    private func open(for id: String) async throws -> SQLiteOutbox {
+        var configuration = OutboxConfiguration(path: path, maximumBytes: 1 << 20)
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: id)
+        let (owner, warnings) = (OutboxVehicle(besideOutbox: path), warnings)
+        configuration.admit = { ledger throws(OutboxError) in
+            try owner.adopt(vehicle, ledger) { warning in warnings.withLock { $0.append(warning) } }
+        }
+        return try await SQLiteOutbox.open(configuration)
+    }
+
+    private func leaveOneUpdate(of id: String) async throws {
+        let outbox = try await open(for: id)
+        try await outbox.append(
+            LocationUpdate(timeOfFix: UTCTime(millisecondsSince1970: 1_767_608_130_250), latitude: 50, longitude: 10))
+        try await outbox.close()
+    }
+
+    @Test func keepTheirUpdatesFromAnotherName() async throws {
+        try await leaveOneUpdate(of: "van-7")
+        let words =
+            "\(path): 1 update of providers/p/vehicles/van-7 waits in it and would be told as providers/p/vehicles/van-8's; "
+            + "let providers/p/vehicles/van-7 deliver first, with its ids in the configuration until nothing is pending, "
+            + "or set outbox.path to another file"
+        for _ in 1...2 {
+            let error = await #expect(throws: OutboxError.self) { try await open(for: "van-8") }
+            #expect(error?.description == words && error?.code == .unusable)
+        }
+
+        let outbox = try await open(for: "van-7")
+        #expect(try await outbox.ledger().pending == 1)
+        let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 1))
+        try await outbox.acknowledge(batch)
+        try await outbox.close()
+
+        // Nothing waits, and nobody's updates are told under another name.
+        try await leaveOneUpdate(of: "van-8")
+        await #expect(throws: OutboxError.self) { try await open(for: "van-7") }
+        #expect(warnings.withLock { $0 } == [])
+        #expect(try FileStatus(at: path + ".vehicle")?.permissions == 0o600)
+    }
+
+    /// From a release that did not record it, or after a power cut: what waits is likely this vehicle's.
+    @Test(arguments: [nil, "", "providers/p/vehicles/van-8"]) func areUnknownWithoutAWholeRecord(record: String?)
+        async throws
+    {
+        try await leaveOneUpdate(of: "van-8")
+        try FileSystem.removeFile(at: path + ".vehicle")
+        if let record { _ = try folder.write(record.utf8, to: "outbox.sqlite.vehicle") }
+        let outbox = try await open(for: "van-7")
+        #expect(try await outbox.ledger().pending == 1)
+        try await outbox.close()
+        await #expect(throws: OutboxError.self) { try await open(for: "van-8") }
+    }
+
+    @Test func areToldWhereTheyCannotBeRecorded() async throws {
+        try FileSystem.createFolder(at: path + ".vehicle")
+        try await leaveOneUpdate(of: "van-7")
+        #expect(
+            warnings.withLock { $0 } == [
+                "whose updates wait in the outbox cannot be recorded: write \(path).vehicle: Is a directory"
+            ])
+    }
+
+    /// Before it is opened by a check, which changes nothing.
+    @Test func areNotChangedByACheck() async throws {
+        try await leaveOneUpdate(of: "van-8")
+        let configuration = try Configuration(file: try ServiceSetup().write(in: folder))
+        let owner = OutboxVehicle(besideOutbox: path)
+        let outbox = try await SQLiteOutbox.open(configuration.outbox)
+        let ledger = try await outbox.ledger()
+        try await outbox.close()
+        for _ in 1...2 {
+            #expect(throws: OutboxError.self) { try owner.require(configuration.vehicle, ledger) }
+        }
+    }
+}
