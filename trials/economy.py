@@ -26,24 +26,28 @@ from .waypost import configuration
 
 
 class Policy(NamedTuple):
-    """A section `reporting`, and what must be seen with it against a bare position every ten seconds."""
+    """A section `reporting`, and what must be seen with it against `BASE`."""
 
     name: str
     reporting: dict[str, object]
     # Metres by which the told track may be off.
     track: float | None = None
-    # At most so much of the requests and bytes of `BARE`: on average, and on each drive.
+    # At most so much of the requests and bytes of `BASE`: on average, and on each drive.
     mean: tuple[float, float] | None = None
     each: tuple[float, float] | None = None
     # The worst live error in metres.
     live: float | None = None
     # Whether nothing answers in the middle third of the drive, which is the town's.
     has_outage: bool = False
+    # Whether the answers repeat the vehicle, as they do to whoever does not say what they shall have.
+    has_whole_answers: bool = False
 
 
 BARE = Policy("interval 10 s, track off", {"intervalSeconds": 10, "trackMeters": "off"})
+# What an agent costs that tells a bare position every ten seconds and knows of nothing else.
+BASE = BARE._replace(name="interval 10 s, track off, whole answers", has_whole_answers=True)
 POLICIES = (
-    BARE,
+    BASE, BARE,
     Policy("interval 10 s, track 5 m", {"intervalSeconds": 10, "trackMeters": 5}, track=5, each=(1.02, 1.05)),
     Policy("accuracy 50 m, 30 s", {"policy": "accuracy", "liveMeters": 50, "longestIntervalSeconds": 30, "trackMeters": 5},
            track=5, mean=(0.55, 0.6), each=(0.65, 0.65), live=60),
@@ -116,8 +120,8 @@ class Economy(Trial):
             missing = [key for key in policy.reporting if key not in keys]
             if not missing:
                 yield policy
-            elif policy is BARE:
-                yield BARE._replace(reporting={"intervalSeconds": 10})
+            elif policy in (BASE, BARE):
+                yield policy._replace(reporting={"intervalSeconds": 10})
             else:
                 self.say(f"{policy.name} is not measured: this release has no {' and no '.join(missing)}")
 
@@ -132,7 +136,7 @@ class Economy(Trial):
 
     def replay(self, policy: Policy, name: str, log: Path, driven: list[Place]) -> Run:
         vehicle = f"{name}-{POLICIES.index(next(one for one in POLICIES if one.name == policy.name))}"
-        with tempfile.TemporaryDirectory(dir=self.folder) as place, Wire(self.front.port) as wire:
+        with tempfile.TemporaryDirectory(dir=self.folder) as place, Wire(self.front.ports[policy.has_whole_answers]) as wire:
             configured = configuration(
                 Path(place) / "config.json", wire.origin, vehicle,
                 authorization={"type": "http", "url": self.simulator.origin + "/token/driver/{vehicleId}"},
@@ -173,13 +177,13 @@ class Economy(Trial):
 
     def judge(self, runs: list[Run]) -> list[str]:
         """What is not as it must be, a line each."""
-        bare = {run.drive: run for run in runs if run.policy.name == BARE.name}
+        base = {run.drive: run for run in runs if run.policy.name == BASE.name}
         failures: list[str] = []
         for policy in dict.fromkeys(run.policy.name for run in runs):
             own = [run for run in runs if run.policy.name == policy]
             limits = own[0].policy
-            shares = [(run.figures.requests / bare[run.drive].figures.requests,
-                       run.wire_bytes / bare[run.drive].wire_bytes) for run in own]
+            shares = [(run.figures.requests / base[run.drive].figures.requests,
+                       run.wire_bytes / base[run.drive].wire_bytes) for run in own]
             for run, share in zip(own, shares):
                 for word, one, limit in zip(("requests", "bytes"), share, limits.each or share):
                     if one > limit:

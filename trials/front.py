@@ -10,29 +10,35 @@ from .processes import call, end_now, start
 
 
 class Front:
-    """Answers for the simulator at `upstream`, with a certificate that `authority` vouches for."""
+    """Answers for the simulator at `upstream`, with a certificate that `authority` vouches for.
+
+    It has two ports: at the second every answer is whole, whatever the request wants it to have.
+    """
 
     def __init__(self, folder: Path, upstream: str, host: str = "127.0.0.1") -> None:
-        self.authority, self.port, log = folder / "certificate.pem", free_port(host), folder / "nginx.log"
+        self.authority, log = folder / "certificate.pem", folder / "nginx.log"
+        self.ports = (free_port(host), free_port(host))
         call("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
              "-keyout", folder / "key.pem", "-out", self.authority, "-subj", "/CN=trial",
              "-addext", f"subjectAltName=IP:{host}")
         paths = "".join(f"{kind}_temp_path {kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        servers = "".join(f"""
+                server {{
+                    listen {host}:{port} ssl http2;
+                    location / {{ proxy_pass {upstream}; proxy_http_version 1.1; {more} }}
+                }}""" for port, more in zip(self.ports, ("", 'proxy_set_header X-Goog-FieldMask "";')))
         (folder / "nginx.conf").write_text(f"""
             daemon off; master_process off; pid nginx.pid; events {{}}
             http {{
                 access_log off; {paths}
-                server {{
-                    listen {host}:{self.port} ssl http2;
-                    ssl_certificate certificate.pem; ssl_certificate_key key.pem;
-                    location / {{ proxy_pass {upstream}; proxy_http_version 1.1; }}
-                }}
+                ssl_certificate certificate.pem; ssl_certificate_key key.pem;
+                {servers}
             }}""")
         self._process = start("nginx", "-p", folder, "-c", "nginx.conf", "-e", "stderr", log=log)
-        if not listens(self._process, host, self.port):
+        if not all(listens(self._process, host, port) for port in self.ports):
             self.stop()
             raise Failed(f"nginx does not answer: {log.read_text()}")
-        self.origin = f"https://{host}:{self.port}"
+        self.origin = f"https://{host}:{self.ports[0]}"
 
     def stop(self) -> None:
         end_now(self._process)

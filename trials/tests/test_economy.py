@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trials import economy, follower, journeys
 from trials.drive import epoch
-from trials.economy import BARE, POLICIES, Economy, Run, Wire
+from trials.economy import BASE, POLICIES, Economy, Run, Wire
 from trials.follower import Figures, Moment, Place, Upload
 
 
@@ -124,23 +124,23 @@ class Judgements(unittest.TestCase):
                    wire, 0, 2, {"requestsPerHour": requests, "liveErrorMetersP95": 0.2} | summary)
 
     def failures(self, *runs: Run) -> list[str]:
-        return Economy.judge(None, [self.came_to(BARE, 100, 1000, 200, 30), *runs])  # type: ignore[arg-type]
+        return Economy.judge(None, [self.came_to(BASE, 100, 1000, 200, 30), *runs])  # type: ignore[arg-type]
 
     def test_take_what_keeps_every_floor(self) -> None:
-        self.assertEqual(self.failures(self.came_to(POLICIES[1], 100, 1040, 200, 5), self.came_to(POLICIES[2], 50, 500, 55, 5)), [])
+        self.assertEqual(self.failures(self.came_to(POLICIES[2], 100, 1040, 200, 5), self.came_to(POLICIES[3], 50, 500, 55, 5)), [])
 
     def test_name_what_does_not(self) -> None:
-        failures = self.failures(self.came_to(POLICIES[1], 100, 1060, 200, 5.4), self.came_to(POLICIES[2], 60, 500, 80, 5))
+        failures = self.failures(self.came_to(POLICIES[2], 100, 1060, 200, 5.4), self.came_to(POLICIES[3], 60, 500, 80, 5))
         self.assertEqual(len(failures), 4)
         self.assertIn("town, accuracy 50 m, 30 s: live off by 80.0 m, 12 s after its beginning, 7 s after the last update",
                       failures)
 
     def test_name_what_a_replay_says_otherwise(self) -> None:
-        run = self.came_to(POLICIES[1], 100, 1040, 200, 5, liveErrorMetersP95=9, requestsPerHour=104)
+        run = self.came_to(POLICIES[2], 100, 1040, 200, 5, liveErrorMetersP95=9, requestsPerHour=104)
         self.assertEqual(self.failures(run), ["town, interval 10 s, track 5 m: replay says liveErrorMetersP95 9, and it is 0.0"])
 
     def test_name_what_no_update_could_avoid(self) -> None:
-        run = self.came_to(POLICIES[2], 50, 500, 80, 5, age=3)
+        run = self.came_to(POLICIES[3], 50, 500, 80, 5, age=3)
         self.assertEqual(self.failures(run), [])
         self.assertEqual(len(list(economy.named([run]))), 1)
 
