@@ -55,7 +55,10 @@ enum BytesPerUpdate {
         var counts = [relay.count]
         for count in [warmUp, warmUp + updates] {
             let isSent = try await CurlCommand.send(
-                update.body, headers: ["Authorization: Bearer \(token)", "Content-Type: application/json", "X-Goog-FieldMask: name"],
+                update.body,
+                headers: [
+                    "Authorization: Bearer \(token)", "Content-Type: application/json", "X-Goog-FieldMask: name",
+                ],
                 to: "\(address)", count: count, caFile: caFile, in: workplace)
             guard isSent else { return nil }
             counts.append(relay.count)
