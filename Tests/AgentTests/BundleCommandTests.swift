@@ -4,6 +4,8 @@ import FoundationEssentials
 import LinuxPlatform
 import ReceiverSimulator
 import Testing
+import TimeAndChance
+import Waypost
 import WaypostTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BundleCommands {
@@ -70,6 +72,30 @@ import WaypostTestSupport
         #expect(String(decoding: more.standardError, as: UTF8.self).contains("It holds positions and no secrets."))
         #expect(!whole.contains(Self.secret) && !whole.contains("Bearer"))
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// `-o` of a configuration, of a token, of another's archive: it stays as it is. An earlier bundle may go.
+    @Test func neverReplaceWhatIsNoBundle() async throws {
+        let folder = try TemporaryFolder()
+        let config = folder.path("none.json")
+        var other = TarArchive(modified: .system)
+        other.add("waypost-van-7/notes", [1])
+        other.finish()
+        for contents in [Array(#"{"vehicle": {}}"#.utf8), Array("eyJ.e30.c2ln".utf8), other.bytes] {
+            let path = try folder.write(contents, to: "kept")
+            let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
+            #expect(outcome.ending == .exited(64))
+            #expect(
+                String(decoding: outcome.standardError, as: UTF8.self).hasPrefix(
+                    "waypost: -o \(path) is there, and it is no bundle of ours to replace; name another file, or remove"
+                ))
+            #expect(try BoundedFile.contents(of: path, limit: 1 << 16) == contents)
+        }
+        let path = try folder.write([], to: "bundle.tar")
+        for _ in 1...2 {
+            let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
+            #expect(outcome.ending == .exited(0), "\(Self.text(outcome))")
+        }
     }
 
     /// Nothing answers, nothing can be read: the rest is there, and what is missing is named.

@@ -68,7 +68,16 @@ struct CheckCommand {
             line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
-            line: "outbox: outbox.path: FOLDER/o is a folder, not a file; "),
+            line: "outbox: outbox.path: FOLDER/o is a folder, not a file; name a file in it"),
+        Case(
+            part: "FOLDER/o/outbox.sqlite", with: "/proc/outbox.sqlite",
+            line: "outbox: outbox.path: /proc/outbox.sqlite cannot be made, for /proc is the kernel's own and takes no "
+        ),
+        Case(
+            part: #""outbox":"#, with: #""status": {"listen": "unix:FOLDER/none/status"}, "outbox":"#,
+            line:
+                "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; make FOLDER/none "
+        ),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",
             line:
@@ -267,6 +276,24 @@ struct CheckCommand {
         #expect(lines == ["ok    configuration  \(folder.path("config.json")) \(words)"])
     }
 
+    /// What a restart of the machine takes.
+    @Test(.enabled(if: FileSystem.volume(of: "/dev/shm") == .memory, "/dev/shm is not in memory here"))
+    func notesAnOutboxInMemory() async throws {
+        let outbox = "/dev/shm/waypost-no-such-folder/outbox.sqlite"
+        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: outbox))
+        #expect(ending == .exited(0))
+        let words = "note  outbox         outbox.path: \(outbox) lies in the machine's memory (tmpfs), so that its "
+        #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
+    }
+
+    /// systemd makes it when the service starts.
+    @Test func leavesAStatusFolderToTheUnit() async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing(
+                #""outbox":"#, with: #""status": {"listen": "unix:/run/waypost-no-such/status"}, "outbox":"#))
+        #expect(ending == .exited(0) && lines.count == 1, "\(lines)")
+    }
+
     /// What machines read: one object, whatever was found, with the exit codes of the lines for people.
     @Test(
         arguments: [
@@ -283,7 +310,9 @@ struct CheckCommand {
         let object = try JSONValue(parsing: outcome.standardOutput)
         #expect(object["passed"]?.boolValue == (code == 0) && object["online"]?.boolValue == false)
         #expect(object["configuration"]?.stringValue == config)
-        let found = (object["checks"]?.arrayValue ?? []).map { check in
+        let found = (object["checks"]?.arrayValue ?? []).filter {
+            !isOfTheTestsOwnFolder($0["text"]?.stringValue ?? "")
+        }.map { check in
             [check["verdict"], check["name"]].map { $0?.stringValue ?? "" }.joined(separator: " ")
         }
         #expect(found == checks)
@@ -400,13 +429,27 @@ struct CheckCommand {
             try #require(await bench.arrival(of: epoch) != nil)
         }
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
-        let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map { $0.prefix(19) }
+        let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
+            .filter { !isOfTheTestsOwnFolder(String($0)) }.map { $0.prefix(19) }
         #expect(outcome.ending == .exited(0), "\(lines)")
         #expect(
             lines == [
                 "ok    configuration", "ok    service      ", "ok    outbox       ", "ok    receiver     ",
                 "ok    token        ", "ok    Fleet Engine ",
             ])
+        // Of another file's outbox the service knows nothing.
+        let own = bench.folder.path("outbox.sqlite")
+        let text = try String(contentsOfFile: config, encoding: .utf8)
+        for (name, words) in [
+            ("two.sqlite", "skip  outbox         \(bench.folder.path("two.sqlite")) is not there yet: "),
+            ("outbox.sqlite", "ok    outbox         \(own) is used by the service, 0 "),
+        ] {
+            let two = try bench.folder.write(text.replacing(own, with: bench.folder.path(name)).utf8, to: "two.json")
+            let other = try await BuiltProgram.run(["check", "--online", "--config", two])
+            let found = String(decoding: other.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
+            #expect(found.contains { $0.hasPrefix(words) }, "\(found)")
+            #expect(found.contains { $0.hasPrefix("note  service") && $0.contains("goes by another file") }, "\(found)")
+        }
         #expect(await service.terminate().ending == .exited(0))
     }
 
@@ -442,9 +485,14 @@ struct CheckCommand {
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return (
-            String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init),
-            outcome.ending
+            String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
+                .filter { !isOfTheTestsOwnFolder($0) }, outcome.ending
         )
+    }
+
+    /// Where the folder for temporary files is in memory.
+    private func isOfTheTestsOwnFolder(_ line: String) -> Bool {
+        line.contains(" (tmpfs), ") && !line.contains("/dev/shm/waypost-no-such-folder")
     }
 }
 

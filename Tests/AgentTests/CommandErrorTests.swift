@@ -141,6 +141,8 @@ struct CommandErrors {
         (["map", "-o", "page.html"], 64, "waypost: map needs LOG"),
         (["map", "-", "-", "-o", "page.html"], 64, "waypost: standard input (-) can be read once only"),
         (["map", "/dev/null", "-o", "/dev/null"], 64, "waypost: -o /dev/null is the log /dev/null"),
+        (["map", "drive.nmea", "-o", "out.kml"], 64, "waypost: -o out.kml: the page is HTML for a browser"),
+        (["map", "drive.nmea", "-o", "drive.PDF"], 64, "waypost: -o drive.PDF: the page is HTML for a browser"),
         (["run", "--confg", "x"], 64, "waypost: run has no option --confg; did you mean --config?"),
         (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow goes on for ever"),
         (["fixes", "--explain", "0", "x"], 64, "waypost: --explain is 0; lines count from 1"),

@@ -29,6 +29,20 @@ import WaypostTestSupport
             "outbox list requeue --config c",
             "outbox takes one of list, export, requeue, discard, not \"list requeue\""
         ),
+        (
+            "outbox list ob2.sqlite",
+            "outbox takes one of list, export, requeue, discard, not \"list ob2.sqlite\"; the outbox is that of the "
+                + "configuration, \"outbox.path\" in the file behind --config"
+        ),
+        (
+            "outbox /o/ob.sqlite",
+            "outbox needs one of: list, export, requeue, discard; the outbox is that of the configuration, \"outbox.path\" in "
+                + "the file behind --config"
+        ),
+        (
+            "outbox list c.json",
+            "outbox takes one of list, export, requeue, discard, not \"list c.json\"; did you mean outbox list --config c.json?"
+        ),
         ("check --config a --config=b", "--config is given twice, a and b; leave one"),
         ("check --config --online", "--config needs a value: --config FILE"),
         // What people type who know other programs.

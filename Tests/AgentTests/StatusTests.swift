@@ -210,8 +210,10 @@ import WaypostTestSupport
         let time = UTCTime(year: 2026, month: 1, day: 5)
         let extent = StoreExtent(bytes: 70_000, maximumBytes: 1 << 20, freeDiskBytes: 5000, oldestPending: time)
         let surroundings = StatusReport.Surroundings(
-            extent: extent, residentBytes: 18_000_000, systemTime: UTCTime(year: 1970, month: 1, day: 1))
+            outboxPath: "/o.sqlite", extent: extent, residentBytes: 18_000_000,
+            systemTime: UTCTime(year: 1970, month: 1, day: 1))
         func outbox() -> StatusReport.Outbox? { report(monitor, surroundings: surroundings).outbox }
+        #expect(outbox()?.path == "/o.sqlite")
         #expect(outbox()?.bytes == 70_000 && outbox()?.maximumBytes == 1 << 20)
         #expect(outbox()?.oldestPendingSeconds == 0)
         monitor.observe(.fix(Fix(timeOfFix: time.advanced(by: .seconds(3600)), latitude: 1, longitude: 1)))

@@ -102,6 +102,34 @@ import WaypostTestSupport
         }
     }
 
+    private static let position = #"""
+        {"kind":"last","latitude":1.5,"longitude":2,"receivedAt":"2026-01-05T10:15:30.000Z","vehicle":"providers/p/vehicles/v"}
+        """#
+    private static let upload = #"{"locations":[],"time":1767608130,"vehicle":"providers/p/vehicles/v"}"#
+
+    /// A configuration, a table, the record of the other form: nothing is written into them.
+    @Test(arguments: [
+        (position, upload, true), (position + "\n" + position + "\n", upload + "\n" + upload, true), ("", "", true),
+        (upload, upload, false), (position, position, false), (#"{"vehicle": {"providerId": "p"}}"#, "", false),
+        ("", "town,latitude\n", false), ("[]", "", false),
+    ])
+    func appendsToItsOwnRecordsAlone(record: String, uploads: String, isAppended: Bool) throws {
+        let folder = try TemporaryFolder()
+        var settings = SimulatorSettings()
+        settings.recordPath = try folder.write(record.utf8, to: "record")
+        settings.uploadsPath = try folder.write(uploads.utf8, to: "uploads")
+        do {
+            _ = try FleetEngineSimulator(settings)
+            #expect(isAppended)
+        } catch {
+            #expect(!isAppended)
+            #expect(error.description.contains(": it is there, and holds no record of --record"), "\(error)")
+        }
+        for (name, contents) in [("record", record), ("uploads", uploads)] {
+            #expect(try String(contentsOfFile: folder.path(name), encoding: .utf8) == contents)
+        }
+    }
+
     @Test func saysWhyItDoesNotStart() throws {
         let first = try FleetEngineSimulator()
         var settings = SimulatorSettings()

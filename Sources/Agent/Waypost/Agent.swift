@@ -159,6 +159,7 @@ public struct Agent: Sendable {
     ) -> @Sendable () async -> StatusReport {
         let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
         let ownProvider = authorization == nil ? nil : "the app's own provider"
+        let outboxPath = FileSystem.destination(of: configuration.outbox.path)
         let last = Locked((summary: StoreSummary(Ledger()), extent: StoreExtent?.none))
         return {
             let call = AbandonableCall<(summary: StoreSummary?, extent: StoreExtent?)>()
@@ -174,8 +175,8 @@ public struct Agent: Sendable {
                 vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: summary, durability: durability,
                 surroundings: StatusReport.Surroundings(
                     tokenProvider: ownProvider ?? inForce.withLock { $0.authorization.provider },
-                    reporting: inForce.withLock { $0.reporting.words }, extent: extent,
-                    residentBytes: ResidentMemory.bytes, systemTime: .system),
+                    reporting: inForce.withLock { $0.reporting.words }, outboxPath: outboxPath,
+                    extent: extent, residentBytes: ResidentMemory.bytes, systemTime: .system),
                 at: agent.clock.now)
         }
     }

@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/timex.h>
@@ -58,6 +59,12 @@ static inline int clinux_own_file(int descriptor) {
     const int set_lock = 37;  // F_OFD_SETLK, which glibc shows to sources that define _GNU_SOURCE
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)1 << 62, .l_len = 1};
     return fcntl(descriptor, set_lock, &lock);
+}
+// The kind of the file system that holds `path`, as statfs(2) has it; -1 where it does not say. Its structure is not
+// shown by Glibc's module.
+static inline long clinux_file_system(const char *_Nonnull path) {
+    struct statfs status;
+    return statfs(path, &status) == 0 ? (long)(unsigned int)status.f_type : -1;
 }
 // The resource's type depends on _GNU_SOURCE.
 static inline int clinux_forbid_core_files(void) {

@@ -54,6 +54,25 @@ package enum FileSystem {
         return Int64(exactly: Double(status.f_bavail) * Double(status.f_frsize))
     }
 
+    /// On what a file system keeps its files.
+    package enum Volume: Sendable {
+        /// Gone after a restart of the machine (tmpfs, ramfs).
+        case memory
+        /// What the kernel shows of itself (proc, sysfs, cgroup, devpts): nobody makes a file there.
+        case kernel
+        /// A disk, or what is not known.
+        case other
+    }
+
+    /// What `path`, which is there, lies on.
+    package static func volume(of path: String) -> Volume {
+        switch unsafe clinux_file_system(path) {
+        case 0x0102_1994, 0x8584_58F6: .memory
+        case 0x9FA0, 0x6265_6572, 0x0027_E0EB, 0x6367_7270, 0x1CD1: .kernel
+        default: .other
+        }
+    }
+
     /// Creates a folder for this user alone, and those above it that are missing; it is in trusted hands then.
     package static func createFolder(at path: String) throws(SystemError) {
         try FolderTrust.require(path, missing: .made)

@@ -121,7 +121,7 @@ extension OwnedDescriptor {
     }
 
     /// Whether whoever started this process has opened it for output.
-    private static func isHandedOver(_ status: FileStatus) -> Bool {
+    package static func isHandedOver(_ status: FileStatus) -> Bool {
         ["/dev/stdout", "/dev/stderr"].contains { (try? FileStatus(behind: $0))?.identity == status.identity }
     }
 

@@ -28,6 +28,9 @@ struct StoreFiles: Sendable {
     /// SQLite follows no link to its log and index, and looks at nothing else. Whatever lies in the way is left there.
     func requireOwn(for user: UInt32) throws(SystemError) {
         try FolderTrust.require(FileSystem.parent(of: path), for: user)
+        if try FileStatus(at: path)?.kind == .folder {
+            throw SystemError(refusing: path, because: "\(path) is a folder, not a file; name a file in it")
+        }
         for name in [path, log, index, path + "-journal", lock] {
             try FileSystem.requireOwnFile(at: name, for: user)
         }

@@ -130,6 +130,15 @@ package struct SupportBundle: Sendable {
         return "waypost-\(String(short))-\(second)Z.tar"
     }
 
+    /// Whether a file that begins with `bytes` is a bundle.
+    package static func isBegun(by bytes: [UInt8]) -> Bool {
+        guard let first = TarArchive.firstName(in: bytes) else { return false }
+        return first.starts(with: "waypost-".utf8) && first.reversed().starts(with: manifestName.utf8.reversed())
+    }
+
+    /// Of the first file, in the bundle's folder.
+    private static let manifestName = "/MANIFEST"
+
     /// What is in it, and what is not and why.
     package var manifest: String {
         let width = items.map(\.name.count).max() ?? 0
@@ -155,7 +164,7 @@ package struct SupportBundle: Sendable {
     package var archive: [UInt8] {
         var archive = TarArchive(modified: time)
         let folder = String(name.dropLast(4))
-        archive.add("\(folder)/MANIFEST", manifest.bytes)
+        archive.add(folder + Self.manifestName, manifest.bytes)
         for item in items where item.absence == nil { archive.add("\(folder)/\(item.name)", item.contents) }
         archive.finish()
         return archive.bytes

@@ -21,6 +21,14 @@ package struct TarArchive: Sendable {
     /// Ends the archive; nothing can be added to it any more.
     package mutating func finish() { bytes += [UInt8](repeating: 0, count: 2 * Self.block) }
 
+    /// The name of the first file of an archive that begins with `bytes`; `nil` when that is none.
+    static func firstName(in bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count >= block, bytes[257...].starts(with: magic.utf8) else { return nil }
+        return Array(bytes.prefix(100).prefix { $0 != 0 })
+    }
+
+    private static let magic = "ustar\u{0}00"
+
     private func header(_ name: String, size: Int) -> [UInt8] {
         var header = [UInt8](repeating: 0, count: Self.block)
         func put(_ text: some Sequence<UInt8>, at offset: Int, _ width: Int) {
@@ -39,7 +47,7 @@ package struct TarArchive: Sendable {
         putOctal(modified, at: 136, 12)
         put("        ".utf8, at: 148, 8)  // the checksum's own place counts as blanks
         put("0".utf8, at: 156, 1)
-        put("ustar\u{0}00".utf8, at: 257, 8)
+        put(Self.magic.utf8, at: 257, 8)
         let sum = header.reduce(Int64(0)) { $0 + Int64($1) }
         putOctal(sum, at: 148, 7)
         header[154] = 0

@@ -191,13 +191,20 @@ package enum OfflineCheck {
     /// Whether the outbox can be made, or written, by whoever will do so; `proveOutbox` has judged what lies there.
     private static func outbox(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
-        var folder = FileSystem.parent(of: path)
-        while kind(behind: folder) == nil, folder != "/", folder != "." { folder = FileSystem.parent(of: folder) }
+        let folder = existingFolder(above: path)
         guard kind(behind: folder) == .folder else {
             return [
                 CheckLine(
                     .fail, "outbox",
                     "outbox.path: \(path) cannot be made, for \(folder) is no folder; choose another path")
+            ]
+        }
+        if FileSystem.volume(of: folder) == .kernel {
+            return [
+                CheckLine(
+                    .fail, "outbox",
+                    "outbox.path: \(path) cannot be made, for \(folder) is the kernel's own and takes no files; choose a path "
+                        + "on a disk")
             ]
         }
         guard configuration.expectedUser == EffectiveUser.current, !FileSystem.isAllowed(.write, at: folder) else {
@@ -209,6 +216,13 @@ package enum OfflineCheck {
                 "outbox.path: \(path) cannot be made, for \(FileStatus.words(EffectiveUser.current)) may not write in "
                     + "\(folder); run this as the service's user, or choose another path")
         ]
+    }
+
+    /// The next one above `path` of which something is there.
+    private static func existingFolder(above path: String) -> String {
+        var folder = FileSystem.parent(of: path)
+        while kind(behind: folder) == nil, folder != "/", folder != "." { folder = FileSystem.parent(of: folder) }
+        return folder
     }
 
     /// Everything that a token will be asked for with: files, variables, a program.
@@ -273,6 +287,14 @@ package enum OfflineCheck {
                     .note, "outbox",
                     "outbox.path: \(configuration.outbox.path) lies below \(point), which is in /etc/fstab and not mounted now, "
                         + "so that the outbox would be on the disk beneath; run mount \(point)"))
+        }
+        let outbox = FileSystem.destination(of: configuration.outbox.path)
+        if FileSystem.volume(of: existingFolder(above: outbox)) == .memory {
+            notes.append(
+                CheckLine(
+                    .note, "outbox",
+                    "outbox.path: \(configuration.outbox.path) lies in the machine's memory (tmpfs), so that its restart loses "
+                        + "what waits there; choose a path on a disk, as /var/lib/waypost/outbox.sqlite"))
         }
         if case .loopback(_, port: 0) = configuration.statusAddress {
             notes.append(

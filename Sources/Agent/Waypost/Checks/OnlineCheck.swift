@@ -34,7 +34,8 @@ package enum OnlineCheck {
             if let own { .report(own) } else { await RunningService(configuration).answer }
         let service: StatusReport? = if case .report(let report) = answer { report } else { nil }
         let isOurs = service?.vehicle == configuration.vehicle.description
-        async let store = isOurs ? outbox(of: service, configuration) : outbox(configuration)
+        let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
+        async let store = hasOutbox ? outbox(of: service, configuration) : outbox(configuration)
         async let line = isOurs ? receiver(of: service) : receiver(configuration)
 
         func take(_ line: CheckLine) throws {
@@ -104,6 +105,13 @@ extension OnlineCheck {
                 "\(path) is in use by \(holder); if that is the service, it goes by another configuration than this: type "
                     + "systemctl restart waypost")
         }
+    }
+
+    /// Whether the outbox of the service is the one at `path`, as far as it says; it may go by another file, or by what
+    /// this one said before.
+    private static func uses(_ path: String, _ service: StatusReport?) -> Bool {
+        guard let other = service?.outbox?.path else { return true }
+        return other == FileSystem.destination(of: path) || FileSystem.isSameFile(other, path)
     }
 
     private static func outbox(of service: StatusReport?, _ configuration: Configuration) -> CheckLine {

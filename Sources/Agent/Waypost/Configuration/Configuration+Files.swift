@@ -1,4 +1,5 @@
 import FleetEngine
+import Glibc
 import LinuxPlatform
 import ReportedText
 import SQLiteOutbox
@@ -82,11 +83,19 @@ extension Configuration {
         }
     }
 
+    /// Whether `path` lies where a unit may have its folder made when the service starts (RuntimeDirectory=,
+    /// StateDirectory= and their like).
+    private static func isMadeAtStart(_ path: String) -> Bool {
+        ["/run/", "/var/run/", "/var/lib/", "/var/cache/"].contains(where: path.hasPrefix)
+    }
+
     /// The same of the status socket.
     func proveStatusSocket() throws(AgentError) {
         guard case .unix(let socket) = statusAddress else { return }
         do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal)") }
+            guard error.number == ENOENT || error.number == ENOTDIR, !Self.isMadeAtStart(socket) else { return }
+            throw AgentError(.configuration, "status.listen: \(ListenError.system(statusAddress, error))")
         }
     }
 }

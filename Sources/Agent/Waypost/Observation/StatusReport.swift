@@ -65,6 +65,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
 
     /// The outbox's files.
     package struct Outbox: Sendable, Hashable, Codable {
+        /// Of the service; absent in the answer of an older release.
+        package var path: String?
         package var bytes: Int64
         package var maximumBytes: Int64
         /// From the time of fix of the pending update that was accepted first to now; absent while none is pending.
@@ -162,6 +164,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package struct Surroundings: Sendable {
         package var tokenProvider = ""
         package var reporting: String?
+        package var outboxPath: String?
         /// As the outbox said last.
         package var extent: StoreExtent?
         package var residentBytes: Int64?
@@ -169,11 +172,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var systemTime: UTCTime?
 
         package init(
-            tokenProvider: String = "", reporting: String? = nil, extent: StoreExtent? = nil,
-            residentBytes: Int64? = nil,
-            systemTime: UTCTime? = nil
+            tokenProvider: String = "", reporting: String? = nil, outboxPath: String? = nil, extent: StoreExtent? = nil,
+            residentBytes: Int64? = nil, systemTime: UTCTime? = nil
         ) {
-            (self.tokenProvider, self.reporting, self.extent) = (tokenProvider, reporting, extent)
+            (self.tokenProvider, self.reporting) = (tokenProvider, reporting)
+            (self.outboxPath, self.extent) = (outboxPath, extent)
             (self.residentBytes, self.systemTime) = (residentBytes, systemTime)
         }
     }
@@ -212,7 +215,9 @@ package struct StatusReport: Sendable, Hashable, Codable {
         clockOffsetSeconds = offset.map { Int($0.components.seconds) }
         let present = surroundings.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }
         token = Token(surroundings.tokenProvider, snapshot, present: present, at: now)
-        self.outbox = surroundings.extent.map { Outbox($0, present: snapshot.presentByFix(at: now) ?? present) }
+        self.outbox = surroundings.extent.map {
+            Outbox($0, at: surroundings.outboxPath, present: snapshot.presentByFix(at: now) ?? present)
+        }
         reporting = surroundings.reporting
         host = Host(residentBytes: surroundings.residentBytes, freeDiskBytes: surroundings.extent?.freeDiskBytes)
         deliveryDelays = snapshot.delays
@@ -338,9 +343,9 @@ extension StatusReport.Token {
 }
 
 extension StatusReport.Outbox {
-    fileprivate init(_ extent: StoreExtent, present: UTCTime?) {
+    fileprivate init(_ extent: StoreExtent, at path: String?, present: UTCTime?) {
         self.init(
-            bytes: extent.bytes, maximumBytes: extent.maximumBytes,
+            path: path, bytes: extent.bytes, maximumBytes: extent.maximumBytes,
             oldestPendingSeconds: extent.oldestPending.flatMap { oldest in
                 present.map { max(0, Int(oldest.duration(to: $0).components.seconds)) }
             })

@@ -76,16 +76,16 @@ struct Arguments: Sendable, Equatable {
                 throw UsageError("\(command.name) takes one \(operand), not \(operands.count)", command: command.name)
             }
         case .oneOf(let choices):
+            let other = operands.first { !choices.contains($0) }
+            let guess = other.map { Suggestion.choice($0, among: choices, of: command) } ?? ""
             guard operands.count < 2 else {
                 throw UsageError(
-                    "\(command.name) takes one of \(choices.joined(separator: ", ")), not \"\(operands.joined(separator: " "))\"",
-                    command: command.name)
+                    "\(command.name) takes one of \(choices.joined(separator: ", ")), not "
+                        + "\"\(operands.joined(separator: " "))\"\(guess)", command: command.name)
             }
-            guard operands.count == 1, choices.contains(operands[0]) else {
-                let guess = operands.first.flatMap { Spelling.nearest(to: $0, among: choices) }
+            guard operands.count == 1, other == nil else {
                 throw UsageError(
-                    "\(command.name) needs one of: \(choices.joined(separator: ", "))"
-                        + (guess.map(Suggestion.question) ?? ""), command: command.name)
+                    "\(command.name) needs one of: \(choices.joined(separator: ", "))\(guess)", command: command.name)
             }
         case .any, .none: break
         }

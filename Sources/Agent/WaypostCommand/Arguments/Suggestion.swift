@@ -74,5 +74,14 @@ enum Suggestion {
         return question("\(command.name) \(option) \(word)")
     }
 
+    /// For `word` where `command` takes one of `choices`.
+    static func choice(_ word: String, among choices: [String], of command: CommandSpec) -> String {
+        if let near = Spelling.nearest(to: word, among: choices) { return question(near) }
+        guard command.name == "outbox" else { return "" }
+        return word.hasSuffix(".json")
+            ? question("outbox list --config \(word)")
+            : "; the outbox is that of the configuration, \"outbox.path\" in the file behind --config"
+    }
+
     static func question(_ guess: String) -> String { "; did you mean \(guess)?" }
 }

@@ -9,12 +9,15 @@ struct BundleCommand {
     private let sources: SupportBundle.Sources
     private let output: String?
 
-    init(_ arguments: Arguments) {
+    init(_ arguments: Arguments) throws(UsageError) {
         // One that is wrong, or may not be read, is what a help desk should hear of.
         sources = SupportBundle.Sources(
             try? arguments.configuration(), file: arguments.configurationFile,
             withPositions: arguments.has("--with-positions"))
         output = arguments.value("-o")
+        try output.map { path throws(UsageError) in
+            try ReplacedFile.require(path, as: "bundle", of: "bundle", isOurs: SupportBundle.isBegun(by:))
+        }
     }
 
     func run() async throws -> ExitStatus {

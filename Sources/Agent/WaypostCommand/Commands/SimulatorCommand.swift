@@ -9,7 +9,7 @@ struct SimulatorCommand {
 
     private static let general: [OptionSpec] = [
         .value("--listen", "HOST:PORT", "where to listen (default 127.0.0.1:8089; port 0 takes a free one)"),
-        .value("--record", "FILE", "write everything that arrives as JSON Lines"),
+        .value("--record", "FILE", "append everything that arrives to it, as JSON Lines"),
         .value("--record-uploads", "FILE", "the same, a line for each update: what map --reported draws"),
     ]
     private static let existing: [OptionSpec] = [

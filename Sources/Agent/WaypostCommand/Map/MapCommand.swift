@@ -21,22 +21,24 @@ struct MapCommand {
         if let log = logs.first(where: { $0 != "-" && FileSystem.isSameFile($0, output) }) {
             throw UsageError("-o \(output) is the log \(log); give the page a name of its own", command: "map")
         }
-        guard Self.mayReplace(output) else {
+        try ReplacedFile.require(output, as: "page", of: "map", isOurs: Self.isPage)
+        if Self.otherFormats.contains(where: output.lowercased().hasSuffix) {
             throw UsageError(
-                "-o \(output) is there, and it is no page of ours to replace; name another file, or remove this one",
-                command: "map")
+                "-o \(output): the page is HTML for a browser, which can print it; give it a name that ends in .html. "
+                    + "GPX, GeoJSON and CSV are written by waypost fixes --format", command: "map")
         }
         if logs.count(where: { $0 == "-" }) > 1 {
             throw UsageError("standard input (-) can be read once only", command: "map")
         }
     }
 
-    /// Whether nothing is lost when the page takes the place of what lies at `path`: an earlier page, an empty file.
-    private static func mayReplace(_ path: String) -> Bool {
-        guard path != "-", let status = try? FileStatus(behind: path), status.kind == .file, status.bytes > 0 else {
-            return true
-        }
-        guard let bytes = try? FileSystem.read(256, at: 0, of: path) else { return false }
+    /// How the names of files end that other programs would open, and find no page in.
+    private static let otherFormats = [
+        ".gpx", ".geojson", ".json", ".kml", ".kmz", ".csv", ".pdf", ".png", ".jpg", ".jpeg", ".svg",
+    ]
+
+    /// Whether a file that begins so is a page.
+    private static func isPage(_ bytes: [UInt8]) -> Bool {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
         let plain = content.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }

@@ -121,15 +121,51 @@ final class RecordFile: Sendable {
         /// A line for each committed update, with the drive's own times in seconds: that of the upload is its last
         /// location's, of which the others are those before it.
         case uploads
+
+        /// Whether each line is an object with all of these.
+        fileprivate var members: [String] {
+            switch self {
+            case .positions: ["receivedAt", "vehicle", "kind", "latitude", "longitude"]
+            case .uploads: ["time", "vehicle", "locations"]
+            }
+        }
+
+        fileprivate var option: String {
+            switch self {
+            case .positions: "--record"
+            case .uploads: "--record-uploads"
+            }
+        }
     }
 
     private let file: OwnedDescriptor
     private let form: Form
 
     /// Appends to the file at `path`, which may hold positions of other people's vehicles: it is for its owner only.
+    ///
+    /// - Throws: with a refusal where something else is in the file.
     init(path: String, _ form: Form) throws(SystemError) {
+        guard try Self.mayAppend(to: path, form) else {
+            throw SystemError(
+                refusing: path,
+                because: "it is there, and holds no record of \(form.option) to append to; name another file, or "
+                    + "remove this one")
+        }
         file = try OwnedDescriptor(appendingTo: path)
         self.form = form
+    }
+
+    /// More than the longest line.
+    private static let longestLine = 1 << 20
+
+    /// Whether nothing is there, or a record that can be continued; what was handed over for output is not judged.
+    private static func mayAppend(to path: String, _ form: Form) throws(SystemError) -> Bool {
+        guard let entry = try FileSystem.entry(at: path), entry.kind == .file, entry.bytes > 0,
+            !OwnedDescriptor.isHandedOver(entry)
+        else { return true }
+        let line = try FileSystem.read(longestLine, at: 0, of: path).prefix { $0 != UInt8(ascii: "\n") }
+        guard let record = try? JSONValue(parsing: Array(line)) else { return false }
+        return form.members.allSatisfy { record[$0] != nil }
     }
 
     func append(_ update: AcceptedUpdate, at now: UTCTime) throws(SystemError) {
