@@ -108,7 +108,9 @@ struct PlantedOutbox {
             ["replay", log, "--config", config, "--outbox", bench.folder.path("b/outbox.sqlite")])
         #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
         #expect(try FileSystem.names(inFolder: bench.folder.path("b")) == ["outbox.sqlite"])
-        #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite.lock")) != nil)
+        for name in [".lock", ".vehicle"] {
+            #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite" + name)) != nil)
+        }
     }
 
     /// Whatever root makes in the service's folder, the service must be able to open.
@@ -119,7 +121,7 @@ struct PlantedOutbox {
         let replay = try await BuiltProgram.run(
             ["replay", log, "--config", config, "--outbox", bench.folder.path("o/outbox.sqlite")])
         #expect(replay.ending == .exited(0))
-        for name in [".lock", ".reserve"] { try FileSystem.removeFile(at: bench.folder.path("o/outbox.sqlite" + name)) }
+        for name in [".lock", ".reserve", ".vehicle"] { try FileSystem.removeFile(at: bench.folder.path("o/outbox.sqlite" + name)) }
         for name in ["o/outbox.sqlite", "o"] { unsafe chown(bench.folder.path(name), 12345, 12345) }
         let outcome = try await BuiltProgram.run(
             ["outbox"] + action.split(separator: " ").map(String.init) + ["--config", config])

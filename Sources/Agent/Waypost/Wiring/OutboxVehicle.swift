@@ -12,18 +12,21 @@ struct OutboxVehicle: Sendable {
 
     /// What follows the outbox's name.
     static let suffix = ".vehicle"
-    private var path: String { outbox + Self.suffix }
+    /// Beside the store itself, where its other files are, by whichever name it is reached.
+    private var path: String { ((try? FolderTrust.destination(of: outbox)) ?? outbox) + Self.suffix }
 
     /// Makes sure that what waits is not another vehicle's; touches nothing, and blocks.
     ///
     /// - Throws: `unusable`. What has nothing beside it, or nothing that waits, is anybody's.
     func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
+        let (updates, wait) = (ledger.pending.counted("update"), ledger.pending == 1 ? "waits" : "wait")
         throw OutboxError(
             .unusable,
-            "\(outbox): \(ledger.pending.counted("update")) of \(earlier) \(ledger.pending == 1 ? "waits" : "wait") in it and "
-                + "would be told as \(vehicle)'s; let \(earlier) deliver first, with its ids in the configuration until "
-                + "nothing is pending, or set outbox.path to another file")
+            """
+            \(outbox): \(updates) of \(earlier) \(wait) in it and would be told as \(vehicle)'s; let \(earlier) deliver \
+            first, with its ids in the configuration until nothing is pending, or set outbox.path to another file
+            """)
     }
 
     /// The same, and from now on it is `vehicle`'s.
