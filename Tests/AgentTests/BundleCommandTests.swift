@@ -106,10 +106,27 @@ import WaypostTestSupport
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
         #expect(outcome.ending == .exited(0))
         let listing = Self.text(outcome)
-        for words in ["checks.txt  ", "missing: there is no configuration to check", "\(config) is not JSON"] {
+        for words in ["checks.txt  ", "or is wrong; checks.txt says how", "\(config) is not JSON"] {
             #expect(listing.contains(words), "\(listing)")
         }
         #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    /// A help desk hears what is wrong with a file, and whose it is.
+    @Test func tellWhatIsWrongWithTheConfiguration() async throws {
+        let folder = try TemporaryFolder()
+        let text =
+            CheckCommand.good.replacing("FOLDER", with: folder.path("")).dropLast()
+            + #","status": {"listen": "127.0.0.1:1"}, "reporting": {"intervalSeconds": 10000}}"#
+        let config = try folder.write(text.utf8, to: "config.json")
+        let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", "-"])
+        #expect(outcome.ending == .exited(0))
+        let all = Self.text(outcome)
+        #expect(all.contains("Support bundle of van-7, made by"), "\(all)")
+        #expect(
+            all.contains("FAIL  configuration  \(config): ") && all.contains(#""reporting.intervalSeconds" is 10000; "#)
+        )
+        #expect(!all.contains("missing: there is no configuration to check"))
     }
 
     /// What the service knows is told though its outbox hangs.

@@ -55,6 +55,11 @@ struct CheckCommand {
                 "authorization: authorization.command: there is no /bin/echo token; write the program and each of its "
                 + "arguments as a text of its own, as [\"/bin/echo\", \"argument\"]"),
         Case(
+            part: authorization, with: #"{"type": "command", "command": ["cat /x/t | head -n 1"]}"#,
+            line:
+                "authorization: authorization.command: there is no cat /x/t | head -n 1; write the program and each of its "
+                + "arguments as a text of its own, as [\"cat\", \"argument\"]; no shell reads them, so for one write "),
+        Case(
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
@@ -339,6 +344,51 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good.replacing(part, with: id))
         #expect(ending == .exited(0))
         #expect(lines.contains { $0.hasPrefix("note  vehicle        \(words)") }, "\(lines)")
+    }
+
+    /// What a shell would read, and who reads it himself.
+    @Test(
+        arguments: [
+            (#"["/bin/cat", "/x", "|", "/bin/cat"]"#, "|"), (#"["/bin/echo", "$(cat /x)"]"#, "a $"),
+            (#"["/bin/echo", "$TOKEN"]"#, "a $"), (#"["/bin/echo", "`cat /x`"]"#, "a `"),
+            (#"["/bin/sh", "-c", "cat /x | head $1", "|"]"#, nil), (#"["/bin/echo", "a|b", "5$", "{vehicleId}"]"#, nil),
+        ] as [(String, String?)])
+    func notesWhatIsMeantForAShell(command: String, sign: String?) async throws {
+        let authorization = #"{"type": "command", "command": \#(command)}"#
+        let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: authorization))
+        #expect(ending == .exited(0))
+        let notes = lines.filter { $0.hasPrefix("note  authorization  authorization.command has ") }
+        #expect(notes.count == (sign == nil ? 0 : 1), "\(lines)")
+        #expect(sign.map { notes.first?.contains(" has \($0) in an argument, and no shell reads it") == true } ?? true)
+    }
+
+    /// A header's value that stands for another.
+    @Test(
+        arguments: [
+            ("Bearer {file:/etc/key}", "has a reference within its text"), ("Bearer YOUR_API_KEY", "reads like a"),
+            ("YOUR-KEY-HERE", "reads like a"), ("changeme", "reads like a"), ("Bearer <key>", "reads like a"),
+            ("Bearer ${KEY}", "reads like a"), ("Bearer abc4711", nil), ("north", nil), ("here", nil),
+            ("Bearer hereYours", nil),
+        ] as [(String, String?)])
+    func notesAHeaderThatStandsForAnother(value: String, says: String?) async throws {
+        let http = #"{"type": "http", "url": "https://b.internal/t", "headers": {"X-Key": "\#(value)"}}"#
+        let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
+        #expect(ending == .exited(0))
+        let notes = lines.filter {
+            // The test's file is open to every user, which is a note of its own.
+            $0.hasPrefix("note  authorization  authorization.headers.X-Key ") && !$0.contains(" stands in ")
+        }
+        #expect(notes.count == (says == nil ? 0 : 1), "\(lines)")
+        #expect(says.map { notes.first?.contains($0) == true } ?? true, "\(notes)")
+        #expect(!notes.contains { $0.contains(value) })
+    }
+
+    @Test func notesAnIDInWordsThatStandForAnother() async throws {
+        let (lines, ending) = try await check(Self.good.replacing("van-7", with: "VAN_ID_HERE"))
+        #expect(ending == .exited(0))
+        let words =
+            "note  vehicle        vehicle.vehicleId is VAN_ID_HERE, which reads like a placeholder; write the id"
+        #expect(lines.contains(words), "\(lines)")
     }
 
     /// As other programs write it; a key of the path or of the query is none.

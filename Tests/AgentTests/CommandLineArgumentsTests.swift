@@ -90,6 +90,21 @@ import WaypostTestSupport
                 + "file behind --config"
         ),
         ("watch trip-7 --config c", "watch takes no \"trip-7\"; did you mean watch --trip trip-7?"),
+        // What a text editor makes of dashes and quotes.
+        ("check \u{2014}online", "\u{2014}online begins with \u{2014} (U+2014), not with -; write --online"),
+        ("bundle \u{2013}o b.tar", "\u{2013}o begins with \u{2013} (U+2013), not with -; write -o"),
+        (
+            "check \u{2013}\u{2013}config=c",
+            "\u{2013}\u{2013}config=c begins with \u{2013} (U+2013), not with -; write --config=c"
+        ),
+        (
+            "check --config \u{201C}try.json\u{201D}",
+            "\u{201C}try.json\u{201D} has the quote \u{201C} (U+201C), which no shell takes for one; write try.json"
+        ),
+        (
+            "demo drive.nmea\u{2019}",
+            "drive.nmea\u{2019} has the quote \u{2019} (U+2019), which no shell takes for one; write drive.nmea"
+        ),
         (
             "simulator 127.0.0.1:80",
             "simulator takes no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
@@ -102,6 +117,16 @@ import WaypostTestSupport
         } catch {
             #expect(error.problem == problem)
             #expect(error.description.contains("waypost help"))
+        }
+    }
+
+    /// A word that names the configuration's vehicle is no trip.
+    @Test func knowTheVehicleOfTheConfiguration() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(CheckCommand.good.replacing("FOLDER", with: folder.path("")).utf8, to: "c.json")
+        for (word, option) in [("van-7", "--vehicle"), ("trip-7", "--trip")] {
+            let error = #expect(throws: UsageError.self) { try Self.parse("watch \(word) --config \(file)") }
+            #expect(error?.problem == "watch takes no \"\(word)\"; did you mean watch \(option) \(word)?")
         }
     }
 

@@ -208,6 +208,17 @@ struct TokenCommands {
         #expect(errors.split(separator: "\n").count == 1, "\(errors)")
     }
 
+    /// The name of a file before a key in quotes reads as that of a secret.
+    @Test func namesTheKeyWhoseValueIsNoExpiry() async throws {
+        let folder = try TemporaryFolder()
+        let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970))
+        let answer = #"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"tomorrow"}"#
+        let path = try folder.write(answer.utf8, to: "van-7.jwt", mode: 0o600)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let (page, _) = try await run(["token"], config, exit: 0)
+        #expect(page.contains(#"van-7.jwt: its "TOKEN_EXPIRATION" "tomorrow" is no expiry; "#), "\(page)")
+    }
+
     /// A clock that nothing keeps right ends no token: it may be years ahead.
     @Test func isOverByAClockThatIsKeptRightAlone() async throws {
         let folder = try TemporaryFolder()

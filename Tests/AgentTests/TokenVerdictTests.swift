@@ -1,3 +1,4 @@
+import FleetEngine
 import Testing
 import TimeAndChance
 import VehicleAuthorization
@@ -71,10 +72,50 @@ import WaypostTestSupport
         #expect(report.verdict == TokenVerdict(answer, for: AuthorizationContext(vehicleID: "v"), by: ClaimRules()))
         #expect(report.verdict.fits && report.verdict.remarks.isEmpty)
         let last = report.lines.last.map { "\($0.name) \($0.text)" } ?? ""
-        #expect(last.hasSuffix(", if it is this host's clock that is wrong") == (host > 3600), "\(last)")
+        #expect(last.hasSuffix(", if it is this host's clock that is wrong") == (host > 3600 || host < -600), "\(last)")
         let notes = report.lines.filter { $0.name == "note" }.map(\.text)
         #expect(notes.count == (words == nil ? 0 : 1), "\(notes)")
         #expect(words.map { notes.first?.contains($0) == true && report.summary.contains($0) } ?? true, "\(notes)")
+    }
+
+    /// The claims that are not as they should be, and the last line.
+    @Test(
+        arguments: [
+            ("iat", "1000000000", "ok fits VEHICLE"),
+            ("iat", "1000000000000", "ok fits VEHICLE, but Fleet Engine may reject it for its iat (see the note)"),
+            ("exp", "null", "ok fits VEHICLE, but Fleet Engine may reject it for its exp (see the note)"),
+            (
+                "exp", "null,\"iat\":null",
+                "ok fits VEHICLE, but Fleet Engine may reject it for its iat and exp (see the notes)"
+            ),
+            (
+                "exp", "1000086400",
+                "FAIL the token fits VEHICLE and the service sends it, but Fleet Engine rejects an exp more than an hour "
+                    + "ahead; let the issuer set an earlier one"
+            ),
+            ("authorization", #"{"vehicleid":"*"}"#, "ok fits VEHICLE"),
+            (
+                "authorization", "7",
+                "ok fits VEHICLE, but Fleet Engine may reject it for its authorization (see the note)"
+            ),
+        ])
+    func doesNotReadAsWellWhenFleetEngineMayRejectIt(claim: String, value: String, line: String) throws {
+        var claims = [
+            "aud": #""https://fleetengine.googleapis.com/""#, "iat": "1000000000", "exp": "1000003600",
+            "authorization": #"{"vehicleid":"v"}"#,
+        ]
+        claims[claim] = value
+        if value.contains("iat") { claims["iat"] = nil }
+        let payload = claims.map { "\"\($0)\":\($1)" }.joined(separator: ",")
+        let configuration = try Configurations.read(Configurations.smallest)
+        let answer = try TokenAnswer(
+            Array(TestTokens.token(payload: "{\(payload)}").utf8),
+            from: .init(source: "X", issuerTime: 1_000_000_000, localTime: 1_000_000_000), format: TokenAnswerFormat())
+        let report = TokenReport(
+            answer, configuration, hostTime: UTCTime(millisecondsSince1970: 1_000_000_000_000))
+        let last = report.lines.last.map { "\($0.name) \($0.text)" }
+        #expect(last == line.replacing("VEHICLE", with: configuration.vehicle.description))
+        #expect((report.refusal == nil) == line.hasPrefix("ok"))
     }
 
     @Test(arguments: [

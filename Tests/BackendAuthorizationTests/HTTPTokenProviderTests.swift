@@ -226,7 +226,9 @@ import WaypostTestSupport
     }
 
     /// A backend answers with JSON; whoever answers with a page may be another.
-    @Test(arguments: [(400, false), (401, true), (403, true), (404, true), (500, false), (502, false)])
+    @Test(arguments: [
+        (400, false), (401, true), (403, true), (404, true), (500, false), (502, false), (503, true), (504, false),
+    ])
     func tellsThatAPageCameInstead(status: Int, isTold: Bool) async throws {
         let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(status: status, body: Array("<!DOCTYPE html><p>secret".utf8))
@@ -343,6 +345,7 @@ import WaypostTestSupport
         }
         let token = try await provider.token(for: van7)
         #expect(token.lifetime == .seconds(3600))
-        #expect(token.doubts.map { $0.contains("https://backend.example.com/t: \"TOKEN_EXPIRATION\" 60000") } == [true])
+        #expect(
+            token.doubts.map { $0.contains("https://backend.example.com/t: its \"TOKEN_EXPIRATION\" 60000") } == [true])
     }
 }

@@ -140,6 +140,7 @@ import WaypostTestSupport
             ("'\(token)'", "with other text around it"),
             ("\(token)==", "a token as bare text in plain base64 (with +, / or =); let the issuer write base64url"),
             ("\(token)\n\(token)", "with other text around it"),
+            (Base64.encoded("\(token)\n".utf8), "the base64 of a token as bare text; let it be decoded (base64 -d)"),
             ("eyJh.a.b.c.secret", "an encrypted token (five parts) as bare text; let the issuer give a signed one"),
         ] as [(String, String)])
     func callsByItsNameWhatIsNoToken(text: String, words: String) {
@@ -154,6 +155,49 @@ import WaypostTestSupport
         }
         let end = words.split(separator: "as bare text").last ?? ""
         #expect(keyed?.description.contains(end) == true, "\(keyed?.description ?? "")")
+    }
+
+    /// A key that holds the wrong person's token is not the one to name.
+    @Test(
+        arguments: [
+            ("vehicleid", AuthorizationContext(vehicleID: "v"), "Set tokenKey to \"OTHER\""),
+            (
+                "tripid", AuthorizationContext(vehicleID: "v"),
+                "That is a consumer's token; correct authorization.url, from which the driver's has to come"
+            ),
+            ("tripid", AuthorizationContext(tripID: "t"), "Set tokenKey to \"OTHER\""),
+            (
+                "vehicleid", AuthorizationContext(tripID: "t"),
+                "That is a driver's token; correct authorization.url, from which the trip's has to come"
+            ),
+        ])
+    func isSomebodyElses(claim: String, context: AuthorizationContext, words: String) {
+        let token = TestTokens.token(payload: #"{"exp":1000003600,"authorization":{"\#(claim)":"x"}}"#)
+        let error = #expect(throws: AuthorizationError.self) {
+            try TokenAnswer(
+                Array(#"{"OTHER":"\#(token)"}"#.utf8),
+                from: .init(source: "X", localTime: 1_000_000_000, subject: context.subject),
+                format: TokenAnswerFormat())
+        }
+        #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
+    }
+
+    /// The remedy is that of whoever was asked.
+    @Test(arguments: [
+        (TokenAnswer.Means.endpoint, "Fetching", "let the issuer give the token alone"),
+        (.command, "Fetching", "let the command print the token alone, and what else it says on standard error"),
+        (.file, "Fetching", "let whoever writes the file write the token alone"),
+        (.endpoint, "<html>", "check that the address is the token endpoint itself"),
+        (.command, "<html>", "check whom the command asks"),
+        (.file, "<html>", "let whoever writes the file keep a page out of it"),
+    ])
+    func isMendedWhereItComesFrom(means: TokenAnswer.Means, before: String, words: String) {
+        let error = #expect(throws: AuthorizationError.self) {
+            try TokenAnswer(
+                Array("\(before)\n\(Self.token)".utf8),
+                from: .init(source: "X", localTime: 1_000_000_000, means: means), format: TokenAnswerFormat())
+        }
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }
 
     @Test func isNotJSONInsideOfAString() {
@@ -175,7 +219,8 @@ import WaypostTestSupport
     func isNotRefusedForItsExpiry(value: String, words: String) throws {
         let answer = try read(#"{"VEHICLE_TOKEN_KEY":"\#(Self.token)","TOKEN_EXPIRATION":\#(value)}"#)
         #expect(answer.token.lifetime == .seconds(3600))
-        #expect(answer.token.doubts.map { $0.hasPrefix("token endpoint X: \"TOKEN_EXPIRATION\" \(words)") } == [true])
+        #expect(
+            answer.token.doubts.map { $0.hasPrefix("token endpoint X: its \"TOKEN_EXPIRATION\" \(words)") } == [true])
     }
 
     @Test(

@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: [
         ("t=v", SimulatedTrip(id: "t", vehicleID: "v") as SimulatedTrip?),
         ("t=v:500", SimulatedTrip(id: "t", vehicleID: "v", lengthMeters: 500)), ("t", nil), ("=v", nil), ("t=", nil),
-        ("t=v:", nil), ("t=v:5", nil), ("t=v:1:2", nil), ("a/b=v", nil), ("t=a,b", nil),
+        ("t=v:", nil), ("t=v:5", nil), ("t=v:1:2", nil), ("t=v=2000", nil), ("a/b=v", nil), ("t=a,b", nil),
     ])
     func isWrittenWithItsVehicle(text: String, trip: SimulatedTrip?) { #expect(SimulatedTrip(text) == trip) }
 }

@@ -166,7 +166,7 @@ import WaypostTestSupport
         let (rules, context) = (ClaimRules(vehicleClaim: claim), AuthorizationContext(vehicleID: "v"))
         let found = rules.problem(of: token, for: context)
         #expect(found?.contains(problem ?? "") == (problem == nil ? nil : true), "\(found ?? "")")
-        let doubts = rules.doubts(about: token, for: context)
+        let doubts = rules.doubts(about: token, for: context).map(\.words)
         if let doubt {
             #expect(doubts.contains { $0.contains(doubt) }, "\(doubts)")
         } else if problem == nil {
@@ -187,7 +187,7 @@ import WaypostTestSupport
         let token = try JSONWebToken(TestTokens.token(payload: "{\(claims),\"iat\":\(iat)}"))
         let context = AuthorizationContext(vehicleID: "v")
         #expect(ClaimRules().problem(of: token, for: context) == nil)
-        let doubts = ClaimRules().doubts(about: token, for: context)
+        let doubts = ClaimRules().doubts(about: token, for: context).map(\.words)
         #expect(doubts.map { $0.hasPrefix(doubt ?? "-") } == (doubt == nil ? [] : [true]), "\(doubts)")
     }
 

@@ -87,7 +87,10 @@ package final class CommandTokenProvider: TokenProvider {
         }
         return try TokenAnswer(
             outcome.standardOutput,
-            from: .init(source: source, localTime: wallClock(), present: present(), secrets: secrets), format: format)
+            from: .init(
+                source: source, localTime: wallClock(), present: present(), secrets: secrets, means: .command,
+                section: section, subject: context.subject),
+            format: format)
     }
 
     private func startFailure(

@@ -38,7 +38,10 @@ package final class FileTokenProvider: TokenProvider {
             () throws(AuthorizationError) in try SecretFile.read(path, as: "token file", limit: 64 * 1024)
         }
         let answer = try TokenAnswer(
-            content.bytes, from: .init(source: "token file \(path)", localTime: content.modifiedAt, present: present()),
+            content.bytes,
+            from: .init(
+                source: "token file \(path)", localTime: content.modifiedAt, present: present(), means: .file,
+                section: section, subject: context.subject),
             format: format)
         let life = answer.token.lifetime
         let left = Self.lifetime(life, writtenAt: content.modifiedAt, now: wallClock())

@@ -87,9 +87,12 @@ struct TokenEndpointErrors {
     }
 
     /// A backend rejects with JSON; a page comes from what stands before it, or from another server. (A 400 may come
-    /// as a page from the backend's own front, which asks for a client certificate.)
+    /// as a page from the backend's own front, which asks for a client certificate. A 500 often
+    /// comes as one of the backend's own, and the words for 502 and 504 name the proxy already.)
     private func pageNote(_ response: HTTPResponse) -> String {
-        guard (401..<500).contains(response.status), AnswerKind(response.body) == .page else { return "" }
+        guard response.status > 400, ![500, 502, 504].contains(response.status),
+            AnswerKind(response.body) == .page
+        else { return "" }
         return "; its answer is a page (HTML or XML), so another server, a proxy or a login page may be answering"
     }
 

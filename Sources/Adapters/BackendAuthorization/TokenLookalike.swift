@@ -19,6 +19,8 @@ enum TokenLookalike: Sendable, Hashable {
     case encrypted
     /// A token in the alphabet of plain base64.
     case plainBase64
+    /// A token as a whole in base64, as Kubernetes keeps its secrets.
+    case encoded
 
     /// - Parameter text: what is no token, without white space around it.
     init?(_ text: String) {
@@ -37,6 +39,8 @@ enum TokenLookalike: Sendable, Hashable {
             self = .plainBase64
         } else if text.split(whereSeparator: { !Self.isOfToken($0) }).contains(where: { Self.isToken(String($0)) }) {
             self = .surrounded
+        } else if Self.isEncodedToken(solid) {
+            self = .encoded
         } else if text.hasPrefix("ey"), text.count(where: { $0 == "." }) == 4 {
             self = .encrypted
         } else {
@@ -45,7 +49,7 @@ enum TokenLookalike: Sendable, Hashable {
     }
 
     /// What it is, and what to do: `place` says where it stood, as `under "jwt"`.
-    func words(at place: String) -> String {
+    func words(at place: String, from means: TokenAnswer.Means = .endpoint) -> String {
         let signed = "let the issuer sign a token for Fleet Engine with the key of a service account, and give that"
         return switch self {
         case .accessToken: "an OAuth access token \(place), which Fleet Engine does not take; \(signed)"
@@ -53,7 +57,15 @@ enum TokenLookalike: Sendable, Hashable {
         case .pem: "a key or certificate in PEM \(place); \(signed)"
         case .writtenJSON: "JSON inside of a string \(place); let the issuer encode its answer once"
         case .broken: "a token \(place) with white space in its middle; let the issuer write it in one line"
-        case .surrounded: "a token \(place) with other text around it; let the issuer give the token alone"
+        case .surrounded:
+            switch means {
+            case .endpoint: "a token \(place) with other text around it; let the issuer give the token alone"
+            case .command:
+                "a token \(place) with other text around it; let the command print the token alone, and what else it says "
+                    + "on standard error"
+            case .file: "a token \(place) with other text around it; let whoever writes the file write the token alone"
+            }
+        case .encoded: "the base64 of a token \(place); let it be decoded (base64 -d) where it comes from"
         case .encrypted: "an encrypted token (five parts) \(place); let the issuer give a signed one, of three parts"
         case .plainBase64:
             "a token \(place) in plain base64 (with +, / or =); let the issuer write base64url without padding"
@@ -87,6 +99,13 @@ enum TokenLookalike: Sendable, Hashable {
 
     private static func isOfToken(_ character: Character) -> Bool {
         character.isASCII && (character.isLetter || character.isNumber) || "-_.".contains { $0 == character }
+    }
+
+    private static func isEncodedToken(_ text: String) -> Bool {
+        guard let bytes = Base64.urlDecoded(asBase64URL(text).utf8), case .text(let token) = AnswerKind(bytes) else {
+            return false
+        }
+        return isToken(token)
     }
 
     private static func asBase64URL(_ text: String) -> String {

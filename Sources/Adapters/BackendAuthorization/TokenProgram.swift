@@ -55,15 +55,13 @@ package enum TokenProgram {
         } else {
             let folders = ProcessEnvironment.variables["PATH"]?.split(separator: ":").map(String.init) ?? folders
             guard let folder = folders.first(where: { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }) else {
+                if let problem = problem(ofWholeLine: program) { return problem }
                 return "there is no program \(program) in PATH; write its whole path, from / on"
             }
             path = "\(folder)/\(program)"
         }
         guard let status = try? FileStatus(behind: path) else {
-            if let blank = path.firstIndex(of: " "), (try? FileStatus(behind: String(path[..<blank]))) != nil {
-                return "there is no \(path); write the program and each of its arguments as a text of its own, as "
-                    + "[\"\(path[..<blank])\", \"argument\"]"
-            }
+            if let problem = problem(ofWholeLine: path) { return problem }
             return "there is no \(path); check the path, and that the program is installed"
         }
         guard status.kind == .file else {
@@ -78,6 +76,19 @@ package enum TokenProgram {
         }
         guard let beginning = try? FileSystem.read(256, at: 0, of: path) else { return nil }
         return problem(of: path, Opening(beginning), refusal) { FileSystem.isAllowed(.execute, at: $0) }
+    }
+
+    /// A program and its arguments in one text, as a shell takes them; `nil` where the first word is no program.
+    private static func problem(ofWholeLine line: String) -> String? {
+        guard let blank = line.firstIndex(of: " ") else { return nil }
+        let program = String(line[..<blank])
+        let isThere =
+            program.contains(where: { $0 == "/" })
+            ? (try? FileStatus(behind: program)) != nil
+            : folders.contains { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }
+        guard isThere else { return nil }
+        return "there is no \(line); write the program and each of its arguments as a text of its own, as "
+            + "[\"\(program)\", \"argument\"]; no shell reads them, so for one write [\"/bin/sh\", \"-c\", \"...\"]"
     }
 
     /// The same by what the file begins with; `isProgram`: whether one lies at a path.

@@ -46,6 +46,30 @@ package struct TokenAnswer: Sendable {
         var present: Double?
         /// What was sent to the issuer and must not be shown.
         var secrets: [String] = []
+        var means = Means.endpoint
+        /// Where the configuration has it, as `authorization`.
+        var section = "authorization"
+        /// Whose token was asked for.
+        var subject: AuthorizationContext.Subject?
+    }
+
+    /// How an issuer is asked, by the key that says whom.
+    package enum Means: String, Sendable {
+        case endpoint = "url"
+        case command
+        case file = "path"
+
+        /// What to do about a page in a token's place.
+        fileprivate var pageRemedy: String {
+            switch self {
+            case .endpoint:
+                "check that the address is the token endpoint itself "
+                    + "and that no login page or captive portal stands before it"
+            case .command:
+                "check whom the command asks, and that no login page or captive portal stands before it"
+            case .file: "let whoever writes the file keep a page out of it, and see where its tokens come from"
+            }
+        }
     }
 
     /// - Parameters:
@@ -67,8 +91,7 @@ package struct TokenAnswer: Sendable {
         case .nothing: throw unusable("nothing; \(expected); look into the issuer's log")
         case .page:
             throw unusable(
-                "a page (HTML or XML), not a token; check that the address is the token endpoint itself "
-                    + "and that no login page or captive portal stands before it")
+                "a page (HTML or XML), not a token; \(origin.means.pageRemedy)")
         case .gzip:
             throw unusable("bytes compressed with gzip, which was not asked for; \(expected); switch compression off")
         case .utf16: throw unusable("text in UTF-16; \(expected); let the issuer write UTF-8")
@@ -82,7 +105,7 @@ package struct TokenAnswer: Sendable {
             if let bare = answer.stringValue {
                 (value, place) = (Self.stripped(bare), "as a JSON string")
             } else {
-                value = try Self.token(in: answer, format, origin.secrets, unusable)
+                value = try Self.token(in: answer, format, origin, unusable)
                 stated = answer[path: format.expirationKey].flatMap {
                     StatedExpiry($0, key: format.expirationKey, without: origin.secrets + [value])
                 }
@@ -92,14 +115,14 @@ package struct TokenAnswer: Sendable {
             let text = Self.stripped(content)
             guard text.hasPrefix("ey") else {  // as `{"` in base64url
                 throw unusable(
-                    TokenLookalike(text)?.words(at: "as bare text")
+                    TokenLookalike(text)?.words(at: "as bare text", from: origin.means)
                         ?? "\(bytes.count) bytes\(type) that are neither JSON nor a token; \(expected)")
             }
             (value, place) = (text, "as bare text")
         }
         do { parsed = try JSONWebToken(value) } catch {
             throw unusable(
-                TokenLookalike(value)?.words(at: place)
+                TokenLookalike(value)?.words(at: place, from: origin.means)
                     ?? "a token \(place) that \(error); expected header, payload and signature")
         }
         if let problem = Self.signatureProblem(of: value, parsed) { throw unusable("a token \(place) \(problem)") }
@@ -153,15 +176,17 @@ package struct TokenAnswer: Sendable {
     }
 
     private static func token(
-        in answer: JSONValue, _ format: TokenAnswerFormat, _ secrets: [String],
+        in answer: JSONValue, _ format: TokenAnswerFormat, _ origin: Origin,
         _ unusable: (String) -> AuthorizationError
     ) throws(AuthorizationError) -> String {
-        let key = format.tokenKey
+        let (key, secrets) = (format.tokenKey, origin.secrets)
         guard let members = answer.objectValue else {
             throw unusable("\(answer.kind); expected an object with the token under \"\(key)\"")
         }
-        let found = TokenLookalike.tokenPaths(in: answer).first.map { ReportedText($0, without: secrets, limit: 100) }
-        let setting = found.map { "Set tokenKey to \"\($0)\"" }
+        let setting = TokenLookalike.tokenPaths(in: answer).first.map { path in
+            misdirection(answer[path: path]?.stringValue, origin)
+                ?? "Set tokenKey to \"\(ReportedText(path, without: secrets, limit: 100))\""
+        }
         guard let value = answer[path: key] else {
             let shape = TokenAnswerFormat.Shape.allCases.first { shape in
                 [shape.format.tokenKey, shape.format.expirationKey].allSatisfy { members[$0] != nil }
@@ -179,6 +204,20 @@ package struct TokenAnswer: Sendable {
             throw unusable("an empty token under \"\(key)\"; expected a signed one; look into the issuer's log")
         }
         return text
+    }
+
+    /// What to do about a driver's token where a trip's was asked for, or the other way round; `nil` for any other.
+    private static func misdirection(_ token: String?, _ origin: Origin) -> String? {
+        guard let claims = token.flatMap({ try? JSONWebToken($0) })?.authorization else { return nil }
+        let key = "\(origin.section).\(origin.means.rawValue)"
+        let isDrivers = claims.vehicleID != nil || claims.deliveryVehicleID != nil
+        switch origin.subject {
+        case .vehicle where !isDrivers && (claims.tripID ?? claims.trackingID) != nil:
+            return "That is a consumer's token; correct \(key), from which the driver's has to come"
+        case .trip where isDrivers && claims.tripID == nil:
+            return "That is a driver's token; correct \(key), from which the trip's has to come"
+        case .vehicle, .trip, .shipment, nil: return nil
+        }
     }
 
     /// What to do about an object in which no token stands.

@@ -37,38 +37,50 @@ public struct ClaimRules: Sendable, Hashable {
         if let problem = problem(of: parsed, for: context) {
             throw AuthorizationError(.unusableAnswer, "the token for \(context) \(problem)")
         }
-        return token.doubted(doubts(about: parsed, for: context).map { "the token for \(context) \($0)" })
+        return token.doubted(doubts(about: parsed, for: context).map { "the token for \(context) \($0.words)" })
     }
 
-    /// What Fleet Engine may object to, and whoever runs the backend should correct; each the same end of a sentence.
-    package func doubts(about token: JSONWebToken, for context: AuthorizationContext) -> [String] {
-        var doubts: [String] = []
+    /// Something about a token that whoever runs the backend should correct.
+    package struct Doubt: Sendable, Hashable {
+        /// The claim, or the field of the header, for which Fleet Engine may reject the token; `nil` where it takes it.
+        package let claim: String?
+        /// The end of a sentence that begins with "the token".
+        package let words: String
+
+        fileprivate init(_ claim: String?, _ words: String) { (self.claim, self.words) = (claim, words) }
+    }
+
+    /// What the service sends all the same.
+    package func doubts(about token: JSONWebToken, for context: AuthorizationContext) -> [Doubt] {
+        var doubts: [Doubt] = []
+        func doubt(_ claim: String?, _ words: String) { doubts.append(Doubt(claim, words)) }
         if token.header["kid"]?.stringValue == nil {
-            doubts.append("names no key; let the issuer set kid to the service account's private key id")
+            doubt("kid", "names no key; let the issuer set kid to the service account's private key id")
         }
         if token.audience.contains(where: { "\($0)/" == audience }), !token.audience.contains(audience) {
-            doubts.append("has an aud without the slash at its end; let the issuer set aud to \(audience)")
+            doubt("aud", "has an aud without the slash at its end; let the issuer set aud to \(audience)")
         }
         if token.authorization == nil {
             let claim = claimName(for: context)
-            if let other = token.claims["authorization"] {
-                doubts.append(
-                    "has an authorization claim that is \(other.kind); let the issuer write an object with \(claim)")
-            } else if token.claims[claim] != nil {
-                doubts.append("has \(claim) outside of an authorization claim; let the issuer put it into one")
-            } else {
-                doubts.append("has no authorization claim; let the issuer put \(claim) into one")
-            }
+            let words =
+                if let other = token.claims["authorization"] {
+                    "has an authorization claim that is \(other.kind); let the issuer write an object with \(claim)"
+                } else if token.claims[claim] != nil {
+                    "has \(claim) outside of an authorization claim; let the issuer put it into one"
+                } else {
+                    "has no authorization claim; let the issuer put \(claim) into one"
+                }
+            doubt("authorization", words)
         } else if token.authorization?.isForAll == true {
-            doubts.append("is a server token, valid for every vehicle; let the backend issue driver tokens")
+            doubt(nil, "is a server token, valid for every vehicle; let the backend issue driver tokens")
         }
         for (name, time) in [("iat", token.issuedAt), ("exp", token.expiry)] {
             if let time, JSONWebToken.isPlausible(time) {
                 guard token.claims[name]?.stringValue != nil else { continue }
-                doubts.append("has its \(name) in quotes; let the issuer write a number")
+                doubt(name, "has its \(name) in quotes; let the issuer write a number")
             } else {
                 let fault = time.map { "has the \(name) \($0), which is no time" } ?? "has no \(name)"
-                doubts.append("\(fault); let the issuer set it, in seconds since 1970")
+                doubt(name, "\(fault); let the issuer set it, in seconds since 1970")
             }
         }
         return doubts

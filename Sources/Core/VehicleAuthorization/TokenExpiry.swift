@@ -186,18 +186,19 @@ package struct StatedExpiry: Sendable, Hashable {
 
     fileprivate var isUnreadable: Bool { meaning == .unreadable }
 
-    /// `nil` when it agrees with the token's own `exp`, to a minute.
+    /// `nil` when it agrees with the token's own `exp`, to a minute. It begins with no quoted word: behind the colon of
+    /// `token file /run/van-7.jwt:` that would be struck out as a secret.
     fileprivate func disagreement(_ reading: Double, _ own: Double) -> String? {
         guard abs(reading - own) > 60 else { return nil }
         let (stated, left) = (Int(reading), Int(own))
         if own <= 0 { return nil }
         if stated <= 0 {
             return
-                "\"\(key)\" \(text) says that the token ended \(-stated) s ago, its own exp leaves \(left) s; it is used, "
+                "its \"\(key)\" \(text) says that the token ended \(-stated) s ago, its own exp leaves \(left) s; it is used, "
                 + "and renewed early. Let the issuer state the same end in both"
         }
         return
-            "\"\(key)\" \(text) leaves \(stated) s, the token's own exp \(left) s; "
+            "its \"\(key)\" \(text) leaves \(stated) s, the token's own exp \(left) s; "
             + (stated < left ? "it is renewed by the earlier" : "exp counts")
             + ". Let the issuer state the same end in both"
     }
@@ -207,11 +208,11 @@ package struct StatedExpiry: Sendable, Hashable {
         let fate = own == nil ? "it is ignored" : "the token's own exp counts"
         if case .number = meaning, fitsAutomatic, format != .automatic {
             return
-                "\"\(key)\" \(text) is no expiry in the format \(format.rawValue); \(fate). "
+                "its \"\(key)\" \(text) is no expiry in the format \(format.rawValue); \(fate). "
                 + "Set expirationFormat to automatic"
         }
         return
-            "\"\(key)\" \(text) is no expiry; \(fate). Let the issuer write it in seconds since 1970, or leave it out"
+            "its \"\(key)\" \(text) is no expiry; \(fate). Let the issuer write it in seconds since 1970, or leave it out"
     }
 }
 

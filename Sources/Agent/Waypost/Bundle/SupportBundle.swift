@@ -16,6 +16,8 @@ package struct SupportBundle: Sendable {
     package struct Sources: Sendable {
         /// Where the service is, and what is checked; `nil` when it cannot be read.
         package var configuration: Configuration?
+        /// What is wrong with it, where it can be read and is wrong; each names its place.
+        package var problems: [String]
         /// The file that it was read from, or why there is none.
         package var configurationFile: String?
         /// Whether positions are wanted: recordings, and where the satellites stand.
@@ -23,8 +25,10 @@ package struct SupportBundle: Sendable {
         /// Of the service that makes it itself: what it says, and the last lines of its log.
         var maker: (report: StatusReport, log: [String])?
 
-        package init(_ configuration: Configuration?, file: String?, withPositions: Bool = false) {
-            (self.configuration, configurationFile) = (configuration, file)
+        package init(
+            _ configuration: Configuration?, problems: [String] = [], file: String?, withPositions: Bool = false
+        ) {
+            (self.configuration, self.problems, configurationFile) = (configuration, problems, file)
             self.withPositions = withPositions
         }
     }
@@ -65,7 +69,8 @@ package struct SupportBundle: Sendable {
         let maker = sources.maker
         async let answer = Self.answer(sources)
         async let checks = limited(on: clock) {
-            await Self.checks(configuration, from: sources.configurationFile, asService: maker?.report)
+            await Self.checks(
+                configuration, sources.problems, from: sources.configurationFile, asService: maker?.report)
         }
         async let journal = limited(on: clock) { await Self.journal() }
         async let modems = limited(on: clock) { await Self.output(of: ["mmcli", "--list-modems"]) }
@@ -77,7 +82,7 @@ package struct SupportBundle: Sendable {
             await onThread(named: "bundle") { sources.withPositions ? Self.recordings(configuration) : [] }
         }
 
-        let asked = await answer
+        let (asked, written) = (await answer, await file)
         var items: [Item] = []
         func add(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true) {
             switch contents {
@@ -98,8 +103,8 @@ package struct SupportBundle: Sendable {
         add("why.txt", "whether positions arrive, and why not", report.map { $0.report.why(at: time).text.bytes })
         add("metrics.txt", "the same as figures, for Prometheus", report.map { $0.report.metrics.bytes }, isText: false)
         add("checks.txt", "what waypost check --online finds", await checks)
-        add("settings.txt", "what is in force and where it came from, secrets struck out", settings(configuration))
-        add("configuration.json", "the configuration's file, secrets struck out", await file, isText: false)
+        add("settings.txt", "what is in force and where it came from, secrets struck out", settings(sources))
+        add("configuration.json", "the configuration's file, secrets struck out", written, isText: false)
         add("journal.txt", "the last hour of the service's log", await journal)
         if let maker {
             let log = maker.log.joined(separator: "\n") + "\n"
@@ -118,7 +123,9 @@ package struct SupportBundle: Sendable {
             case .failure(let absence): add("recordings", "recorded runs", .failure(absence))
             }
         }
-        let vehicle = configuration?.vehicle.description ?? (try? asked.get().report.vehicle) ?? "unknown"
+        let vehicle =
+            configuration?.vehicle.description ?? (try? asked.get().report.vehicle) ?? vehicleID(in: written)
+            ?? "unknown"
         return SupportBundle(items: items, vehicle: vehicle, withPositions: sources.withPositions, time: time)
     }
 
@@ -196,9 +203,13 @@ extension SupportBundle {
     }
 
     private static func checks(
-        _ configuration: Configuration?, from file: String?, asService own: StatusReport?
+        _ configuration: Configuration?, _ problems: [String], from file: String?, asService own: StatusReport?
     ) async -> Contents {
-        guard let configuration else { return .failure(Absence("there is no configuration to check")) }
+        guard let configuration else {
+            guard !problems.isEmpty else { return .failure(Absence("there is no configuration to check")) }
+            return .success(
+                problems.map { "\(CheckLine.Verdict.fail.rawValue)  configuration  \($0)\n" }.joined().bytes)
+        }
         var lines = await onThread(named: "check") { OfflineCheck.lines(configuration, from: file) }
         try? await OnlineCheck.run(configuration, from: file, asService: own, waits: { _ in }) { lines.append($0) }
         return .success(lines.map { "\($0.verdict.rawValue)  \($0.name)  \($0.text)\n" }.joined().bytes)
@@ -238,8 +249,13 @@ extension SupportBundle {
     }
 
     /// A line a key, as `waypost config` has them.
-    private static func settings(_ configuration: Configuration?) -> Contents {
-        guard let configuration else { return .failure(Absence("the configuration cannot be read, or is wrong")) }
+    private static func settings(_ sources: Sources) -> Contents {
+        guard let configuration = sources.configuration else {
+            return .failure(
+                Absence(
+                    "the configuration cannot be read, or is wrong"
+                        + (sources.problems.isEmpty ? "" : "; checks.txt says how")))
+        }
         let lines = configuration.settings.map { setting in
             let source =
                 switch setting.source {
@@ -264,6 +280,12 @@ extension SupportBundle {
             guard let value = try? JSONValue(parsing: bytes) else { return .failure(Absence("\(path) is not JSON")) }
             return .success((text.configuration(value).prettyText + "\n").bytes)
         }
+    }
+
+    /// What a file that is wrong elsewhere says of its vehicle.
+    private static func vehicleID(in file: Contents) -> String? {
+        let value = (try? file.get()).flatMap { try? JSONValue(parsing: $0) }
+        return value?["vehicle"]?["vehicleId"]?.stringValue.map { ReportedText($0, limit: 64).description }
     }
 
     private static func store(_ configuration: Configuration?) -> [UInt8] {

@@ -60,6 +60,13 @@ package struct TokenReport: Sendable {
         verdict = TokenVerdict(answer, for: context, by: configuration.claimRules)
     }
 
+    /// Why Fleet Engine will not have the token, whether the service sends it or not; `nil` when nothing is sure.
+    package var refusal: String? {
+        guard verdict.isRejected else { return verdict.problem }
+        return "the token fits \(subject) and the service sends it, but Fleet Engine rejects an exp more than an hour "
+            + "ahead; let the issuer set an earlier one"
+    }
+
     /// How long ago a token that the service uses ended by this host's clock, which nothing keeps right, or which the
     /// issuer's contradicts.
     private var endedHere: Duration? {
@@ -67,6 +74,24 @@ package struct TokenReport: Sendable {
             return nil
         }
         return .seconds(hostTime - end)
+    }
+
+    /// How far ahead of this host's clock the token was issued, when that is more than Fleet Engine accepts.
+    private var issuedAhead: Duration? {
+        let ahead = (answer.parsed.timeOfIssue ?? hostTime) - hostTime
+        return ahead > ClaimRules.skew ? .seconds(ahead) : nil
+    }
+
+    /// What a token that the service uses comes to.
+    private var fitness: String {
+        let isByClock = endedHere != nil || issuedAhead != nil
+        let words = "fits \(subject)\(isByClock ? ", if it is this host's clock that is wrong" : "")"
+        let claims = verdict.doubtfulClaims
+        guard let last = claims.last else { return words }
+        // No colon behind their names: what follows that of authorization would be struck out.
+        let all = claims.count == 1 ? last : "\(claims.dropLast().joined(separator: ", ")) and \(last)"
+        return "\(words), but Fleet Engine may reject it for its \(all) (see the note"
+            + (remarks.count == 1 ? ")" : "s)")
     }
 
     /// What the service would report and use it all the same, and what this host's clock says of it, by which the
@@ -78,12 +103,10 @@ package struct TokenReport: Sendable {
                     + "new one, or set the clock that is wrong"
             ]
         }
-        let ahead = Duration.seconds((answer.parsed.timeOfIssue ?? hostTime) - hostTime)
-        let accepted = Duration.seconds(ClaimRules.skew)
-        guard ahead > accepted else { return verdict.remarks }
+        guard let issuedAhead else { return verdict.remarks }
         return verdict.remarks + [
-            "the token is issued \(ahead.spoken) ahead of this host's clock, and Fleet Engine accepts "
-                + "\(accepted.spoken); set the clock that is wrong"
+            "the token is issued \(issuedAhead.spoken) ahead of this host's clock, and Fleet Engine accepts "
+                + "\(Duration.seconds(ClaimRules.skew).spoken); set the clock that is wrong"
         ]
     }
 
@@ -113,10 +136,7 @@ package struct TokenReport: Sendable {
         let signature = token.value.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count * 3 / 4
         lines.append(("signed", "\(signature) bytes, not shown"))
         lines += remarks.map { ("note", $0) }
-        lines.append(
-            verdict.problem.map { ("FAIL", $0) } ?? (
-                "ok", "fits \(subject)\(endedHere == nil ? "" : ", if it is this host's clock that is wrong")"
-            ))
+        lines.append(refusal.map { ("FAIL", $0) } ?? ("ok", fitness))
         return lines.map { ($0.name, shown($0.text)) }
     }
 

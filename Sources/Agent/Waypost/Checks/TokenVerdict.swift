@@ -7,6 +7,10 @@ package struct TokenVerdict: Sendable, Hashable {
     package let problem: String?
     /// What the service would report and use it all the same, each a sentence.
     package let remarks: [String]
+    /// For which of its claims Fleet Engine may reject a token that the service sends.
+    package let doubtfulClaims: [String]
+    /// Whether the service sends it, and Fleet Engine is sure to reject it: for an `exp` too far ahead.
+    package let isRejected: Bool
 
     package var fits: Bool { problem == nil }
 
@@ -22,8 +26,11 @@ package struct TokenVerdict: Sendable, Hashable {
             let (outcome, warnings) = cache.fetched(.success(token), for: context, begun: .zero, now: .zero, jitter: 1)
             _ = try outcome.get()
             (problem, remarks) = (nil, warnings.map { "\($0)" })
+            doubtfulClaims = rules.doubts(about: answer.parsed, for: context).compactMap(\.claim)
+            let isTooLong = warnings.contains { if case .longLivedTokens = $0 { true } else { false } }
+            isRejected = isTooLong && answer.parsed.expiry.map(JSONWebToken.isPlausible) == true
         } catch {
-            (problem, remarks) = (error.detail, [])
+            (problem, remarks, doubtfulClaims, isRejected) = (error.detail, [], [], false)
         }
     }
 }

@@ -25,7 +25,8 @@ package struct ConfigurationDoubt: Sendable, Hashable, CustomStringConvertible {
 extension Configuration {
     /// All of them, from the values alone.
     package var doubts: [ConfigurationDoubt] {
-        idDoubts + pathDoubts + receiverDoubts + templateDoubts + hostDoubts + endpointDoubts + openSecretDoubts
+        idDoubts + pathDoubts + receiverDoubts + templateDoubts + commandDoubts + headerDoubts + hostDoubts
+            + endpointDoubts + openSecretDoubts
     }
 
     /// The values that stand in `config.example.json` for one's own.
@@ -54,6 +55,10 @@ extension Configuration {
                     key, "is \(id), a number; Fleet Engine knows a Google Cloud project by its id, as my-project-4711",
                     isLikelyRight: true)
             }
+            if Self.isWordedPlaceholder(id) {
+                return ConfigurationDoubt(
+                    key, "is \(id), which reads like a placeholder; write the id", isLikelyRight: true)
+            }
             guard key == "vehicle.providerId", id == Self.exampleProvider else { return nil }
             return ConfigurationDoubt(
                 key, "is still the example's, \(id); write the id of your Google Cloud project",
@@ -69,6 +74,13 @@ extension Configuration {
             || isWindows && text.utf8.dropFirst().dropLast().allSatisfy { $0.isAlphanumeric || $0 == underscore }
     }
 
+    /// As an example has them in words: `YOUR_API_KEY`, `VAN_ID_HERE`, `changeme`.
+    private static func isWordedPlaceholder(_ text: String) -> Bool {
+        let words = text.lowercased().split { !$0.isLetter }
+        return words.count > 1 && (words.first == "your" || words.last == "here")
+            || ["changeme", "replaceme"].contains(words.joined())
+    }
+
     /// `$VAN`, `${VAN}` or `$(van)`.
     private static func hasVariable(_ text: String) -> Bool {
         zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
@@ -81,6 +93,10 @@ extension Configuration {
 
     private var pathDoubts: [ConfigurationDoubt] {
         (filesRead + [(key: "outbox.path", path: outbox.path)]).compactMap { key, path in
+            // A whole line for a shell is told where its program is looked for.
+            if key.hasSuffix(".command"), let blank = path.firstIndex(of: " "), !path[..<blank].contains("/") {
+                return nil
+            }
             if Self.hasVariable(path) {
                 return ConfigurationDoubt(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
@@ -162,6 +178,51 @@ extension Configuration {
             rest = after
         }
         return false
+    }
+
+    /// What only a shell reads, in the arguments of a program that is none. They may be secrets and are not shown.
+    private var commandDoubts: [ConfigurationDoubt] {
+        [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)].compactMap {
+            key, provider in
+            guard case .command(let arguments, _, _, _)? = provider,
+                !arguments.contains(where: { Self.shells.contains(String($0.split(separator: "/").last ?? "")) }),
+                let sign = arguments.dropFirst().lazy.compactMap(Self.shellSign).first
+            else { return nil }
+            return ConfigurationDoubt(
+                "\(key).command",
+                "has \(sign) in an argument, and no shell reads it: the program gets it as it stands; if it is meant for a "
+                    + "shell, write [\"/bin/sh\", \"-c\", \"...\"]", isLikelyRight: true)
+        }
+    }
+
+    /// Programs that read their arguments as a shell does, or hand them to one.
+    private static let shells: Set = ["sh", "bash", "dash", "ash", "zsh", "ksh", "busybox", "su", "runuser", "ssh"]
+
+    private static func shellSign(in argument: String) -> String? {
+        if ["|", "||", "&&", ";", "&", "<", ">", ">>", "2>", "2>&1"].contains(argument) { return argument }
+        if hasVariable(argument) { return "a $" }
+        return argument.count > 2 && argument.first == "`" && argument.last == "`" ? "a `" : nil
+    }
+
+    /// Texts that were to be replaced, or that Waypost takes as they stand. They may be secrets and are not shown.
+    private var headerDoubts: [ConfigurationDoubt] {
+        [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)].flatMap { key, provider in
+            guard case .http(let settings, _)? = provider else { return [ConfigurationDoubt]() }
+            return settings.headers.compactMap { header in
+                guard case .literal(let text) = header.secret else { return nil }
+                let name = "\(key).headers.\(header.name)"
+                if ["{file:", "{environment:", "{credential:", "{env:"].contains(where: { text.contains($0) }) {
+                    return ConfigurationDoubt(
+                        name,
+                        "has a reference within its text, which is sent as it stands; write an object, as "
+                            + "{\"file\": PATH, \"scheme\": \"bearer\"}", isLikelyRight: true)
+                }
+                let value = text.split(separator: " ").last.map(String.init) ?? ""
+                guard Self.isWordedPlaceholder(value) || Self.isPlaceholder(value) else { return nil }
+                return ConfigurationDoubt(
+                    name, "reads like a placeholder, which is sent as it stands; write the value", isLikelyRight: true)
+            }
+        }
     }
 
     private var hostDoubts: [ConfigurationDoubt] {

@@ -17,6 +17,9 @@ struct Arguments: Sendable, Equatable {
                 operands += rest
                 break
             }
+            if let problem = Self.typographicProblem(of: word, for: command) {
+                throw UsageError(problem, command: command.name)
+            }
             guard word.hasPrefix("-"), word != "-" else {
                 operands.append(word)
                 continue
@@ -34,6 +37,7 @@ struct Arguments: Sendable, Equatable {
                 guard let value = parts.count > 1 ? parts[1] : next, !value.isEmpty else {
                     throw UsageError("\(option.name) needs a value: \(option.name) \(valueName)", command: command.name)
                 }
+                if let problem = Self.quoteProblem(of: value) { throw UsageError(problem, command: command.name) }
                 if !option.isRepeatable, let earlier = values[option.name]?.last {
                     throw UsageError(
                         "\(option.name) is given twice, \(earlier) and \(value); leave one", command: command.name)
@@ -47,6 +51,34 @@ struct Arguments: Sendable, Equatable {
             }
         }
         try check(command)
+    }
+
+    /// What a text editor made of a dash before an option's name, or of quotes; `nil` for any other word.
+    private static func typographicProblem(of word: String, for command: CommandSpec) -> String? {
+        guard let dash = word.first, "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}".contains(dash) else {
+            return quoteProblem(of: word)
+        }
+        let rest = word.drop { $0 == dash || $0 == "-" }
+        let name = rest.prefix { $0 != "=" }
+        guard let option = command.options.first(where: { $0.name.drop { $0 == "-" } == name }) else { return nil }
+        return "\(word) begins with \(dash) (\(codePoint(of: dash))), not with -; write \(option.name)"
+            + rest.dropFirst(name.count)
+    }
+
+    /// A file of such a name can be written as `./“name`.
+    private static func quoteProblem(of word: String) -> String? {
+        let quotes = "\u{2018}\u{2019}\u{201A}\u{201C}\u{201D}\u{201E}\u{AB}\u{BB}"
+        guard let quote = [word.first, word.last].lazy.compactMap(\.self).first(where: { quotes.contains($0) }) else {
+            return nil
+        }
+        let plain = word.filter { !quotes.contains($0) }
+        return "\(word) has the quote \(quote) (\(codePoint(of: quote))), which no shell takes for one; write "
+            + (plain.contains(where: \.isWhitespace) ? "\"\(plain)\"" : plain)
+    }
+
+    private static func codePoint(of character: Character) -> String {
+        let digits = String(character.unicodeScalars.first?.value ?? 0, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
     /// The value of an option that may be given once.

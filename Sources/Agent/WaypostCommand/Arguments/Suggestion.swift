@@ -1,3 +1,4 @@
+import FleetEngine
 import Waypost
 
 /// What somebody probably meant who typed a word that Waypost does not have: each the end of a sentence, with its
@@ -54,6 +55,9 @@ enum Suggestion {
 
     /// For `word`, given to `command`, which takes options only.
     static func operand(_ word: String, of command: CommandSpec, _ given: Arguments) -> String {
+        if command.name == "watch", (try? given.configuration())?.vehicle.vehicleID == word {
+            return question("watch --vehicle \(word)")
+        }
         let own = ["watch": "--trip", "simulator": "--listen", "bundle": "-o"][command.name]
         if command.name == "run", [".nmea", ".log", ".txt", ".gz"].contains(where: word.hasSuffix) {
             return "; run reads the receiver of its configuration, replay \(word) plays a log"

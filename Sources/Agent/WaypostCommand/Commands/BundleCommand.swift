@@ -11,8 +11,12 @@ struct BundleCommand {
 
     init(_ arguments: Arguments) throws(UsageError) {
         // One that is wrong, or may not be read, is what a help desk should hear of.
+        var (configuration, problems): (Configuration?, [String]) = (nil, [])
+        do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
+            problems = error.problems
+        }
         sources = SupportBundle.Sources(
-            try? arguments.configuration(), file: arguments.configurationFile,
+            configuration, problems: problems, file: arguments.configurationFile,
             withPositions: arguments.has("--with-positions"))
         output = arguments.value("-o")
         try output.map { path throws(UsageError) in

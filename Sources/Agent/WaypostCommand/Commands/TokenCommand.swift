@@ -26,7 +26,7 @@ struct TokenCommand {
         let report = try await TokenReport.fetch(configuration, trip: trip)
         if isRaw {
             try StandardOutput.write(line: report.rawToken)
-            if let problem = report.verdict.problem { Terminal.say("waypost: \(problem)") }
+            if let refusal = report.refusal { Terminal.say("waypost: \(refusal)") }
         } else {
             var last = ""
             for (name, text) in report.lines {
@@ -35,6 +35,6 @@ struct TokenCommand {
                 last = name
             }
         }
-        return report.verdict.fits ? .done : .failed
+        return report.refusal == nil ? .done : .failed
     }
 }

@@ -37,14 +37,19 @@ struct FaultOptionValue {
     /// Seconds as `10..30`.
     func range() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         guard let dots = text.firstRange(of: ".."), let lower = Self.seconds(text[..<dots.lowerBound]),
-            let upper = Self.seconds(text[dots.upperBound...]), lower <= upper
+            let upper = Self.seconds(text[dots.upperBound...])
         else { throw error("write a range of seconds as 10..30") }
+        guard lower <= upper else {
+            let halves = (text[..<dots.lowerBound], text[dots.upperBound...])
+            throw error("it ends before it begins; write a range of seconds as \(halves.1)..\(halves.0)")
+        }
         return lower...upper
     }
 
     /// Seconds as `0.5`, or as `0.5..2`.
     func delay() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         if let seconds = Self.seconds(text) { return seconds...seconds }
+        if let advice = Self.withoutUnit(text) { throw error(advice) }
         return try range()
     }
 
@@ -54,6 +59,17 @@ struct FaultOptionValue {
             throw error("use one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return choice
+    }
+
+    /// What to write in place of `500ms` or `2s`; `nil` for anything else.
+    private static func withoutUnit(_ text: String) -> String? {
+        for (unit, scale) in [("ms", 0.001), ("s", 1)] where text.hasSuffix(unit) {
+            guard let number = Double(text.dropLast(unit.count)), let seconds = seconds("\(number * scale)") else {
+                continue
+            }
+            return "it is in seconds, without a unit; write \(seconds)"
+        }
+        return nil
     }
 
     private func error(_ advice: String) -> FaultPlan.OptionError {

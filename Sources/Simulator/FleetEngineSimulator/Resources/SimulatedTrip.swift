@@ -15,12 +15,14 @@ package struct SimulatedTrip: Sendable, Hashable {
         (self.id, self.vehicleID, self.lengthMeters) = (id, vehicleID, lengthMeters)
     }
 
-    /// Reads `TRIP=VEHICLE` or `TRIP=VEHICLE:METERS`; `nil` when it is neither.
+    /// Reads `TRIP=VEHICLE` or `TRIP=VEHICLE:METERS`; `nil` when it is neither. A second equals sign stands where the
+    /// colon belongs.
     package init?(_ text: String) {
         let halves = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard halves.count == 2 else { return nil }
         let parts = halves[1].split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count <= 2, let vehicleID = parts.first, ResourceName.problem(withID: halves[0]) == nil,
+        guard parts.count <= 2, let vehicleID = parts.first, !vehicleID.contains(where: { $0 == "=" }),
+            ResourceName.problem(withID: halves[0]) == nil,
             ResourceName.problem(withID: vehicleID) == nil
         else { return nil }
         guard parts.count == 2 else {
