@@ -39,8 +39,8 @@ package struct VehicleUpdate: Sendable, Hashable {
     ) throws(HTTPURL.Problem) -> HTTPRequest {
         precondition(!updateMask.isEmpty, "an update with an empty mask changes nothing and is refused")
         let url = try vehicle.url(at: endpoint, query: "updateMask=" + updateMask)
-        // The answer need not repeat the vehicle; that it names it proves who answers. As a header, which is compressed,
-        // and which nobody who knows nothing of it refuses (cloud.google.com/apis/docs/system-parameters).
+        // The answer need not repeat the vehicle; that it names it proves who answers. As a header, which is
+        // compressed, and which nobody who knows nothing of it refuses (cloud.google.com/apis/docs/system-parameters).
         let headers: HTTPHeaders = HTTPHeaders([
             "Authorization": "Bearer " + token, "Content-Type": "application/json", "X-Goog-FieldMask": "name",
         ])
